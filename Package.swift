@@ -1,0 +1,113 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The rules that every target of ours is built by; a warning is an error, and an unsafe use must say so.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Product code: strict memory safety, and in release no dynamic exclusivity checks (5 % of the CPU of a message).
+let product: [SwiftSetting] =
+    strict + [
+        .strictMemorySafety(),
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    ]
+
+/// A module of ours.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: product)
+}
+
+/// A program of ours.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: product)
+}
+
+/// The tests of one module.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "ccsd",
+    targets: [
+        // Doors to C: module maps and one-line shims, no logic.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(
+            name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+
+        // The core.
+        module("Basics"),
+        module("Wire", ["Basics", "CExpat"]),
+        module("Delivery", ["Basics"]),
+        module("Sessions", ["Basics", "Wire", "Delivery"]),
+        module("Store", ["Basics", "Delivery"]),
+        module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
+        module("Transport", ["Basics", "CLinux", "COpenSSL"]),
+        module("Catalogue", ["Basics"]),
+        module(
+            "Server",
+            [
+                "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
+                "Catalogue", "CLinux", "COpenSSL", "CYAML",
+            ]),
+        module("Client", ["Basics", "Wire", "Transport"]),
+        module("Simulation", ["Basics", "Wire", "Delivery", "Sessions", "Store"]),
+
+        // The programs.
+        program("ccsd", ["Server", "Catalogue"]),
+        program("ccsctl", ["Client", "Catalogue", "Basics", "Wire"]),
+        program("ccs-device", ["Client", "Catalogue", "Basics", "Wire"]),
+        program("ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport"]),
+
+        // The tests.
+        tests("Basics", ["Basics", "COpenSSL"]),
+        tests("Wire", ["Wire", "Basics", "CLibXML2"]),
+        tests("Delivery", ["Delivery", "Basics"]),
+        tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics"]),
+        tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
+        tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
+        tests("Catalogue", ["Catalogue", "Basics"]),
+        tests("Server", ["Server", "Catalogue", "Basics"]),
+        tests("Client", ["Client", "Wire", "Basics"]),
+        tests("Transcript", ["Sessions", "Wire", "Delivery", "Basics"]),
+        tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
+        tests(
+            "Daemon",
+            ["ccsd", "ccsctl", "ccs-device", "Client", "Wire", "Basics", "Transport", "Catalogue"]),
+        tests("Tidy", ["Catalogue", "Basics"]),
+    ]
+)
+
+// libFuzzer brings its own main, so the fuzz program exists only when it is asked for (Scripts/fuzz).
+if Context.environment["CCS_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "ccs-fuzz", dependencies: ["Wire", "Basics", "CLibXML2"],
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}
+
+// A narrower package for a quick inner loop: CCS_TARGETS=Wire,Sessions builds those, what they need, and their tests.
+if let names = Context.environment["CCS_TARGETS"] {
+    var wanted: Set<String> = []
+    func want(_ name: String) {
+        guard wanted.insert(name).inserted,
+            let target = package.targets.first(where: { $0.name == name })
+        else { return }
+        for case .byNameItem(let dependency, _) in target.dependencies { want(dependency) }
+    }
+    for name in names.split(separator: ",").map(String.init) {
+        want(name)
+        want("\(name)Tests")
+    }
+    package.targets.removeAll { !wanted.contains($0.name) }
+}

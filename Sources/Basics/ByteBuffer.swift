@@ -1,0 +1,174 @@
+import Glibc
+
+/// A growable run of bytes with a single owner.
+///
+/// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it.
+/// It gives its storage back when emptied, so an idle connection holds no memory for it.
+@safe package struct ByteBuffer: ~Copyable {
+    private var base: UnsafeMutableRawPointer?
+    /// Bytes held.
+    package private(set) var count = 0
+    private var capacity = 0
+
+    /// An empty buffer; nothing is allocated.
+    package init() { unsafe base = nil }
+
+    deinit { unsafe free(base) }
+
+    /// Whether no byte is held.
+    package var isEmpty: Bool { count == 0 }
+
+    /// The content, borrowed.
+    package var bytes: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let start = unsafe UnsafeRawPointer(base) ?? UnsafeRawPointer(bitPattern: 16)
+            let span = unsafe RawSpan(
+                _unsafeStart: start.unsafelyUnwrapped, byteCount: count)
+            return unsafe _overrideLifetime(span, borrowing: self)
+        }
+    }
+
+    /// A copy of the content.
+    package func copied() -> [UInt8] { [UInt8](copying: bytes) }
+
+    /// Appends borrowed bytes.
+    @inline(__always)
+    package mutating func append(_ bytes: borrowing RawSpan) {
+        unsafe bytes.withUnsafeBytes { unsafe append(unsafe $0) }
+    }
+
+    /// Appends an array.
+    @inline(__always)
+    package mutating func append(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { unsafe append(unsafe $0) }
+    }
+
+    /// Appends the UTF-8 of a literal; no allocation.
+    @inline(__always)
+    package mutating func append(_ literal: StaticString) {
+        unsafe append(
+            UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    /// Appends one byte.
+    @inline(__always)
+    package mutating func append(byte: UInt8) {
+        if count == capacity { grow(to: count &+ 1) }
+        unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    /// Appends the UTF-8 of a string.
+    package mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
+    }
+
+    /// Appends an integer in decimal.
+    package mutating func append(decimal value: some FixedWidthInteger) {
+        if value < 0 { append(byte: UInt8(ascii: "-")) }
+        var rest = UInt64(value.magnitude)
+        var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        unsafe withUnsafeMutableBytes(of: &digits) { room in
+            var at = room.count
+            repeat {
+                at -= 1
+                unsafe room[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            unsafe append(UnsafeRawBufferPointer(rebasing: room[at...]))
+        }
+    }
+
+    /// Appends bytes that a C library owns.
+    @inline(__always)
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress else { return }
+        if count &+ bytes.count > capacity { grow(to: count &+ bytes.count) }
+        unsafe memcpy(base.unsafelyUnwrapped + count, source, bytes.count)
+        count &+= bytes.count
+    }
+
+    /// Reserves room for `room` more bytes, lets `fill` write there, and keeps as many as it returns.
+    @inline(__always)
+    package mutating func append(
+        upTo room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        if count &+ room > capacity { grow(to: count &+ room) }
+        let start = unsafe base.unsafelyUnwrapped + count
+        let filled = unsafe fill(UnsafeMutableRawBufferPointer(start: start, count: room))
+        precondition(filled >= 0 && filled <= room, "more was written than there was room for")
+        count &+= filled
+    }
+
+    /// Overwrites one byte already held.
+    package mutating func set(_ byte: UInt8, at offset: Int) {
+        precondition(offset >= 0 && offset < count, "offset outside the buffer")
+        unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+    }
+
+    /// Drops the first `n` bytes, all if there are fewer.
+    package mutating func removeFirst(_ n: Int) {
+        guard n < count else { return removeAll() }
+        unsafe memmove(base.unsafelyUnwrapped, base.unsafelyUnwrapped + n, count - n)
+        count -= n
+    }
+
+    /// Drops what follows the first `length` bytes.
+    package mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
+
+    /// Empties the buffer; without `keepingCapacity` its storage is given back.
+    package mutating func removeAll(keepingCapacity: Bool = false) {
+        count = 0
+        guard !keepingCapacity else { return }
+        unsafe free(base)
+        unsafe base = nil
+        capacity = 0
+    }
+
+    @inline(never)
+    private mutating func grow(to needed: Int) {
+        var size = max(capacity, 512)
+        while size < needed { size &*= 2 }
+        guard let grown = unsafe realloc(base, size) else { fatalError("out of memory") }
+        unsafe base = grown
+        capacity = size
+    }
+}
+
+extension [UInt8] {
+    /// A copy of borrowed bytes.
+    @inline(__always)
+    package init(copying bytes: borrowing RawSpan) {
+        self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+}
+
+extension RawSpan {
+    /// The byte at an offset; traps outside the span.
+    @inline(__always)
+    package func byte(at offset: Int) -> UInt8 {
+        precondition(offset >= 0 && offset < byteCount, "offset outside the span")
+        return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+    }
+
+    /// Eight bytes from an offset, the first one lowest; traps where fewer are left.
+    @inline(__always)
+    package func word(at offset: Int) -> UInt64 {
+        precondition(offset >= 0 && offset <= byteCount &- 8, "word outside the span")
+        return UInt64(
+            littleEndian: unsafe unsafeLoadUnaligned(
+                fromUncheckedByteOffset: offset, as: UInt64.self))
+    }
+
+    /// Whether the span holds exactly the UTF-8 of a literal.
+    @inline(__always)
+    package func equals(_ literal: StaticString) -> Bool {
+        guard byteCount == literal.utf8CodeUnitCount else { return false }
+        return unsafe withUnsafeBytes { bytes in
+            unsafe bytes.isEmpty
+                || memcmp(bytes.baseAddress.unsafelyUnwrapped, literal.utf8Start, bytes.count) == 0
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a connection ended. The raw value is the word in logs, metrics, `ccsctl` and the docs.
+package enum CloseReason: String, CaseIterable, Sendable {
+    // The peer's doing.
+    case peerClosed = "peer_closed"
+    case peerReset = "peer_reset"
+    case peerEndedStream = "peer_ended_stream"
+    // Time and pace.
+    case handshakeDeadline = "handshake_deadline"
+    case loginDeadline = "login_deadline"
+    case requestDeadline = "request_deadline"
+    case idle = "idle"
+    case deadPeer = "dead_peer"
+    case slowConsumer = "slow_consumer"
+    // What the peer sent.
+    case handshakeFailed = "handshake_failed"
+    case invalidXML = "invalid_xml"
+    case restrictedXML = "restricted_xml"
+    case unsupportedEncoding = "unsupported_encoding"
+    case protocolViolation = "protocol_violation"
+    case tooLarge = "too_large"
+    case tooManyLogins = "too_many_logins"
+    case loginRefused = "login_refused"
+    case notAuthorized = "not_authorized"
+    // What we decided.
+    case replacedByNewerLogin = "replaced_by_newer_login"
+    case tooManyUnacknowledged = "too_many_unacknowledged"
+    case tooManyConnections = "too_many_connections"
+    case connectionDraining = "connection_draining"
+    case systemShutdown = "system_shutdown"
+    case credentialsRevoked = "credentials_revoked"
+    case deviceForgotten = "device_forgotten"
+    case operatorRequest = "operator_request"
+    case responseComplete = "response_complete"
+    case storeFailed = "store_failed"
+    case internalError = "internal_error"
+}

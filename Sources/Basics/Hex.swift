@@ -1,0 +1,58 @@
+/// Hexadecimal text.
+package enum Hex {
+    private static let lower = Array("0123456789abcdef".utf8)
+    private static let upper = Array("0123456789ABCDEF".utf8)
+
+    /// Value of one digit of either case; nil for any other byte.
+    package static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit &- 0x30
+        case 0x61...0x66: digit &- 0x61 &+ 10
+        case 0x41...0x46: digit &- 0x41 &+ 10
+        default: nil
+        }
+    }
+
+    /// Appends an integer with all its digits, lower case.
+    package static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer) {
+        append(value, lower, to: &buffer)
+    }
+
+    /// Appends an integer with all its digits, upper case.
+    package static func appendUpper(
+        _ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer
+    ) {
+        append(value, upper, to: &buffer)
+    }
+
+    private static func append<Integer: FixedWidthInteger & UnsignedInteger>(
+        _ value: Integer, _ digits: [UInt8], to buffer: inout ByteBuffer
+    ) {
+        var shift = Integer.bitWidth - 4
+        while shift >= 0 {
+            buffer.append(byte: digits[Int(truncatingIfNeeded: (value >> shift) & 15)])
+            shift -= 4
+        }
+    }
+
+    /// The lower-case text of bytes.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var buffer = ByteBuffer()
+        for byte in bytes { append(byte, to: &buffer) }
+        return String(decoding: buffer.copied(), as: UTF8.self)
+    }
+
+    /// The bytes of a text with an even number of digits; nil for any other text.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for at in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(of: digits[at]), let low = value(of: digits[at + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}

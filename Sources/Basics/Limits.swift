@@ -1,0 +1,171 @@
+/// Every bound of the server, with its reason. A queue, buffer, loop or wait without a line here is a defect.
+///
+/// Those an operator may change are defaults of config keys of the same name in snake case.
+package enum Limits {
+    // MARK: Streams of app servers
+
+    /// Bytes of one stanza before login: what ejabberd settled on after attacks.
+    package static let stanzaBytesBeforeLogin = 8_192
+    /// Bytes of one stanza after login: a payload of 4 KiB, escaped twice, and its envelope.
+    package static let stanzaBytes = 65_536
+    /// Elements of one stanza before login.
+    package static let stanzaElementsBeforeLogin = 32
+    /// Elements of one stanza after login.
+    package static let stanzaElements = 64
+    /// Depth of elements below the stream before login.
+    package static let stanzaDepthBeforeLogin = 8
+    /// Depth of elements below the stream after login.
+    package static let stanzaDepth = 16
+    /// Attributes of one element: no client sends more than ten.
+    package static let attributesPerElement = 32
+    /// Nesting of JSON: real payloads have three levels.
+    package static let jsonDepth = 32
+    /// Seconds from TCP accept to the end of the TLS handshake; absolute, pings do not extend it.
+    package static let handshakeDeadlineSeconds = 5
+    /// Seconds from the handshake to a finished login; absolute.
+    package static let loginDeadlineSeconds = 10
+    /// SASL attempts on one connection: more are guesses.
+    package static let loginsPerConnection = 3
+    /// Failed logins from one address in a minute, over all connections.
+    package static let failedLoginsPerAddressAndMinute = 30
+    /// Addresses whose failed logins are remembered: a bound on the table, oldest forgotten first.
+    package static let failedLoginAddresses = 65_536
+    /// Octets of each part of a SASL PLAIN message (RFC 4616).
+    package static let credentialBytes = 255
+    /// Octets of a resource (RFC 6120, 7.1).
+    package static let resourceBytes = 1_023
+    /// Connections of one sender (FCM).
+    package static let connectionsPerSender = 1_000
+    /// Messages sent and not yet answered, on one connection and in one direction (FCM).
+    package static let pendingWindow = 100
+    /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
+    package static let heldBytes = 262_144
+    /// Message ids remembered per connection to refuse a repeated one.
+    package static let rememberedMessageIDs = 10_000
+    /// Octets of a message id: clients use under 100; it returns in acks and receipts.
+    package static let messageIDBytes = 1_024
+    /// Seconds of server silence before one space is sent.
+    package static let keepaliveSeconds = 60
+    /// Seconds without a byte from an app server before the connection is taken for dead.
+    package static let appServerSilenceSeconds = 1_800
+
+    // MARK: Messages
+
+    /// Octets of all keys and values of a message (FCM).
+    package static let payloadBytes = 4_096
+    /// Octets of a payload sent to a topic (FCM).
+    package static let topicPayloadBytes = 2_048
+    /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
+    package static let lifetimeSeconds = 2_419_200
+    /// Seconds an upstream message lives at most, and by default: one day (FCM).
+    package static let upstreamLifetimeSeconds = 86_400
+    /// Octets of a collapse key.
+    package static let collapseKeyBytes = 1_024
+    /// Collapse keys stored for one app of one device (FCM).
+    package static let collapseKeys = 4
+    /// Messages without collapse key stored for one app of one device (FCM); the next discards all.
+    package static let storedMessages = 100
+    /// Upstream messages of one app of one device that wait to be stored (FCM).
+    package static let waitingUpstream = 20
+    /// Upstream messages kept for one sender: a day at a steady 10 a second; beyond it devices are refused.
+    package static let storedUpstreamPerSender = 1_000_000
+    /// Seconds after which a receipt that nobody acknowledged leaves the window: most clients never ack one.
+    package static let receiptSettleSeconds = 30
+    /// Seconds for which upstream persistent ids are remembered, to drop what a device repeats.
+    package static let upstreamMemorySeconds = 86_400
+
+    // MARK: Devices
+
+    /// Octets of one MCS frame.
+    package static let frameBytes = 65_536
+    /// Octets of an MCS login: a list of received ids may be long.
+    package static let loginFrameBytes = 65_536
+    /// Received persistent ids in one login.
+    package static let receivedIDs = 4_096
+    /// Registrations of one device.
+    package static let registrationsPerDevice = 512
+    /// Octets of an app's name (category), subtype or sender string in a registration.
+    package static let registrationFieldBytes = 512
+    /// Messages sent on one connection and not acknowledged; beyond it the device is asked to come again
+    /// with its list of received ids, since some clients acknowledge only at login.
+    package static let unacknowledgedPerDevice = 1_000
+    /// Stored messages read at once for a device that has just logged in.
+    package static let mailboxPage = 100
+    /// Seconds without a frame before a device is pinged.
+    package static let devicePingSeconds = 600
+    /// Shortest ping interval that a device may ask for, in seconds.
+    package static let devicePingFloorSeconds = 60
+    /// Seconds without a frame, after a ping was answered once, before a device is taken for dead.
+    package static let deviceSilenceSeconds = 1_500
+    /// Unacknowledged upstream frames after which a stream ack is sent unasked (mcs-device 3.4).
+    package static let framesBeforeStreamAck = 10
+    /// Devices whose state is held in memory by one partition while they are offline.
+    package static let idleDevicesInMemory = 100_000
+    /// Events that wait for the state of one device to be loaded.
+    package static let eventsWaitingForDevice = 1_000
+
+    // MARK: HTTP
+
+    /// Octets of a request line and headers.
+    package static let requestHeadBytes = 16_384
+    /// Octets of a request body.
+    package static let requestBodyBytes = 1_048_576
+    /// Octets of a gzip body once unpacked: a check-in is under 10 KiB.
+    package static let unpackedBodyBytes = 1_048_576
+    /// Headers of one request.
+    package static let requestHeaders = 64
+    /// Seconds from the first to the last octet of a request; absolute.
+    package static let requestDeadlineSeconds = 30
+    /// Seconds that a kept connection may idle between requests.
+    package static let requestIdleSeconds = 60
+    /// Requests of one connection that wait for their answers.
+    package static let pipelinedRequests = 16
+
+    // MARK: Connections
+
+    /// Connections accepted in one turn of a reactor, so that a storm does not starve those that are open.
+    package static let acceptsPerTurn = 64
+    /// Octets read from one connection in one turn, for the same reason.
+    package static let readBytesPerTurn = 262_144
+    /// Outbound octets of one connection that wait for the peer.
+    package static let outboundBytes = 1_048_576
+    /// Waiting outbound octets under which a congested connection is ready again.
+    package static let outboundLowBytes = 65_536
+    /// Seconds that outbound octets may wait without one leaving.
+    package static let writeDeadlineSeconds = 30
+    /// Connections from one address that have not logged in.
+    package static let anonymousPerAddress = 1_000
+    /// Descriptors kept back for the store, certificates and the control socket.
+    package static let reservedDescriptors = 256
+    /// Events and commands that wait for another reactor.
+    package static let mailboxOfReactor = 262_144
+
+    // MARK: Store
+
+    /// Writes in one commit: bounds the memory of a commit and the time of one sync.
+    package static let writesPerCommit = 16_384
+    /// Writes that wait for the store before submissions are refused with SERVICE_UNAVAILABLE.
+    package static let waitingWrites = 262_144
+    /// Expired messages removed in one sweep.
+    package static let expiredPerSweep = 10_000
+    /// Milliseconds between sweeps: expiry is on time within a second.
+    package static let sweepMilliseconds = 500
+
+    // MARK: Ending
+
+    /// Seconds between the draining notice and the first close.
+    package static let drainGraceSeconds = 10
+    /// Seconds over which the closes of a drain are spread, jittered: no reconnect storm.
+    package static let drainSpreadSeconds = 120
+    /// Seconds that a process given SIGTERM takes at most before it ends all the same.
+    package static let shutdownSeconds = 30
+
+    // MARK: Control socket
+
+    /// Octets of one control request.
+    package static let controlRequestBytes = 65_536
+    /// Control connections at once.
+    package static let controlConnections = 32
+    /// Rows that a listing returns at most; the answer says how many were left out.
+    package static let listedRows = 10_000
+}

@@ -1,0 +1,59 @@
+/// The id under which a device, and over HTTP the app server, knows a stored message (mcs-device 3.2).
+///
+/// Text form `0:<microseconds>%<8 hex digits>f9fd7ecd`, at most 39 characters: below the 50 that the
+/// longest-lived client can take, without `|` and newline.
+package struct PersistentID: Hashable, Sendable {
+    /// Place in the device's mailbox.
+    package var sequence: Sequence
+    /// Drawn anew by every process, so that a clock set back never repeats an id.
+    package var salt: UInt32
+
+    /// Names a message.
+    package init(sequence: Sequence, salt: UInt32) {
+        self.sequence = sequence
+        self.salt = salt
+    }
+
+    private static let tail: StaticString = "f9fd7ecd"
+
+    /// Reads the text form; nil for anything that is not one of ours.
+    package init?(text: borrowing RawSpan) {
+        var cursor = 2
+        var sequence: UInt64 = 0
+        let count = text.byteCount
+        guard count >= 20, count <= 39, text.byte(at: 0) == 0x30, text.byte(at: 1) == 0x3A else { return nil }
+        while cursor < count, text.byte(at: cursor) != 0x25 {
+            let digit = text.byte(at: cursor) &- 0x30
+            guard digit < 10 else { return nil }
+            let (product, over) = sequence.multipliedReportingOverflow(by: 10)
+            let (sum, past) = product.addingReportingOverflow(UInt64(digit))
+            guard !over, !past else { return nil }
+            sequence = sum
+            cursor += 1
+        }
+        guard cursor > 2, count - cursor == 17 else { return nil }
+        var salt: UInt32 = 0
+        for at in cursor + 1...cursor + 8 {
+            guard let digit = Hex.value(of: text.byte(at: at)) else { return nil }
+            salt = salt << 4 | UInt32(digit)
+        }
+        for at in 0..<8 where unsafe text.byte(at: cursor + 9 + at) != Self.tail.utf8Start[at] { return nil }
+        self.init(sequence: Sequence(sequence), salt: salt)
+    }
+
+    /// Appends the text form.
+    package func append(to buffer: inout ByteBuffer) {
+        buffer.append("0:")
+        buffer.append(decimal: sequence.number)
+        buffer.append("%")
+        Hex.append(salt, to: &buffer)
+        buffer.append(Self.tail)
+    }
+
+    /// The text form.
+    package var text: String {
+        var buffer = ByteBuffer()
+        append(to: &buffer)
+        return String(decoding: buffer.copied(), as: UTF8.self)
+    }
+}

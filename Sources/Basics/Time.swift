@@ -1,0 +1,61 @@
+import Glibc
+
+/// A point on the monotonic clock, in nanoseconds from an origin that only this process knows.
+package struct Instant: Comparable, Hashable, Sendable {
+    /// Nanoseconds since the origin.
+    package var nanoseconds: Int64
+
+    /// The instant `nanoseconds` after the origin.
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// Earlier than all others.
+    package static var distantPast: Instant { Instant(nanoseconds: .min) }
+    /// Later than all others.
+    package static var distantFuture: Instant { Instant(nanoseconds: .max) }
+
+    package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    /// The instant so many milliseconds later; saturates.
+    package func advanced(milliseconds: Int64) -> Instant {
+        let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, over) = nanoseconds.addingReportingOverflow(span)
+        return tooLong || over ? .distantFuture : Instant(nanoseconds: sum)
+    }
+
+    /// The instant so many seconds later; saturates.
+    package func advanced(seconds: Int) -> Instant {
+        advanced(milliseconds: Int64(clamping: seconds) &* 1_000)
+    }
+
+    /// Whole milliseconds from `other` to this instant; negative if `other` is later.
+    package func milliseconds(since other: Instant) -> Int64 {
+        (nanoseconds - other.nanoseconds) / 1_000_000
+    }
+}
+
+/// Milliseconds since 1970-01-01 00:00 UTC.
+package typealias UnixMilliseconds = Int64
+
+/// Both clocks, read once per turn: deadlines use the monotonic one, lifetimes the wall clock.
+package struct Now: Sendable, Equatable {
+    /// For deadlines and rates.
+    package var monotonic: Instant
+    /// For lifetimes, which outlive the process, in milliseconds since 1970.
+    package var wall: UnixMilliseconds
+
+    /// A reading made elsewhere (simulation, tests).
+    package init(monotonic: Instant, wall: UnixMilliseconds) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+
+    /// Reads the machine's clocks.
+    package static func read() -> Now {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        let monotonic = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        let wall = Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
+        return Now(monotonic: Instant(nanoseconds: monotonic), wall: wall)
+    }
+}
