@@ -37,7 +37,7 @@ package enum Base64 {
     /// The text of bytes.
     package static func text(_ bytes: [UInt8], urlSafe: Bool = false, padded: Bool = true) -> String {
         var buffer = ByteBuffer()
-        append(bytes.span.bytes, urlSafe: urlSafe, padded: padded, to: &buffer)
+        append(bytes.raw, urlSafe: urlSafe, padded: padded, to: &buffer)
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 

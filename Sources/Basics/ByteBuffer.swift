@@ -138,6 +138,16 @@ import Glibc
 }
 
 extension [UInt8] {
+    /// The content, borrowed.
+    @inline(__always)
+    package var raw: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let bytes = unsafe span.bytes
+            return unsafe _overrideLifetime(bytes, borrowing: self)
+        }
+    }
+
     /// A copy of borrowed bytes.
     @inline(__always)
     package init(copying bytes: borrowing RawSpan) {

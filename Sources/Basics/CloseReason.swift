@@ -1,4 +1,6 @@
-/// Why a connection ended. The raw value is the word in logs, metrics, `ccsctl` and the docs.
+/// Why a connection ended.
+///
+/// The raw value is the word in logs, metrics, `ccsctl` and the docs.
 package enum CloseReason: String, CaseIterable, Sendable {
     // The peer's doing.
     case peerClosed = "peer_closed"

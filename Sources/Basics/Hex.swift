@@ -14,7 +14,8 @@ package enum Hex {
     }
 
     /// Appends an integer with all its digits, lower case.
-    package static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer) {
+    package static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer)
+    {
         append(value, lower, to: &buffer)
     }
 

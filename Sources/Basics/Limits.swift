@@ -1,4 +1,6 @@
-/// Every bound of the server, with its reason. A queue, buffer, loop or wait without a line here is a defect.
+/// Every bound of the server, with its reason.
+///
+/// A queue, buffer, loop or wait without a line here is a defect.
 ///
 /// Those an operator may change are defaults of config keys of the same name in snake case.
 package enum Limits {

@@ -33,7 +33,7 @@ package struct TokenSeal: Sendable {
     /// Derives its keys from 32 secret bytes.
     package init(secret: [UInt8]) {
         precondition(secret.count == 32, "a token secret has 32 bytes")
-        let span = secret.span.bytes
+        let span = secret.raw
         seal = SipHash(key: (span.word(at: 0), span.word(at: 8)))
         mask = SipHash(key: (span.word(at: 16), span.word(at: 24)))
     }
@@ -43,12 +43,12 @@ package struct TokenSeal: Sendable {
         var plain = [Self.version]
         withLittleEndian(name.device.number) { plain.append(contentsOf: $0) }
         withLittleEndian(name.number.number) { plain.append(contentsOf: $0) }
-        var filler = mask.hash128(plain.span.bytes)
+        var filler = mask.hash128(plain.raw)
         while plain.count < Self.sealedBytes - 16 {
             withLittleEndian(filler.0) { plain.append(contentsOf: $0.prefix(84 - plain.count)) }
             filler = (mask.hash(filler.0 ^ filler.1), filler.0 &+ 1)
         }
-        let tag = seal.hash128(plain.span.bytes)
+        let tag = seal.hash128(plain.raw)
         var sealed: [UInt8] = []
         withLittleEndian(tag.0) { sealed.append(contentsOf: $0) }
         withLittleEndian(tag.1) { sealed.append(contentsOf: $0) }
@@ -58,9 +58,9 @@ package struct TokenSeal: Sendable {
         var text = ByteBuffer()
         var head: [UInt8] = []
         withLittleEndian(seal.hash(tag.0)) { head.append(contentsOf: $0) }
-        Base64.append(head.span.bytes, urlSafe: true, padded: false, to: &text)
+        Base64.append(head.raw, urlSafe: true, padded: false, to: &text)
         text.append(Self.marker)
-        Base64.append(sealed.span.bytes, urlSafe: true, padded: false, to: &text)
+        Base64.append(sealed.raw, urlSafe: true, padded: false, to: &text)
         return text.copied()
     }
 
@@ -71,10 +71,10 @@ package struct TokenSeal: Sendable {
             token.extracting(Self.headLength..<start).equals(Self.marker),
             var sealed = Base64.bytes(token.extracting(start..<Self.length))
         else { return nil }
-        let tag = (sealed.span.bytes.word(at: 0), sealed.span.bytes.word(at: 8))
+        let tag = (sealed.raw.word(at: 0), sealed.raw.word(at: 8))
         let stream = keystream(tag)
         for at in 0..<17 { sealed[16 + at] ^= stream[at] }
-        let plain = sealed.span.bytes.extracting(16..<Self.sealedBytes)
+        let plain = sealed.raw.extracting(16..<Self.sealedBytes)
         let expected = seal.hash128(plain)
         guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version
         else { return nil }
