@@ -1,0 +1,78 @@
+/// Why a message or request was refused.
+///
+/// The XMPP and the HTTP side each word it in their own code table (ccs-xmpp 3.3, http). Field names are those of the wire.
+package enum Refusal: Error, Sendable, Equatable {
+    // Form: found before anything is looked up.
+    /// Neither `to` nor `condition`.
+    case missingTarget
+    /// A field has another JSON type than it must have; `expected` is the Java name that clients know (`java.lang.Number`).
+    case wrongType(field: String, expected: String, found: String)
+    /// A number outside its range, both ends included.
+    case outOfRange(field: String, value: String, lowest: Int, highest: Int)
+    /// A word that is none of those allowed.
+    case notAllowed(field: String, value: String, allowed: String)
+    /// More octets than the limit.
+    case tooLarge(field: String, octets: Int, limit: Int)
+    /// A `data` key that belongs to the service.
+    case reservedKey(String)
+    /// Two fields that exclude each other, or one this protocol does not take.
+    case conflict(field: String, reason: String)
+    /// This message id was received before on this connection.
+    case repeatedMessageID
+    /// An ack without what it must hold.
+    case badAck(field: String)
+
+    // Address.
+    /// The token is malformed or was not made here.
+    case invalidToken
+    /// The token belongs to another sender.
+    case senderMismatch
+    /// The registration is gone.
+    case notRegistered
+    /// The token belongs to another app than `restricted_package_name`.
+    case packageMismatch
+
+    // State.
+    /// Too many messages to one device.
+    case deviceRateExceeded
+    /// Too many messages to one topic.
+    case topicRateExceeded
+    /// The store cannot take it now.
+    case unavailable
+    /// A fault of ours.
+    case internalError
+    /// The connection is about to end and takes no new messages.
+    case draining
+
+    /// The word in logs and metric labels.
+    package var word: String {
+        switch self {
+        case .missingTarget: "missing_target"
+        case .wrongType: "wrong_type"
+        case .outOfRange: "out_of_range"
+        case .notAllowed: "not_allowed"
+        case .tooLarge: "too_large"
+        case .reservedKey: "reserved_key"
+        case .conflict: "conflict"
+        case .repeatedMessageID: "repeated_message_id"
+        case .badAck: "bad_ack"
+        case .invalidToken: "invalid_token"
+        case .senderMismatch: "sender_mismatch"
+        case .notRegistered: "not_registered"
+        case .packageMismatch: "package_mismatch"
+        case .deviceRateExceeded: "device_rate_exceeded"
+        case .topicRateExceeded: "topic_rate_exceeded"
+        case .unavailable: "unavailable"
+        case .internalError: "internal_error"
+        case .draining: "draining"
+        }
+    }
+
+    /// Whether the same message may succeed later, so that its id must be free again (ccs-xmpp 6).
+    package var isRetryable: Bool {
+        switch self {
+        case .deviceRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining: true
+        default: false
+        }
+    }
+}

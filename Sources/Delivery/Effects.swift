@@ -1,0 +1,164 @@
+package import Basics
+
+/// A stored or passing message on its way to a device, with what the frame says about its registration.
+package struct DeviceDelivery: Sendable {
+    /// The message or marker.
+    package var message: StoredMessage
+    /// `category` of the frame.
+    package var category: [UInt8]
+    /// `subtype` among the pairs; empty: none.
+    package var subtype: [UInt8]
+    /// `from` of the frame.
+    package var from: [UInt8]
+    /// Whether it is stored, so that it carries a persistent id and its acknowledgement matters.
+    package var isStored: Bool
+
+    /// A delivery; all parts are the caller's.
+    package init(
+        message: StoredMessage, category: [UInt8], subtype: [UInt8], from: [UInt8], isStored: Bool
+    ) {
+        self.message = message
+        self.category = category
+        self.subtype = subtype
+        self.from = from
+        self.isStored = isStored
+    }
+}
+
+/// Why an upstream message was refused: the device hears `send_error` (mcs-device 4.4).
+package enum UpstreamRefusal: String, Sendable {
+    /// No such sender, or the app is not registered with it.
+    case invalidParameters = "invalid_parameters"
+    /// Over the payload limit.
+    case tooLarge = "messagetoobig"
+    /// Its time is over: now or never, and no app server was there.
+    case expired = "service_not_available"
+    /// Too many wait.
+    case tooMany = "toomanymessages"
+    /// The store cannot take it: it is not acknowledged, so that the device sends it again.
+    case unavailable = "unavailable"
+}
+
+/// Why a registration was refused; the raw value is the `Error=` word (mcs-device 5.2).
+package enum RegistrationRefusal: String, Sendable {
+    case authenticationFailed = "AUTHENTICATION_FAILED"
+    case invalidSender = "INVALID_SENDER"
+    case invalidParameters = "INVALID_PARAMETERS"
+    case tooManyRegistrations = "TOO_MANY_REGISTRATIONS"
+    case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
+}
+
+/// What a protocol session is told to do.
+package enum SessionCommand: Sendable {
+    // App servers.
+    /// The login stands.
+    case loginAccepted
+    /// The login fails.
+    case loginRefused(LoginRefusal)
+    /// Write the ACK of a submission; `canonical` where the token was replaced.
+    case acknowledge(ticket: UInt32, canonical: RegistrationName?)
+    /// Write the NACK of a submission.
+    case refuse(ticket: UInt32, Refusal)
+    /// Write the stanza of an upstream message or receipt.
+    case deliverUpstream(StoredUpstream)
+    /// Announce CONNECTION_DRAINING; the host closes later.
+    case drain
+
+    // Devices.
+    /// The login stands; upstream messages of these persistent ids are known to be stored.
+    case deviceLoginAccepted(storedUpstream: [[UInt8]])
+    /// Write the frame of a message or marker.
+    case deliver(DeviceDelivery)
+    /// All of a page has been handed over: answer `deviceReady` when it has left.
+    case reportWhenReady
+    /// The upstream message of a ticket is on disk (or known): its frame may be acknowledged.
+    case upstreamStored(ticket: UInt32)
+    /// The upstream message of a ticket is refused.
+    case upstreamRefused(ticket: UInt32, UpstreamRefusal)
+
+    // HTTP.
+    /// Answer a check-in; the token is nil where the device keeps the one it gave.
+    case checkedIn(ticket: UInt32, DeviceID, freshToken: UInt64?)
+    /// Answer a check-in with a wrong token.
+    case checkInRefused(ticket: UInt32)
+    /// Answer a registration.
+    case registered(ticket: UInt32, RegistrationName)
+    /// Answer an unregistration; done, whether or not there was something to remove.
+    case unregistered(ticket: UInt32)
+    /// Answer either with an error.
+    case registrationRefused(ticket: UInt32, RegistrationRefusal)
+    /// Answer an operator's request to forget; the counts of what went.
+    case forgotten(ticket: UInt32, registrations: Int, messages: Int)
+
+    // All.
+    /// Say goodbye in the protocol's own way, then close.
+    case close(CloseReason)
+}
+
+/// What the core wants done, gathered over one turn. The shell empties it and keeps its storage.
+package struct Effects: Sendable {
+    /// For sessions, in order per connection.
+    package var commands: [(ConnectionID, SessionCommand)] = []
+    /// For other partitions (or this one); routed by their address.
+    package var forwards: [Event] = []
+    /// For the store: written together, in order, by the batch of this turn.
+    package var mutations: [Mutation] = []
+    /// Questions to the store.
+    package var loads: [Load] = []
+    /// What happened, for metrics: how many messages passed each milestone, down and up.
+    package var downstream = MilestoneCounts()
+    /// The same for upstream messages.
+    package var upstream = MilestoneCounts()
+
+    /// Nothing to do.
+    package init() {}
+
+    /// Empties it, keeping the storage for the next turn.
+    package mutating func removeAll() {
+        commands.removeAll(keepingCapacity: true)
+        forwards.removeAll(keepingCapacity: true)
+        mutations.removeAll(keepingCapacity: true)
+        loads.removeAll(keepingCapacity: true)
+        downstream = MilestoneCounts()
+        upstream = MilestoneCounts()
+    }
+}
+
+/// How many messages passed each milestone.
+package struct MilestoneCounts: Sendable, Equatable {
+    package var accepted = 0
+    package var stored = 0
+    package var sent = 0
+    package var delivered = 0
+    package var replaced = 0
+    package var expired = 0
+    package var refused = 0
+    package var discarded = 0
+    package var removed = 0
+
+    /// All zero.
+    package init() {}
+
+    /// The count of one milestone.
+    package subscript(milestone: Milestone) -> Int {
+        get { self[keyPath: Self.path(milestone)] }
+        set { self[keyPath: Self.path(milestone)] = newValue }
+    }
+
+    /// What is neither ended nor still to be: accepted less all terminal ones.
+    package var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
+
+    private static func path(_ milestone: Milestone) -> WritableKeyPath<MilestoneCounts, Int> {
+        switch milestone {
+        case .accepted: \.accepted
+        case .stored: \.stored
+        case .sent: \.sent
+        case .delivered: \.delivered
+        case .replaced: \.replaced
+        case .expired: \.expired
+        case .refused: \.refused
+        case .discarded: \.discarded
+        case .removed: \.removed
+        }
+    }
+}

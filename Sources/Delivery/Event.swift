@@ -1,0 +1,186 @@
+package import Basics
+
+/// Who owns what an event is about: every device and every sender belongs to exactly one partition.
+package enum Address: Hashable, Sendable {
+    case device(DeviceID)
+    case sender(SenderID)
+
+    /// The partition, of so many. The same on every run, so that a reactor finds its own after a restart.
+    package func partition(of count: Int) -> Int {
+        let number: UInt64
+        switch self {
+        case .device(let device): number = device.number
+        case .sender(let sender): number = ~sender.number
+        }
+        var mixed = number &* 0x9e37_79b9_7f4a_7c15
+        mixed ^= mixed >> 32
+        return Int(truncatingIfNeeded: mixed % UInt64(count))
+    }
+}
+
+/// A login over MCS (mcs-device 3.1).
+package struct DeviceLogin: Sendable {
+    /// The connection that logs in.
+    package var connection: ConnectionID
+    /// The Android id it claims.
+    package var device: DeviceID
+    /// Digest of the security token it gave (decimal text).
+    package var token: SecretDigest
+    /// Messages that it has received and not yet known to be acknowledged.
+    package var received: [PersistentID]
+
+    /// A login; all parts are the caller's.
+    package init(connection: ConnectionID, device: DeviceID, token: SecretDigest, received: [PersistentID]) {
+        self.connection = connection
+        self.device = device
+        self.token = token
+        self.received = received
+    }
+}
+
+/// A check-in (mcs-device 5.1). Fresh numbers come with it, since the core draws none that must stay secret.
+package struct CheckIn: Sendable {
+    /// Where the answer goes.
+    package var origin: Origin
+    /// The device it says to be, with the token it gave; nil: a new one.
+    package var claimed: (DeviceID, SecretDigest)?
+    /// The numbers for a new device.
+    package var freshDevice: DeviceID
+    /// The security token for a new device.
+    package var freshToken: UInt64
+    /// Digest of that token's decimal text.
+    package var freshDigest: SecretDigest
+    /// Whether a wrong token is to be refused (Chromium) rather than answered with a new device (mcs-device 5.1).
+    package var refusesWrongToken: Bool
+
+    /// A check-in; all parts are the caller's.
+    package init(
+        origin: Origin, claimed: (DeviceID, SecretDigest)?, freshDevice: DeviceID, freshToken: UInt64,
+        freshDigest: SecretDigest, refusesWrongToken: Bool
+    ) {
+        self.origin = origin
+        self.claimed = claimed
+        self.freshDevice = freshDevice
+        self.freshToken = freshToken
+        self.freshDigest = freshDigest
+        self.refusesWrongToken = refusesWrongToken
+    }
+}
+
+/// A request to register or unregister an app (mcs-device 5.2, 5.3).
+package struct RegistrationRequest: Sendable {
+    /// Where the answer goes.
+    package var origin: Origin
+    /// The device, with the security token it gave.
+    package var device: DeviceID
+    /// Digest of the security token.
+    package var token: SecretDigest
+    /// `app`.
+    package var category: [UInt8]
+    /// `X-subtype`; empty where absent. For `unregister`, empty matches every subtype.
+    package var subtype: [UInt8]
+    /// `sender` as sent. For `unregister`, empty or `*` matches every sender.
+    package var senderText: [UInt8]
+
+    /// A request; all parts are the caller's.
+    package init(
+        origin: Origin, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
+        senderText: [UInt8]
+    ) {
+        self.origin = origin
+        self.device = device
+        self.token = token
+        self.category = category
+        self.subtype = subtype
+        self.senderText = senderText
+    }
+}
+
+/// What became of an upstream message on an app server's connection.
+package enum UpstreamSettlement: Sendable {
+    /// Acknowledged.
+    case acknowledged
+    /// The app server answered `nack`: no redelivery.
+    case refused
+}
+
+/// What happens to the core. Each event is about one address, or about all partitions.
+package enum Event: Sendable {
+    // To the sender's partition.
+    /// An app server wants to log in with a key of this digest.
+    case appServerLogin(ConnectionID, SenderID, key: SecretDigest)
+    /// It has bound its resource and takes upstream messages.
+    case appServerReady(ConnectionID, SenderID)
+    /// It is being drained: no new upstream to it, acks still count.
+    case appServerDraining(ConnectionID, SenderID)
+    /// Its connection is gone (sent for every connection that was told `loginAccepted`).
+    case appServerClosed(ConnectionID, SenderID)
+    /// It answered an upstream message or receipt.
+    case upstreamSettled(ConnectionID, SenderID, Sequence, UpstreamSettlement)
+    /// A device's message, its registration resolved by the device's partition.
+    case upstreamResolved(UpstreamSubmission, from: RegistrationName)
+    /// A receipt is owed.
+    case receiptDue(ReceiptDue)
+
+    // To the device's partition.
+    /// An app server submitted a message.
+    case submitted(Submission)
+    /// A device wants to log in.
+    case deviceLogin(DeviceLogin)
+    /// A device has these messages.
+    case deviceAcknowledged(ConnectionID, DeviceID, [Sequence])
+    /// More may be sent: what was handed over for this device has left (asked for by `deliver` pages and after congestion).
+    case deviceReady(ConnectionID, DeviceID)
+    /// Its outbound octets pile up: hand over nothing more until `deviceReady`.
+    case deviceCongested(ConnectionID, DeviceID)
+    /// Its connection is gone (sent for every connection that sent `deviceLogin`).
+    case deviceClosed(ConnectionID, DeviceID)
+    /// A device sent a message to an app server.
+    case upstreamReceived(UpstreamSubmission)
+    /// A receipt is on disk: its message may go.
+    case receiptStored(DeviceID, Sequence)
+    /// A device checked in. The address is the claimed device, else the fresh one.
+    case checkIn(CheckIn)
+    /// An app registers.
+    case register(RegistrationRequest)
+    /// An app unregisters.
+    case unregister(RegistrationRequest)
+    /// An operator forgets a device: registrations and messages go, its connection is closed.
+    case forgetDevice(DeviceID, Origin)
+    /// A message or upstream message is over its time.
+    case expired(ExpiredEntry)
+
+    // From the store, to the partition that asked.
+    case committed(CommitOutcome)
+    case loaded(Loaded)
+
+    // To every partition.
+    /// The senders changed.
+    case senders(SenderDirectory)
+    /// Time passed: at least twice a second.
+    case tick
+
+    /// The owner; nil for events that the store answers or that go to every partition.
+    package var address: Address? {
+        switch self {
+        case .appServerLogin(_, let sender, _), .appServerReady(_, let sender),
+            .appServerDraining(_, let sender),
+            .appServerClosed(_, let sender), .upstreamSettled(_, let sender, _, _):
+            .sender(sender)
+        case .upstreamResolved(let upstream, _): .sender(upstream.sender)
+        case .receiptDue(let receipt): .sender(receipt.sender)
+        case .submitted(let submission): .device(submission.target.device)
+        case .deviceLogin(let login): .device(login.device)
+        case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),
+            .deviceCongested(_, let device),
+            .deviceClosed(_, let device), .receiptStored(let device, _), .forgetDevice(let device, _):
+            .device(device)
+        case .upstreamReceived(let upstream): .device(upstream.device)
+        case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
+        case .register(let request), .unregister(let request): .device(request.device)
+        case .expired(.message(let device, _, _)): .device(device)
+        case .expired(.upstream(let sender, _, _)): .sender(sender)
+        case .committed, .loaded, .senders, .tick: nil
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package import Basics
+
+/// How urgently a message wants the device (ccs-xmpp 2.2).
+package enum Priority: UInt8, Sendable {
+    case normal = 0
+    case high = 1
+}
+
+/// The pairs of a message as the device will see them, already in the encoding of MCS `app_data`.
+///
+/// Delivery never looks inside: it stores them, counts their bytes and hands them on. The encoding is the concatenation of
+/// the protobuf fields `app_data` (tag 7, length, key, value) of a DataMessageStanza, so that framing is a copy.
+package typealias Body = [UInt8]
+
+/// What an app server submitted, checked in form, for one registration.
+package struct Submission: Sendable {
+    /// Who asks and where the answer goes.
+    package var origin: Origin
+    /// The account it was submitted under.
+    package var sender: SenderID
+    /// The registration that the token names; its seal has been verified.
+    package var target: RegistrationName
+    /// The submitter's id for it, as sent.
+    package var messageID: [UInt8]
+    /// Messages of one app with equal keys replace each other; nil: none.
+    package var collapseKey: [UInt8]?
+    /// Seconds to live from now, 0 … `Limits.lifetimeSeconds`; 0 is now or never.
+    package var lifetimeSeconds: Int
+    /// Urgency.
+    package var priority: Priority
+    /// Whether a receipt is wanted when the device has it.
+    package var wantsReceipt: Bool
+    /// Check and answer, but store and deliver nothing.
+    package var isDryRun: Bool
+    /// Deliver only to this app; nil: to any.
+    package var restrictedPackage: [UInt8]?
+    /// The pairs.
+    package var body: Body
+
+    /// A submission; all parts are the caller's.
+    package init(
+        origin: Origin, sender: SenderID, target: RegistrationName, messageID: [UInt8],
+        collapseKey: [UInt8]? = nil, lifetimeSeconds: Int = Limits.lifetimeSeconds,
+        priority: Priority = .normal, wantsReceipt: Bool = false, isDryRun: Bool = false,
+        restrictedPackage: [UInt8]? = nil, body: Body
+    ) {
+        self.origin = origin
+        self.sender = sender
+        self.target = target
+        self.messageID = messageID
+        self.collapseKey = collapseKey
+        self.lifetimeSeconds = lifetimeSeconds
+        self.priority = priority
+        self.wantsReceipt = wantsReceipt
+        self.isDryRun = isDryRun
+        self.restrictedPackage = restrictedPackage
+        self.body = body
+    }
+}
+
+/// Who waits for the answer to a request: a connection, and which of its open requests.
+package struct Origin: Hashable, Sendable {
+    /// The connection.
+    package var connection: ConnectionID
+    /// The requester's own number for it; returns in the answer unchanged.
+    package var ticket: UInt32
+
+    /// Names a request.
+    package init(connection: ConnectionID, ticket: UInt32) {
+        self.connection = connection
+        self.ticket = ticket
+    }
+}
+
+/// A downstream message as it is stored until the device has it.
+package struct StoredMessage: Sendable, Equatable {
+    /// What stands in the mailbox.
+    package enum Kind: Sendable, Equatable {
+        /// A message.
+        case message
+        /// The place of so many discarded messages: the device hears `deleted_messages`.
+        case discardedMarker(count: Int)
+    }
+
+    /// The device that it waits for.
+    package var device: DeviceID
+    /// Place in the mailbox, and with `salt` the persistent id.
+    package var sequence: Sequence
+    /// Second half of the persistent id.
+    package var salt: UInt32
+    /// The registration it was sent to.
+    package var registration: RegistrationNumber
+    /// The account that sent it; 0 for a marker.
+    package var sender: SenderID
+    /// Message or marker.
+    package var kind: Kind
+    /// The submitter's id, for receipts and traces; empty for a marker.
+    package var messageID: [UInt8]
+    /// See `Submission.collapseKey`.
+    package var collapseKey: [UInt8]?
+    /// When it was accepted, milliseconds since 1970.
+    package var acceptedAt: UnixMilliseconds
+    /// When it ends unheard, milliseconds since 1970.
+    package var expiresAt: UnixMilliseconds
+    /// Urgency.
+    package var priority: Priority
+    /// Whether a receipt is owed.
+    package var wantsReceipt: Bool
+    /// The pairs; empty for a marker.
+    package var body: Body
+
+    /// The id that the device knows it by.
+    package var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
+
+    /// A message or marker; all parts are the caller's.
+    package init(
+        device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
+        sender: SenderID, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
+        acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,
+        wantsReceipt: Bool = false, body: Body
+    ) {
+        self.device = device
+        self.sequence = sequence
+        self.salt = salt
+        self.registration = registration
+        self.sender = sender
+        self.kind = kind
+        self.messageID = messageID
+        self.collapseKey = collapseKey
+        self.acceptedAt = acceptedAt
+        self.expiresAt = expiresAt
+        self.priority = priority
+        self.wantsReceipt = wantsReceipt
+        self.body = body
+    }
+}

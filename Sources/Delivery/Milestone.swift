@@ -1,0 +1,23 @@
+/// Where a message is in its life; the raw value is the word in logs, metrics, `ccsctl` and docs.
+///
+/// Conservation: accepted = delivered + replaced + expired + discarded + removed + pending (design 8), kept by the store for
+/// downstream and for upstream messages apart. Markers and receipts are not counted.
+package enum Milestone: String, CaseIterable, Sendable {
+    case accepted
+    case stored
+    case sent
+    case delivered
+    case replaced
+    case expired
+    case refused
+    case discarded
+    case removed
+
+    /// Whether the message ends here.
+    package var isTerminal: Bool {
+        switch self {
+        case .delivered, .replaced, .expired, .discarded, .removed, .refused: true
+        case .accepted, .stored, .sent: false
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import Basics
+
+/// SHA-256 of a secret: what is stored and compared in place of the secret, in constant time.
+package struct SecretDigest: Sendable, Equatable {
+    /// The 32 octets of the digest.
+    package var octets: [UInt8]
+    /// Wraps a digest.
+    package init(octets: [UInt8]) { self.octets = octets }
+    package static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.octets, b.octets) }
+}
+
+/// A device as check-in left it.
+package struct DeviceRecord: Sendable, Equatable {
+    /// The Android id.
+    package var device: DeviceID
+    /// Digest of the security token's decimal text.
+    package var token: SecretDigest
+    /// First check-in, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+    /// Last check-in or login, milliseconds since 1970; written lazily.
+    package var seenAt: UnixMilliseconds
+    /// Number of the next registration; grows, so that a token is never made twice.
+    package var nextRegistration: UInt64
+
+    /// A record; all parts are the caller's.
+    package init(
+        device: DeviceID, token: SecretDigest, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds,
+        nextRegistration: UInt64
+    ) {
+        self.device = device
+        self.token = token
+        self.createdAt = createdAt
+        self.seenAt = seenAt
+        self.nextRegistration = nextRegistration
+    }
+}
+
+/// One app of one device that app servers of one sender may address.
+package struct Registration: Sendable, Equatable {
+    /// Device and number: what the token says.
+    package var name: RegistrationName
+    /// `app` of the request: package, extension or product name.
+    package var category: [UInt8]
+    /// `X-subtype` as sent; empty where absent.
+    package var subtype: [UInt8]
+    /// `sender` as sent: a sender ID, or the key of a web app.
+    package var senderText: [UInt8]
+    /// The account that may send to it; 0 where `senderText` is no sender ID.
+    package var sender: SenderID
+    /// When it was made, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+
+    /// A registration; all parts are the caller's.
+    package init(
+        name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
+        createdAt: UnixMilliseconds
+    ) {
+        self.name = name
+        self.category = category
+        self.subtype = subtype
+        self.senderText = senderText
+        self.sender = sender
+        self.createdAt = createdAt
+    }
+}
+
+/// A key of a sender. Several may be valid at once, so that keys can be changed without a gap.
+package struct ServerKey: Sendable, Equatable {
+    /// Digest of the key.
+    package var digest: SecretDigest
+    /// When it was made, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+    /// When it stops to be accepted; nil: never.
+    package var expiresAt: UnixMilliseconds?
+
+    /// A key; all parts are the caller's.
+    package init(digest: SecretDigest, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds? = nil) {
+        self.digest = digest
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// An account of app servers.
+package struct SenderRecord: Sendable, Equatable {
+    /// The sender ID.
+    package var sender: SenderID
+    /// A name for people; may be empty.
+    package var label: String
+    /// Its keys, oldest first.
+    package var keys: [ServerKey]
+    /// When it was made, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+    /// Whether an operator has suspended it.
+    package var isSuspended: Bool
+
+    /// A record; all parts are the caller's.
+    package init(
+        sender: SenderID, label: String, keys: [ServerKey], createdAt: UnixMilliseconds,
+        isSuspended: Bool = false
+    ) {
+        self.sender = sender
+        self.label = label
+        self.keys = keys
+        self.createdAt = createdAt
+        self.isSuspended = isSuspended
+    }
+}

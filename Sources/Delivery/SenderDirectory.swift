@@ -1,0 +1,45 @@
+package import Basics
+
+/// All senders, as one unchanging snapshot that every partition holds.
+package struct SenderDirectory: Sendable {
+    private let records: [SenderID: SenderRecord]
+
+    /// A directory of these senders.
+    package init(_ records: [SenderRecord] = []) {
+        self.records = Dictionary(records.map { ($0.sender, $0) }) { _, newer in newer }
+    }
+
+    /// The record of a sender.
+    package subscript(sender: SenderID) -> SenderRecord? { records[sender] }
+
+    /// All records, by sender ID.
+    package var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
+
+    /// Checks a key; takes the same time for an unknown sender as for a wrong key.
+    package func check(_ sender: SenderID, key: SecretDigest, at now: UnixMilliseconds) -> LoginRefusal? {
+        guard let record = records[sender] else {
+            _ = key == SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+            return .wrongCredentials
+        }
+        var match: ServerKey?
+        for candidate in record.keys where candidate.digest == key { match = candidate }
+        guard let match else { return .wrongCredentials }
+        if record.isSuspended { return .suspended }
+        if let end = match.expiresAt, end <= now { return .expiredCredentials }
+        return nil
+    }
+}
+
+/// Why a login was refused; each protocol words it in its own way (ccs-xmpp 1.5, mcs-device 3.1).
+package enum LoginRefusal: String, Sendable {
+    /// Unknown account or device, or wrong secret: one answer for both.
+    case wrongCredentials = "wrong_credentials"
+    /// The key's time is over.
+    case expiredCredentials = "expired_credentials"
+    /// An operator has suspended the sender.
+    case suspended = "suspended"
+    /// The sender has all the connections it may have.
+    case tooManyConnections = "too_many_connections"
+    /// The store cannot answer.
+    case unavailable = "unavailable"
+}

@@ -1,0 +1,159 @@
+package import Basics
+
+/// One change to the store, atomic by itself and within one partition key (design 5).
+package enum Mutation: Sendable, Equatable {
+    // Device.
+    /// Puts a device's record.
+    case putDevice(DeviceRecord)
+    /// Puts a registration.
+    case putRegistration(Registration)
+    /// Removes a registration; its messages are removed by mutations of their own.
+    case removeRegistration(RegistrationName)
+    /// Removes a device's record; registrations and messages are removed by mutations of their own.
+    case removeDevice(DeviceID)
+    /// Puts a message or marker at its place; counts `accepted` for a message. The same place again changes nothing.
+    case putMessage(StoredMessage)
+    /// Removes a message and counts `reason` (a terminal milestone) unless it is a marker or already gone.
+    case removeMessage(DeviceID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+
+    // Sender.
+    /// Puts a sender's record.
+    case putSender(SenderRecord)
+    /// Removes a sender's record.
+    case removeSender(SenderID)
+    /// Puts an upstream message or receipt. A message whose (device, category, persistent id) was put within
+    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates.
+    case putUpstream(StoredUpstream, now: UnixMilliseconds)
+    /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
+    case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+
+    /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
+    package var isDurable: Bool {
+        switch self {
+        case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
+        case .removeUpstream: false
+        default: true
+        }
+    }
+}
+
+/// What one turn of one partition wants written, in order.
+package struct WriteBatch: Sendable {
+    /// Chosen by the partition; returns with the outcome.
+    package var ticket: UInt64
+    /// The changes, applied in this order.
+    package var mutations: [Mutation]
+    /// Whether the outcome may only be told once the changes are on disk.
+    package var isDurable: Bool
+
+    /// A batch; all parts are the caller's.
+    package init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
+        self.ticket = ticket
+        self.mutations = mutations
+        self.isDurable = isDurable
+    }
+}
+
+/// What became of a batch.
+package struct CommitOutcome: Sendable, Equatable {
+    /// The batch's ticket.
+    package var ticket: UInt64
+    /// Sequences of upstream messages that had been put before, and were not put again.
+    package var duplicates: [(SenderID, Sequence)]
+    /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
+    package var hasFailed: Bool
+
+    /// An outcome; all parts are the caller's.
+    package init(ticket: UInt64, duplicates: [(SenderID, Sequence)] = [], hasFailed: Bool = false) {
+        self.ticket = ticket
+        self.duplicates = duplicates
+        self.hasFailed = hasFailed
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        a.ticket == b.ticket && a.hasFailed == b.hasFailed
+            && a.duplicates.elementsEqual(b.duplicates) { $0.0 == $1.0 && $0.1 == $1.1 }
+    }
+}
+
+/// A question to the store; the answer comes as an event. It sees every batch whose outcome was told before.
+package enum Load: Sendable, Equatable {
+    /// All that is known of a device, without bodies.
+    case device(DeviceID)
+    /// Messages of a device with their bodies, oldest first, after a place, at most so many.
+    case messages(DeviceID, after: Sequence, limit: Int)
+    /// Upstream messages of a sender, oldest first, after a place, at most so many.
+    case upstream(SenderID, after: Sequence, limit: Int)
+    /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
+    case expired(by: UnixMilliseconds, limit: Int)
+}
+
+/// A message in a mailbox, without its body.
+package struct MailboxEntry: Sendable, Equatable {
+    /// Place in the mailbox.
+    package var sequence: Sequence
+    /// Second half of the persistent id.
+    package var salt: UInt32
+    /// The registration it was sent to.
+    package var registration: RegistrationNumber
+    /// Message or marker.
+    package var kind: StoredMessage.Kind
+    /// See `Submission.collapseKey`.
+    package var collapseKey: [UInt8]?
+    /// When it ends unheard, milliseconds since 1970.
+    package var expiresAt: UnixMilliseconds
+
+    /// The entry of a message.
+    package init(_ message: StoredMessage) {
+        sequence = message.sequence
+        salt = message.salt
+        registration = message.registration
+        kind = message.kind
+        collapseKey = message.collapseKey
+        expiresAt = message.expiresAt
+    }
+}
+
+/// All that the store holds of a device, without bodies.
+package struct DeviceState: Sendable, Equatable {
+    /// The device.
+    package var device: DeviceID
+    /// Its record; nil if it never checked in or was removed.
+    package var record: DeviceRecord?
+    /// Its registrations, by number.
+    package var registrations: [Registration]
+    /// Its mailbox, by sequence.
+    package var mailbox: [MailboxEntry]
+
+    /// A state; all parts are the caller's.
+    package init(
+        device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry]
+    ) {
+        self.device = device
+        self.record = record
+        self.registrations = registrations
+        self.mailbox = mailbox
+    }
+}
+
+/// A message or upstream message whose time is over.
+package enum ExpiredEntry: Sendable, Equatable {
+    /// Downstream.
+    case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
+    /// Upstream.
+    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
+}
+
+/// The answer to a `Load`.
+package enum Loaded: Sendable {
+    /// To `.device`.
+    case device(DeviceState)
+    /// To `.messages`; `isLast` says that nothing follows.
+    case messages(DeviceID, [StoredMessage], isLast: Bool)
+    /// To `.upstream`; `isLast` says that nothing follows.
+    case upstream(SenderID, [StoredUpstream], isLast: Bool)
+    /// To `.expired`.
+    case expired([ExpiredEntry])
+    /// The store could not answer.
+    case failed(Load)
+}

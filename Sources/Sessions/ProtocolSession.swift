@@ -1,0 +1,104 @@
+package import Basics
+package import Delivery
+
+/// What a session works on during one call: its outbound bytes, and what it has to tell the rest of the server.
+package struct SessionIO: ~Copyable {
+    /// What goes to the peer; the session appends and ends records.
+    package var out = Outbox()
+    /// What goes to the core, in order; the host takes it after each call.
+    package var events: [Event] = []
+    /// What only the host can answer (metrics, health, log level); the host takes it after each call.
+    package var hostRequests: [HostRequest] = []
+    /// Set once: flush `out`, then close for this reason.
+    package var close: CloseReason?
+    /// Whether the host reads from the peer; the session clears it to press back, and sets it again.
+    package var isReading = true
+
+    /// Nothing to send or tell.
+    package init() {}
+}
+
+/// An HTTP request that the daemon itself answers, through `HTTPSession.answer`.
+package struct HostRequest: Sendable {
+    /// Which of the session's requests.
+    package var ticket: UInt32
+    /// What is asked for.
+    package var page: Page
+
+    /// The pages.
+    package enum Page: String, Sendable, CaseIterable {
+        /// `/healthz`: the process lives.
+        case health
+        /// `/readyz`: it can accept; 503 while draining or when the store fails.
+        case readiness
+        /// `/metrics`.
+        case metrics
+    }
+
+    /// Asks for a page.
+    package init(ticket: UInt32, page: Page) {
+        self.ticket = ticket
+        self.page = page
+    }
+}
+
+/// A protocol machine: bytes, commands and time in; bytes and events out. It knows no socket, clock or thread.
+///
+/// The host calls it on one thread only, looks at `deadline` after each call, and calls `wake` at or after it.
+package protocol ProtocolSession: ~Copyable {
+    /// When `wake` wants to be called; `.distantFuture` for never.
+    var deadline: Instant { get }
+    /// Bytes came from the peer; any split of the stream must give the same result.
+    mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO)
+    /// The core or the host wants something done.
+    mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO)
+    /// The deadline is reached.
+    mutating func wake(now: Now, io: inout SessionIO)
+    /// Outbound octets wait: over `Limits.outboundLowBytes` (true), or under it again (false).
+    mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO)
+    /// The connection is gone; the last call. Only events may follow, no bytes.
+    mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO)
+}
+
+/// What all sessions of one listener share.
+package struct SessionSettings: Sendable {
+    /// Makes and verifies registration tokens.
+    package var seal: TokenSeal
+    /// SHA-256, from the host: sessions know no crypto library.
+    package var digest: @Sendable ([UInt8]) -> SecretDigest
+    /// A fresh random number that nobody can guess, from the host.
+    package var random: @Sendable () -> UInt64
+    /// Pending window of each direction.
+    package var pendingWindow = Limits.pendingWindow
+    /// Seconds of silence before a space goes to an app server.
+    package var keepaliveSeconds = Limits.keepaliveSeconds
+    /// Seconds without a frame before a device is pinged.
+    package var devicePingSeconds = Limits.devicePingSeconds
+    /// Seconds from the handshake to the finished login.
+    package var loginDeadlineSeconds = Limits.loginDeadlineSeconds
+    /// Domain that answers where the client named none that can be used (ccs-xmpp 1.3).
+    package var defaultDomain = "gcm.googleapis.com"
+    /// Domains that may stand behind a sender ID at login.
+    package var acceptedDomains: [String] = [
+        "gcm.googleapis.com", "fcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com",
+        "gcm-preprod.googleapis.com", "gcm-staging.googleapis.com", "projects.gcm.android.com", "localhost",
+    ]
+    /// An ack for a message not sent over this connection gets BAD_ACK instead of being ignored (ccs-xmpp 4.2).
+    package var strictAcks = false
+    /// Control stanzas carry a message_id (ccs-xmpp 3.7): helps two old clients.
+    package var controlMessageID = false
+    /// `time_to_live` may be a decimal string (ccs-xmpp 8, row 10).
+    package var lenientLifetime = false
+    /// Data keys that begin with `gcm` are reserved, not only `gcm.` (ccs-xmpp 2.2).
+    package var reservesGCMPrefix = false
+
+    /// Settings with the defaults of the spec.
+    package init(
+        seal: TokenSeal, digest: @escaping @Sendable ([UInt8]) -> SecretDigest,
+        random: @escaping @Sendable () -> UInt64
+    ) {
+        self.seal = seal
+        self.digest = digest
+        self.random = random
+    }
+}

@@ -1,0 +1,81 @@
+package import Basics
+package import Delivery
+
+/// What a store can say when it fails. Nothing of a failed call may be relied on.
+package struct StoreError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
+    package enum Kind: String, Sendable {
+        /// No room on the device.
+        case full
+        /// The device or file system failed.
+        case inputOutput = "input_output"
+        /// What was read is not what was written.
+        case corrupt
+        /// Another process holds the store.
+        case locked
+        /// It was written by a newer version.
+        case newerFormat = "newer_format"
+    }
+    /// The kind.
+    package var kind: Kind
+    /// What the engine said, with the place.
+    package var description: String
+
+    /// A failure.
+    package init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}
+
+/// The conservation law as the store sees it, taken in one snapshot.
+package struct StoreAudit: Sendable, Equatable {
+    /// Counts of downstream messages since the store was made.
+    package var downstream = MilestoneCounts()
+    /// Downstream messages found in mailboxes, markers not counted.
+    package var downstreamPending = 0
+    /// Counts of upstream messages since the store was made.
+    package var upstream = MilestoneCounts()
+    /// Upstream messages found in mailboxes, receipts not counted.
+    package var upstreamPending = 0
+    /// Devices, registrations and senders found.
+    package var devices = 0
+    package var registrations = 0
+    package var senders = 0
+    /// Records that could not be read: named, never deleted.
+    package var unreadable: [String] = []
+
+    /// Whether nothing is missing, nothing is too much and everything can be read.
+    package var holds: Bool {
+        downstream.expectedPending == downstreamPending && upstream.expectedPending == upstreamPending
+            && unreadable.isEmpty
+    }
+
+    /// Nothing found.
+    package init() {}
+}
+
+/// The store contract (design 5). `commit` is called by one thread at a time; the others by any thread, at any time.
+///
+/// - Mutations of one batch take effect in order; a batch is all or nothing.
+/// - When `commit` returns, every batch marked durable is on disk, and loads that begin afterwards see all of them.
+/// - Messages are counted by milestone together with the change itself (see `Mutation`), so that `audit` can check the law.
+/// - A load never returns a message that was removed by a batch whose commit had returned.
+package protocol Store: AnyObject, Sendable {
+    /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.
+    func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
+    /// Answers a question.
+    func load(_ load: Load) throws(StoreError) -> Loaded
+    /// All senders.
+    func senders() throws(StoreError) -> [SenderRecord]
+    /// Devices in order of their id, after one, at most so many.
+    func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
+    /// A small secret or setting of the server itself; nil if it was never set.
+    func setting(_ name: String) throws(StoreError) -> [UInt8]?
+    /// Keeps a setting, durably.
+    func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError)
+    /// Reads everything in one snapshot and checks the conservation law.
+    func audit() throws(StoreError) -> StoreAudit
+    /// Syncs what is still lazy and lets go of the files; the last call.
+    func close() throws(StoreError)
+}
