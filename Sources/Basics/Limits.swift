@@ -170,4 +170,13 @@ package enum Limits {
     package static let controlConnections = 32
     /// Rows that a listing returns at most; the answer says how many were left out.
     package static let listedRows = 10_000
+
+    // MARK: Log and metrics
+
+    /// Octets of one value in a log line; what a stranger sends may be longer, and one line must stay readable.
+    package static let logValueBytes = 512
+    /// Lines of one event in a second; more are counted and held back, so that a storm does not fill the disk.
+    package static let logLinesPerEventAndSecond = 20
+    /// Events whose rate is remembered: all of ours, with room to spare.
+    package static let logEventsRemembered = 1_024
 }

@@ -1,0 +1,125 @@
+import Glibc
+import Synchronization
+
+/// The log: one line for each event, to standard error, from any thread.
+///
+/// It is a value to be handed around; copies share one sink. Fields are built only when the level is on, and an
+/// event that repeats too fast is held back and counted, so that a storm outside never becomes a storm here.
+package struct Log: Sendable {
+    /// How much an event matters, least first.
+    package enum Level: UInt8, CaseIterable, Sendable {
+        case debug
+        case info
+        case notice
+        case warning
+        case error
+
+        /// The word in lines and in `log_level`.
+        package var word: String { "\(self)" }
+
+        /// The level of a word; nil if there is none.
+        package init?(word: String) {
+            guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
+            self = level
+        }
+
+        /// The priority of syslog(3), for journald.
+        var priority: Int {
+            switch self {
+            case .debug: 7
+            case .info: 6
+            case .notice: 5
+            case .warning: 4
+            case .error: 3
+            }
+        }
+    }
+
+    /// The shape of lines; the raw value is the word in `log_format`.
+    package enum Format: String, CaseIterable, Sendable {
+        case text
+        case json
+    }
+
+    private let sink: LogSink
+
+    /// A log that hands finished lines (newline included) to `write`, one at a time.
+    package init(
+        level: Level, format: Format = .text, journal: Bool = false,
+        clock: @escaping @Sendable () -> Now = { Now.read() }, write: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        sink = LogSink(level: level, format: format, journal: journal, clock: clock, write: write)
+    }
+
+    /// The log of a program: standard error, in journald's manner where systemd says that it listens.
+    package static func standardError(level: Level, format: Format) -> Log {
+        let journal = unsafe getenv("JOURNAL_STREAM") != nil
+        return Log(level: level, format: format, journal: journal) { writeToStandardError($0) }
+    }
+
+    /// A log that says nothing.
+    package static var silent: Log { Log(level: .error, write: { _ in }) }
+
+    /// The least level that is written; may change while the program runs.
+    package var level: Level {
+        get { sink.level }
+        nonmutating set { sink.level = newValue }
+    }
+
+    /// Lines held back so far because their event repeated too fast.
+    package var suppressed: Int { sink.suppressed }
+
+    /// Whether lines of a level are written.
+    @inline(__always)
+    package func isOn(_ level: Level) -> Bool { level.rawValue >= sink.level.rawValue }
+
+    /// Writes a line; `fields` is evaluated only if the level is on.
+    @inline(__always)
+    package func write(_ level: Level, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        if isOn(level) { sink.write(level, event, fields()) }
+    }
+
+    /// For whoever hunts a fault.
+    @inline(__always)
+    package func debug(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        write(.debug, event, fields())
+    }
+
+    /// The ordinary course.
+    @inline(__always)
+    package func info(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        write(.info, event, fields())
+    }
+
+    /// Rare and worth knowing: start, reload, drain.
+    @inline(__always)
+    package func notice(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        write(.notice, event, fields())
+    }
+
+    /// Something an operator should look at.
+    @inline(__always)
+    package func warning(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        write(.warning, event, fields())
+    }
+
+    /// Something that needs an operator.
+    @inline(__always)
+    package func error(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        write(.error, event, fields())
+    }
+}
+
+/// Writes all bytes to standard error; gives up on any failure, since there is nowhere left to say it.
+private func writeToStandardError(_ line: [UInt8]) {
+    unsafe line.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return }
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe Glibc.write(STDERR_FILENO, start + written, bytes.count - written)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            written += count
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// Every metric of the server: name, kind, meaning and labels, in one table.
+///
+/// Labels take values from fixed lists only, so the number of cells is known when the program is built, and no
+/// stranger can make it grow.
+package enum Metric: Int, CaseIterable, Sendable {
+    case connectionsOpen
+    case connectionsAccepted
+    case connectionsClosed
+    case handshakes
+    case receivedBytes
+    case sentBytes
+    case sessionsOpen
+    case logins
+    case messages
+    case messagesPending
+    case refusals
+    case redeliveries
+    case upstreamDuplicates
+    case unknownAcks
+    case keepalives
+    case httpRequests
+    case storeCommits
+    case storeCommitMicroseconds
+    case storeWrites
+    case storeWaitingWrites
+    case storeFailures
+    case reactorTurns
+    case reactorBusyMicroseconds
+    case logLinesSuppressed
+    case draining
+    case configReloads
+    case configReloadSuccess
+    case certificateNotAfter
+    case startTime
+
+    /// Whether a metric only grows.
+    package enum Kind: String, Sendable {
+        case counter
+        case gauge
+    }
+
+    /// One label and the only values that it takes.
+    package struct Label: Sendable {
+        /// Its name.
+        package var name: String
+        /// Its values; the position is what code passes.
+        package var values: [String]
+    }
+
+    /// The name that Prometheus sees.
+    package var name: String { Self.rows[rawValue].name }
+    /// Counter or gauge.
+    package var kind: Kind { Self.rows[rawValue].kind }
+    /// One sentence on what is counted.
+    package var help: String { Self.rows[rawValue].help }
+    /// Its labels: none, one or two.
+    package var labels: [Label] { Self.rows[rawValue].labels }
+
+    /// The listeners, in the order in which code numbers them.
+    package static let listeners = [
+        "app_server", "app_server_preproduction", "device", "https", "admin", "control",
+    ]
+    /// Kinds of session.
+    package static let sessionKinds = ["app_server", "device"]
+    /// Directions of messages.
+    package static let directions = ["downstream", "upstream"]
+    /// The milestones of Delivery, in its order; a test compares them.
+    package static let milestones = [
+        "accepted", "stored", "sent", "delivered", "replaced", "expired", "refused", "discarded", "removed",
+    ]
+    /// Outcomes.
+    package static let results = ["ok", "failed"]
+    /// The words of `Refusal`; a test compares them.
+    package static let refusalWords = [
+        "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
+        "conflict",
+        "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
+        "package_mismatch", "device_rate_exceeded", "topic_rate_exceeded", "unavailable", "internal_error",
+        "draining",
+    ]
+
+    /// The first cell of each metric, and at the end how many cells there are.
+    static let offsets: [Int] = {
+        var offsets = [0]
+        for metric in allCases { offsets.append((offsets.last ?? 0) + metric.cells) }
+        return offsets
+    }()
+
+    /// How many cells it has: the product of the sizes of its labels.
+    package var cells: Int { labels.reduce(1) { $0 * $1.values.count } }
+
+    /// Its first cell.
+    @inline(__always)
+    var offset: Int { Self.offsets[rawValue] }
+}
+
+extension CloseReason {
+    /// Its position among all reasons: the value of the label `reason`.
+    package var position: Int { Self.positions[self] ?? 0 }
+
+    private static let positions = Dictionary(
+        uniqueKeysWithValues: allCases.enumerated().map { ($0.element, $0.offset) })
+}
+
+extension Refusal {
+    /// Its position among all refusals: the value of the label `reason`.
+    package var position: Int { Metric.refusalWords.firstIndex(of: word) ?? 0 }
+}

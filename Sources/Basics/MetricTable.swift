@@ -1,0 +1,117 @@
+extension Metric {
+    /// One line of the table.
+    struct Row: Sendable {
+        var metric: Metric
+        var name: String
+        var kind: Kind
+        var help: String
+        var labels: [Label] = []
+    }
+
+    private static func label(_ name: String, _ values: [String]) -> Label {
+        Label(name: name, values: values)
+    }
+
+    /// The table, in the order of the cases; a test compares them.
+    static let rows: [Row] = traffic + messageRows + inside
+
+    private static let traffic: [Row] = [
+        Row(
+            metric: .connectionsOpen, name: "ccs_connections_open", kind: .gauge,
+            help: "Connections that are open now.", labels: [label("listener", listeners)]),
+        Row(
+            metric: .connectionsAccepted, name: "ccs_connections_accepted_total", kind: .counter,
+            help: "Connections accepted.", labels: [label("listener", listeners)]),
+        Row(
+            metric: .connectionsClosed, name: "ccs_connections_closed_total", kind: .counter,
+            help: "Connections that ended, by why.",
+            labels: [label("reason", CloseReason.allCases.map(\.rawValue))]),
+        Row(
+            metric: .handshakes, name: "ccs_tls_handshakes_total", kind: .counter,
+            help: "TLS handshakes, by how they ended.", labels: [label("result", results)]),
+        Row(
+            metric: .receivedBytes, name: "ccs_received_bytes_total", kind: .counter,
+            help: "Bytes received, after decryption.", labels: [label("listener", listeners)]),
+        Row(
+            metric: .sentBytes, name: "ccs_sent_bytes_total", kind: .counter,
+            help: "Bytes sent, before encryption.", labels: [label("listener", listeners)]),
+        Row(
+            metric: .sessionsOpen, name: "ccs_sessions_open", kind: .gauge,
+            help: "Peers that are logged in now.", labels: [label("kind", sessionKinds)]),
+        Row(
+            metric: .logins, name: "ccs_logins_total", kind: .counter,
+            help: "Logins, by how they ended.",
+            labels: [label("kind", sessionKinds), label("result", results)]),
+    ]
+
+    private static let messageRows: [Row] = [
+        Row(
+            metric: .messages, name: "ccs_messages_total", kind: .counter,
+            help: "Messages that passed a milestone.",
+            labels: [label("direction", directions), label("milestone", milestones)]),
+        Row(
+            metric: .messagesPending, name: "ccs_messages_pending", kind: .gauge,
+            help: "Messages stored that have not ended.", labels: [label("direction", directions)]),
+        Row(
+            metric: .refusals, name: "ccs_refusals_total", kind: .counter,
+            help: "Downstream messages refused, by why.", labels: [label("reason", refusalWords)]),
+        Row(
+            metric: .redeliveries, name: "ccs_redeliveries_total", kind: .counter,
+            help: "Messages sent again because an acknowledgement did not come.",
+            labels: [label("direction", directions)]),
+        Row(
+            metric: .upstreamDuplicates, name: "ccs_upstream_duplicates_total", kind: .counter,
+            help: "Upstream messages dropped because their persistent id was known."),
+        Row(
+            metric: .unknownAcks, name: "ccs_unknown_acks_total", kind: .counter,
+            help: "Acks of app servers for messages not sent over that connection."),
+        Row(
+            metric: .keepalives, name: "ccs_keepalives_total", kind: .counter,
+            help: "Keepalives and pings sent to silent peers.", labels: [label("kind", sessionKinds)]),
+        Row(
+            metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
+            help: "HTTP requests answered."),
+    ]
+
+    private static let inside: [Row] = [
+        Row(
+            metric: .storeCommits, name: "ccs_store_commits_total", kind: .counter,
+            help: "Commits of the store; each one is one sync for many writes."),
+        Row(
+            metric: .storeCommitMicroseconds, name: "ccs_store_commit_microseconds_total", kind: .counter,
+            help: "Time spent in commits."),
+        Row(
+            metric: .storeWrites, name: "ccs_store_writes_total", kind: .counter,
+            help: "Write batches committed."),
+        Row(
+            metric: .storeWaitingWrites, name: "ccs_store_waiting_writes", kind: .gauge,
+            help: "Write batches that wait for the store."),
+        Row(
+            metric: .storeFailures, name: "ccs_store_failures_total", kind: .counter,
+            help: "Commits or reads that failed."),
+        Row(
+            metric: .reactorTurns, name: "ccs_reactor_turns_total", kind: .counter,
+            help: "Turns of the reactors."),
+        Row(
+            metric: .reactorBusyMicroseconds, name: "ccs_reactor_busy_microseconds_total", kind: .counter,
+            help: "Time that the reactors did not wait."),
+        Row(
+            metric: .logLinesSuppressed, name: "ccs_log_lines_suppressed_total", kind: .counter,
+            help: "Log lines held back because their event repeated too fast."),
+        Row(
+            metric: .draining, name: "ccs_draining", kind: .gauge,
+            help: "1 while connections are being drained, else 0."),
+        Row(
+            metric: .configReloads, name: "ccs_config_reloads_total", kind: .counter,
+            help: "Reloads of configuration and certificates.", labels: [label("result", results)]),
+        Row(
+            metric: .configReloadSuccess, name: "ccs_config_reload_success", kind: .gauge,
+            help: "1 if the last reload succeeded, 0 if the old settings stayed."),
+        Row(
+            metric: .certificateNotAfter, name: "ccs_certificate_not_after_seconds", kind: .gauge,
+            help: "When the certificate in use expires, in seconds since 1970."),
+        Row(
+            metric: .startTime, name: "ccs_start_time_seconds", kind: .gauge,
+            help: "When the process started, in seconds since 1970."),
+    ]
+}
