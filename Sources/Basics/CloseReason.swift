@@ -6,6 +6,7 @@ package enum CloseReason: String, CaseIterable, Sendable {
     case peerClosed = "peer_closed"
     case peerReset = "peer_reset"
     case peerEndedStream = "peer_ended_stream"
+    case connectFailed = "connect_failed"
     // Time and pace.
     case handshakeDeadline = "handshake_deadline"
     case loginDeadline = "login_deadline"

@@ -135,6 +135,14 @@ package enum Limits {
     package static let outboundLowBytes = 65_536
     /// Seconds that outbound octets may wait without one leaving.
     package static let writeDeadlineSeconds = 30
+    /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
+    package static let lingerMilliseconds = 2_000
+    /// Milliseconds for which a listener rests when there is no descriptor for a new connection.
+    package static let acceptRestMilliseconds = 100
+    /// Seconds for which sent data may stay unacknowledged by the peer's kernel: it is dead then.
+    package static let peerSilenceSeconds = 60
+    /// Timers that our own code may set on one reactor, beside the one of each connection.
+    package static let timersPerReactor = 65_536
     /// Connections from one address that have not logged in.
     package static let anonymousPerAddress = 1_000
     /// Descriptors kept back for the store, certificates and the control socket.

@@ -1,0 +1,51 @@
+package import Basics
+
+/// How much and how fast the strangers behind one listener may do.
+package struct PaceSettings: Sendable {
+    /// Milliseconds from TCP accept to the end of the TLS handshake; absolute.
+    package var handshakeMilliseconds = Int64(Limits.handshakeDeadlineSeconds) * 1_000
+    /// Connections accepted in one turn of a reactor.
+    package var acceptsPerTurn = Limits.acceptsPerTurn
+    /// Octets read from one connection in one turn.
+    package var readBytesPerTurn = Limits.readBytesPerTurn
+    /// Outbound octets that may wait on one connection; beyond it `CloseReason.slowConsumer`.
+    package var outboundBytes = Limits.outboundBytes
+    /// Waiting outbound octets over which a connection is congested.
+    package var outboundLowBytes = Limits.outboundLowBytes
+    /// Milliseconds that outbound octets may wait without one leaving; then `CloseReason.slowConsumer`.
+    package var writeMilliseconds = Int64(Limits.writeDeadlineSeconds) * 1_000
+    /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
+    package var lingerMilliseconds = Int64(Limits.lingerMilliseconds)
+    /// Connections of one address, on one reactor, that have not logged in.
+    package var anonymousPerAddress = Limits.anonymousPerAddress
+    /// Connections of this listener on one reactor.
+    package var connections = Int.max
+    /// Whether the transport notices a dead peer by itself: TCP keepalive and TCP_USER_TIMEOUT.
+    package var keepsAlive = true
+
+    /// The limits of the server.
+    package init() {}
+}
+
+/// The name of a listener in logs, metrics and `ccsctl status`: `app_server`, `device`.
+package struct ListenerName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The word.
+    package var rawValue: String
+    /// Wraps a word.
+    package init(rawValue: String) { self.rawValue = rawValue }
+    /// Wraps a literal.
+    package init(stringLiteral value: StaticString) { rawValue = "\(value)" }
+
+    /// Connections that we opened ourselves.
+    package static let outgoing: ListenerName = "outgoing"
+}
+
+/// Something about listeners that an operator wants to read in the log.
+package enum TransportReport: Sendable {
+    /// No descriptor is left (or no memory): new connections are dropped, and the listener rests for a while.
+    case acceptFailed(listener: ListenerName, code: Int32, dropped: Int)
+    /// The listener accepts again after `acceptFailed`.
+    case acceptResumed(listener: ListenerName)
+    /// A connection was closed at accept.
+    case refused(listener: ListenerName, peer: SocketAddress, reason: CloseReason)
+}
