@@ -139,6 +139,10 @@ package enum Event: Sendable {
     case upstreamReceived(UpstreamSubmission)
     /// A receipt is on disk: its message may go.
     case receiptStored(DeviceID, Sequence)
+    /// A receipt could not be stored: its message stays.
+    case receiptRefused(DeviceID, Sequence)
+    /// A device's message was stored or refused: it no longer counts as waiting.
+    case upstreamAnswered(RegistrationName, persistentID: [UInt8], isStored: Bool)
     /// A device checked in. The address is the claimed device, else the fresh one.
     case checkIn(CheckIn)
     /// An app registers.
@@ -173,8 +177,10 @@ package enum Event: Sendable {
         case .deviceLogin(let login): .device(login.device)
         case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),
             .deviceCongested(_, let device),
-            .deviceClosed(_, let device), .receiptStored(let device, _), .forgetDevice(let device, _):
+            .deviceClosed(_, let device), .receiptStored(let device, _), .receiptRefused(let device, _),
+            .forgetDevice(let device, _):
             .device(device)
+        case .upstreamAnswered(let name, _, _): .device(name.device)
         case .upstreamReceived(let upstream): .device(upstream.device)
         case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
         case .register(let request), .unregister(let request): .device(request.device)

@@ -102,6 +102,8 @@ package struct MailboxEntry: Sendable, Equatable {
     package var collapseKey: [UInt8]?
     /// When it ends unheard, milliseconds since 1970.
     package var expiresAt: UnixMilliseconds
+    /// What the receipt is to say, if one is owed.
+    package var receipt: ReceiptRequest?
 
     /// The entry of a message.
     package init(_ message: StoredMessage) {
@@ -111,7 +113,18 @@ package struct MailboxEntry: Sendable, Equatable {
         kind = message.kind
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt
+        receipt =
+            message.wantsReceipt
+            ? ReceiptRequest(sender: message.sender, messageID: message.messageID) : nil
     }
+}
+
+/// To whom a receipt is owed and for what.
+package struct ReceiptRequest: Sendable, Equatable {
+    /// The account that asked for it.
+    package var sender: SenderID
+    /// The submitter's id of the message.
+    package var messageID: [UInt8]
 }
 
 /// All that the store holds of a device, without bodies.

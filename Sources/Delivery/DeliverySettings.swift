@@ -1,0 +1,38 @@
+import Basics
+
+/// What an operator or a test may set of the core; the defaults are the limits.
+package struct DeliverySettings: Sendable {
+    /// Upstream messages sent and not yet answered on one connection.
+    package var pendingWindow = Limits.pendingWindow
+    /// Offline devices whose state one partition keeps in memory.
+    package var idleDevicesInMemory = Limits.idleDevicesInMemory
+    /// Events that wait for the state of one device; further ones are refused as unavailable.
+    package var eventsWaitingForDevice = Limits.eventsWaitingForDevice
+    /// Stored messages read at once for one device or sender.
+    package var mailboxPage = Limits.mailboxPage
+    /// Messages without collapse key kept for one registration; the next discards all.
+    package var storedMessages = Limits.storedMessages
+    /// Collapse keys kept for one registration.
+    package var collapseKeys = Limits.collapseKeys
+    /// Changes on their way to the store beyond which submissions are refused as unavailable.
+    package var waitingWrites = Limits.waitingWrites
+    /// Upstream messages of one app that wait to be stored.
+    package var waitingUpstream = Limits.waitingUpstream
+    /// Upstream messages kept for one sender.
+    package var storedUpstreamPerSender = Limits.storedUpstreamPerSender
+    /// Messages sent to a device on one connection and not acknowledged.
+    package var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
+    /// Connections of one sender.
+    package var connectionsPerSender = Limits.connectionsPerSender
+    /// Registrations of one device.
+    package var registrationsPerDevice = Limits.registrationsPerDevice
+    /// Seconds after which a receipt that nobody acknowledged is taken as received.
+    package var receiptSettleSeconds = Limits.receiptSettleSeconds
+    /// No sequence at or below this is made: the highest that an earlier process may have used (microseconds since 1970).
+    ///
+    /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.
+    package var sequenceFloor: UInt64 = 0
+
+    /// The defaults.
+    package init() {}
+}
