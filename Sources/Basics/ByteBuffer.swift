@@ -84,7 +84,7 @@ import Glibc
     /// Appends bytes that a C library owns.
     @inline(__always)
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let source = bytes.baseAddress else { return }
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
         if count &+ bytes.count > capacity { grow(to: count &+ bytes.count) }
         unsafe memcpy(base.unsafelyUnwrapped + count, source, bytes.count)
         count &+= bytes.count

@@ -110,6 +110,10 @@ package enum Limits {
 
     /// Octets of a request line and headers.
     package static let requestHeadBytes = 16_384
+    /// Octets of a request line: the longest target in use is a token in a path.
+    package static let requestLineBytes = 8_192
+    /// Octets of a chunk's size line or of one trailer: clients send neither extensions nor trailers.
+    package static let chunkLineBytes = 1_024
     /// Octets of a request body.
     package static let requestBodyBytes = 1_048_576
     /// Octets of a gzip body once unpacked: a check-in is under 10 KiB.
@@ -120,6 +124,10 @@ package enum Limits {
     package static let requestDeadlineSeconds = 30
     /// Seconds that a kept connection may idle between requests.
     package static let requestIdleSeconds = 60
+    /// Seconds that a request may wait for the core before it is answered with 503.
+    package static let answerDeadlineSeconds = 30
+    /// Fields of one form: the longest registration in use has under 40.
+    package static let formFields = 256
     /// Requests of one connection that wait for their answers.
     package static let pipelinedRequests = 16
 

@@ -1,0 +1,104 @@
+import Basics
+
+/// Undoes the chunked transfer coding, from any split of the stream (RFC 9112, 7.1).
+struct ChunkedBody {
+    /// What came so far.
+    private(set) var body: [UInt8] = []
+    /// Whether the last chunk and the trailers have been read.
+    private(set) var isComplete = false
+    private var stage = Stage.size
+    private var trailers = 0
+
+    private enum Stage {
+        case size
+        case data(left: Int)
+        case dataEnd
+        case trailer
+    }
+
+    /// Takes what it can use from the front of `bytes`, and says how much that was.
+    mutating func take(_ bytes: borrowing RawSpan) throws(RequestFault) -> Int {
+        var at = 0
+        while !isComplete {
+            switch stage {
+            case .data(let left):
+                let taken = min(left, bytes.byteCount - at)
+                guard taken > 0 else { return at }
+                body.append(contentsOf: [UInt8](copying: bytes.extracting(at..<at + taken)))
+                at += taken
+                stage = taken == left ? .dataEnd : .data(left: left - taken)
+            case .size, .dataEnd, .trailer:
+                guard let end = try Self.lineEnd(bytes, from: at) else { return at }
+                try take(line: bytes.extracting(at..<end))
+                at = end + 2
+            }
+        }
+        return at
+    }
+
+    private mutating func take(line: RawSpan) throws(RequestFault) {
+        switch stage {
+        case .size:
+            let size = try Self.size(line)
+            guard body.count + size <= Limits.requestBodyBytes else {
+                throw RequestFault(.contentTooLarge, "The body is too long.")
+            }
+            stage = size == 0 ? .trailer : .data(left: size)
+        case .dataEnd:
+            guard line.byteCount == 0 else {
+                throw RequestFault(.badRequest, "A chunk is longer than it says.")
+            }
+            stage = .size
+        case .trailer:
+            guard line.byteCount > 0 else { return isComplete = true }
+            try checkTrailer(line)
+        case .data: break
+        }
+    }
+
+    /// Where the line ends that begins at `start`; nil if its end has not come.
+    private static func lineEnd(_ bytes: RawSpan, from start: Int) throws(RequestFault) -> Int? {
+        var at = start
+        while at < bytes.byteCount {
+            let octet = bytes.byte(at: at)
+            if octet == 0x0D {
+                guard at + 1 < bytes.byteCount else { return nil }
+                guard bytes.byte(at: at + 1) == 0x0A else { break }
+                return at
+            }
+            guard ASCII.isFieldValue(octet) else { break }
+            at += 1
+            guard at - start <= Limits.chunkLineBytes else {
+                throw RequestFault(.badRequest, "A line between chunks is too long.")
+            }
+        }
+        guard at == bytes.byteCount else {
+            throw RequestFault(.badRequest, "A line between chunks has no proper end.")
+        }
+        return nil
+    }
+
+    /// The size at the front of a chunk line; an extension behind `;` is passed over.
+    private static func size(_ line: RawSpan) throws(RequestFault) -> Int {
+        var size = 0
+        var at = 0
+        while at < line.byteCount, at < 8, let digit = Hex.value(of: line.byte(at: at)) {
+            size = size << 4 | Int(digit)
+            at += 1
+        }
+        guard at > 0, at == line.byteCount || line.byte(at: at) == UInt8(ascii: ";") else {
+            throw RequestFault(.badRequest, "A chunk has no proper size.")
+        }
+        return size
+    }
+
+    /// Trailers are checked like headers and then dropped: none has a meaning here.
+    private mutating func checkTrailer(_ line: RawSpan) throws(RequestFault) {
+        trailers += 1
+        var at = 0
+        while at < line.byteCount, ASCII.isToken(line.byte(at: at)) { at += 1 }
+        guard trailers <= Limits.requestHeaders, at > 0, at < line.byteCount,
+            line.byte(at: at) == UInt8(ascii: ":")
+        else { throw RequestFault(.badRequest, "The trailers are not proper headers.") }
+    }
+}

@@ -1,0 +1,91 @@
+package import Basics
+
+/// The fields of an `application/x-www-form-urlencoded` body; of fields with one name the first counts.
+package struct FormBody: Sendable {
+    private var fields: [(name: [UInt8], value: [UInt8])] = []
+
+    /// Why a form cannot be read.
+    package enum Fault: Error, Sendable {
+        /// `%` is not followed by two hexadecimal digits.
+        case badEscape
+        /// It has more than `Limits.formFields` fields.
+        case tooManyFields
+    }
+
+    /// Reads a body; empty fields are passed over, and a field without `=` has an empty value.
+    package init(_ body: borrowing RawSpan) throws(Fault) {
+        var start = 0
+        while start < body.byteCount {
+            var end = start
+            var equals: Int?
+            while end < body.byteCount, body.byte(at: end) != UInt8(ascii: "&") {
+                if equals == nil, body.byte(at: end) == UInt8(ascii: "=") { equals = end }
+                end += 1
+            }
+            if end > start {
+                guard fields.count < Limits.formFields else { throw .tooManyFields }
+                let name = try Self.decoded(body.extracting(start..<(equals ?? end)))
+                let value = try equals.map { at throws(Fault) in
+                    try Self.decoded(body.extracting(at + 1..<end))
+                }
+                fields.append((name, value ?? []))
+            }
+            start = end + 1
+        }
+    }
+
+    /// The value of the first field of a name; nil if there is none.
+    package subscript(_ name: StaticString) -> [UInt8]? {
+        for field in fields where field.name.raw.equals(name) { return field.value }
+        return nil
+    }
+
+    /// Undoes `%XX` and `+`.
+    package static func decoded(_ text: borrowing RawSpan) throws(Fault) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.byteCount)
+        var at = 0
+        while at < text.byteCount {
+            let octet = text.byte(at: at)
+            if octet == UInt8(ascii: "%") {
+                guard at + 2 < text.byteCount, let high = Hex.value(of: text.byte(at: at + 1)),
+                    let low = Hex.value(of: text.byte(at: at + 2))
+                else { throw .badEscape }
+                decoded.append(high << 4 | low)
+                at += 3
+            } else {
+                decoded.append(octet == UInt8(ascii: "+") ? 0x20 : octet)
+                at += 1
+            }
+        }
+        return decoded
+    }
+}
+
+/// Writes an `application/x-www-form-urlencoded` body.
+package struct FormWriter: ~Copyable {
+    /// The body so far.
+    package var bytes = ByteBuffer()
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// A form without fields.
+    package init() {}
+
+    /// Adds a field.
+    package mutating func add(_ name: StaticString, _ value: [UInt8]) {
+        if !bytes.isEmpty { bytes.append("&") }
+        bytes.append(name)
+        bytes.append("=")
+        for octet in value {
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "*"):
+                bytes.append(byte: octet)
+            default:
+                bytes.append("%")
+                bytes.append(byte: Self.digits[Int(octet >> 4)])
+                bytes.append(byte: Self.digits[Int(octet & 15)])
+            }
+        }
+    }
+}

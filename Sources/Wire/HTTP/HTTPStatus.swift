@@ -1,0 +1,79 @@
+/// The status codes that the server answers with (RFC 9110, 15).
+package enum HTTPStatus: Int, CaseIterable, Sendable {
+    case ok = 200
+    case created = 201
+    case noContent = 204
+    case badRequest = 400
+    case unauthorized = 401
+    case forbidden = 403
+    case notFound = 404
+    case methodNotAllowed = 405
+    case requestTimeout = 408
+    case lengthRequired = 411
+    case contentTooLarge = 413
+    case targetTooLong = 414
+    case unsupportedMediaType = 415
+    case expectationFailed = 417
+    case tooManyRequests = 429
+    case headersTooLarge = 431
+    case internalError = 500
+    case notImplemented = 501
+    case unavailable = 503
+    case versionNotSupported = 505
+
+    /// The words behind the code on the status line.
+    package var phrase: StaticString {
+        switch self {
+        case .ok: "OK"
+        case .created: "Created"
+        case .noContent: "No Content"
+        case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
+        case .forbidden: "Forbidden"
+        case .notFound: "Not Found"
+        case .methodNotAllowed: "Method Not Allowed"
+        case .requestTimeout: "Request Timeout"
+        case .lengthRequired: "Length Required"
+        case .contentTooLarge: "Content Too Large"
+        case .targetTooLong: "URI Too Long"
+        case .unsupportedMediaType: "Unsupported Media Type"
+        case .expectationFailed: "Expectation Failed"
+        case .tooManyRequests: "Too Many Requests"
+        case .headersTooLarge: "Request Header Fields Too Large"
+        case .internalError: "Internal Server Error"
+        case .notImplemented: "Not Implemented"
+        case .unavailable: "Service Unavailable"
+        case .versionNotSupported: "HTTP Version Not Supported"
+        }
+    }
+
+    /// The word for it in the JSON errors of Google's services.
+    package var rpcWord: StaticString {
+        switch self {
+        case .ok, .created, .noContent: "OK"
+        case .unauthorized: "UNAUTHENTICATED"
+        case .forbidden: "PERMISSION_DENIED"
+        case .notFound: "NOT_FOUND"
+        case .tooManyRequests: "RESOURCE_EXHAUSTED"
+        case .requestTimeout: "DEADLINE_EXCEEDED"
+        case .internalError: "INTERNAL"
+        case .notImplemented, .methodNotAllowed: "UNIMPLEMENTED"
+        case .unavailable: "UNAVAILABLE"
+        default: "INVALID_ARGUMENT"
+        }
+    }
+}
+
+/// A request that cannot be answered as asked: the status for it, and a sentence that quotes nothing the peer sent.
+package struct RequestFault: Error, Sendable {
+    /// What the peer is answered.
+    package var status: HTTPStatus
+    /// One sentence for the body of the answer and the log.
+    package var reason: StaticString
+
+    /// A fault; all parts are the caller's.
+    package init(_ status: HTTPStatus, _ reason: StaticString) {
+        self.status = status
+        self.reason = reason
+    }
+}

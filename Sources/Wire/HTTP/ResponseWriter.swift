@@ -1,0 +1,82 @@
+package import Basics
+
+/// One whole answer; `append` writes its bytes.
+package struct HTTPResponse: Sendable {
+    /// The status.
+    package var status: HTTPStatus
+    /// The value of `Content-Type`.
+    package var contentType: StaticString
+    /// The body.
+    package var body: [UInt8]
+    /// A further header, where one status asks for it: `Allow` with 405, `Accept-Encoding` with 415.
+    package var extra: (name: StaticString, value: StaticString)?
+
+    /// An answer; all parts are the caller's.
+    package init(
+        _ status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8],
+        extra: (name: StaticString, value: StaticString)? = nil
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+        self.extra = extra
+    }
+
+    /// The type of plain answers.
+    package static let text: StaticString = "text/plain; charset=UTF-8"
+    /// The type of JSON answers, errors too (http 1.2).
+    package static let json: StaticString = "application/json; charset=UTF-8"
+
+    /// An answer that says in one line of text why not.
+    package static func plain(_ fault: RequestFault) -> HTTPResponse {
+        var body = ByteBuffer()
+        body.append(fault.reason)
+        body.append("\n")
+        return HTTPResponse(fault.status, text, body.copied())
+    }
+
+    /// The same as the JSON error of Google's services.
+    package static func rpc(_ fault: RequestFault) -> HTTPResponse {
+        var body = ByteBuffer()
+        body.append("{\"error\":{\"code\":")
+        body.append(decimal: fault.status.rawValue)
+        body.append(",\"message\":\"")
+        body.append(fault.reason)
+        body.append("\",\"status\":\"")
+        body.append(fault.status.rpcWord)
+        body.append("\"}}")
+        return HTTPResponse(fault.status, json, body.copied())
+    }
+
+    /// Appends status line, headers and body.
+    ///
+    /// The answers carry credentials, so nobody may keep them; and nothing in them is to be taken for a web page.
+    /// With `isHead` the body is left out and only its length told.
+    package func append(
+        at now: UnixMilliseconds, closes: Bool, isHead: Bool = false, to out: inout ByteBuffer
+    ) {
+        out.append("HTTP/1.1 ")
+        out.append(decimal: status.rawValue)
+        out.append(" ")
+        out.append(status.phrase)
+        out.append("\r\nDate: ")
+        HTTPDate.append(now, to: &out)
+        out.append("\r\nContent-Type: ")
+        out.append(contentType)
+        out.append("\r\nContent-Length: ")
+        out.append(decimal: body.count)
+        out.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
+        if let extra {
+            out.append(extra.name)
+            out.append(": ")
+            out.append(extra.value)
+            out.append("\r\n")
+        }
+        if closes { out.append("Connection: close\r\n") }
+        out.append("\r\n")
+        if !isHead { out.append(body) }
+    }
+
+    /// The bytes that let a peer go on which waits before it sends a body (RFC 9110, 10.1.1).
+    package static let continuation: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+}
