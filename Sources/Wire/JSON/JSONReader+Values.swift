@@ -1,0 +1,149 @@
+package import Basics
+
+extension JSONReader {
+    /// Whether a string is exactly the UTF-8 of a literal.
+    @inline(__always)
+    package func string(_ value: JSONSlice, equals literal: StaticString) -> Bool {
+        if isPlain(value) { return inside(value).equals(literal) }
+        var decoded = ByteBuffer()
+        append(string: value, to: &decoded)
+        return decoded.bytes.equals(literal)
+    }
+
+    /// Whether a string holds no escape, so that `inside` is its content.
+    package func isPlain(_ value: JSONSlice) -> Bool {
+        var at = value.start
+        while value.end &- at >= 8 {
+            if JSONBytes.equal(text.word(at: at), 0x5C) != 0 { return false }
+            at &+= 8
+        }
+        while at < value.end {
+            if text.byte(at: at) == UInt8(ascii: "\\") { return false }
+            at &+= 1
+        }
+        return true
+    }
+
+    /// What stands between the quotes of a string, escapes and all.
+    @_lifetime(copy self)
+    package func inside(_ value: JSONSlice) -> RawSpan {
+        text.extracting(value.start &+ 1..<value.end &- 1)
+    }
+
+    /// Appends the content of a string, escapes resolved.
+    package func append(string value: JSONSlice, to buffer: inout ByteBuffer) {
+        let end = value.end &- 1
+        var at = value.start &+ 1
+        var copied = at
+        while at < end {
+            guard text.byte(at: at) == UInt8(ascii: "\\") else {
+                at &+= 1
+                continue
+            }
+            buffer.append(text.extracting(copied..<at))
+            at = append(escapeAt: at, to: &buffer)
+            copied = at
+        }
+        buffer.append(text.extracting(copied..<end))
+    }
+
+    /// The content of a string, escapes resolved.
+    package func string(_ value: JSONSlice) -> [UInt8] {
+        if isPlain(value) { return [UInt8](copying: inside(value)) }
+        var decoded = ByteBuffer()
+        append(string: value, to: &decoded)
+        return decoded.copied()
+    }
+
+    /// The value of a number written without fraction and exponent; nil for any other value, and where it does not fit.
+    package func integer(_ value: JSONSlice) -> Int? {
+        guard kind(value) == .number else { return nil }
+        return Self.integer(raw(value))
+    }
+
+    /// The value of decimal text, `-` allowed; nil for anything else.
+    package static func integer(_ text: RawSpan) -> Int? {
+        let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
+        guard text.byteCount > 0, text.byteCount <= 20 else { return nil }
+        var number = 0
+        for at in (isNegative ? 1 : 0)..<text.byteCount {
+            let digit = text.byte(at: at) &- 0x30
+            guard digit < 10 else { return nil }
+            let (product, over) = number.multipliedReportingOverflow(by: 10)
+            let (sum, past) = product.subtractingReportingOverflow(Int(digit))
+            guard !over, !past else { return nil }
+            number = sum
+        }
+        if isNegative { return number }
+        return number == .min ? nil : -number
+    }
+
+    /// The value of `true` or `false`; nil for any other value.
+    package func boolean(_ value: JSONSlice) -> Bool? {
+        guard kind(value) == .boolean else { return nil }
+        return text.byte(at: value.start) == UInt8(ascii: "t")
+    }
+
+    /// Whether a string in the value, or a key, holds U+0000.
+    package func holdsNUL(_ value: JSONSlice) -> Bool {
+        var at = value.start
+        while at < value.end {
+            guard text.byte(at: at) == UInt8(ascii: "\\") else {
+                at &+= 1
+                continue
+            }
+            if value.end &- at >= 6, text.extracting(at..<at &+ 6).equals("\\u0000") { return true }
+            at &+= 2
+        }
+        return false
+    }
+
+    /// Appends the value without the blanks between its parts.
+    package func append(compact value: JSONSlice, to buffer: inout ByteBuffer) {
+        let scanner = JSONScanner(text)
+        var at = value.start
+        while at < value.end {
+            let byte = text.byte(at: at)
+            switch byte {
+            case UInt8(ascii: "\""):
+                let end = scanner.endOfCheckedString(at)
+                buffer.append(text.extracting(at..<end))
+                at = end
+            case 0x20, 0x09, 0x0A, 0x0D: at &+= 1
+            default:
+                buffer.append(byte: byte)
+                at &+= 1
+            }
+        }
+    }
+
+    private func append(escapeAt offset: Int, to buffer: inout ByteBuffer) -> Int {
+        let letter = text.byte(at: offset &+ 1)
+        switch letter {
+        case UInt8(ascii: "b"): buffer.append(byte: 0x08)
+        case UInt8(ascii: "f"): buffer.append(byte: 0x0C)
+        case UInt8(ascii: "n"): buffer.append(byte: 0x0A)
+        case UInt8(ascii: "r"): buffer.append(byte: 0x0D)
+        case UInt8(ascii: "t"): buffer.append(byte: 0x09)
+        case UInt8(ascii: "u"):
+            let unit = codeUnit(offset)
+            guard unit & 0xFC00 == 0xD800 else {
+                UTF8Sequence.append(unit, to: &buffer)
+                return offset &+ 6
+            }
+            let low = codeUnit(offset &+ 6)
+            UTF8Sequence.append(0x10000 &+ (unit & 0x3FF) << 10 &+ (low & 0x3FF), to: &buffer)
+            return offset &+ 12
+        default: buffer.append(byte: letter)
+        }
+        return offset &+ 2
+    }
+
+    private func codeUnit(_ offset: Int) -> UInt32 {
+        var unit: UInt32 = 0
+        for at in offset &+ 2..<offset &+ 6 {
+            unit = unit << 4 | UInt32(Hex.value(of: text.byte(at: at)) ?? 0)
+        }
+        return unit
+    }
+}

@@ -1,0 +1,86 @@
+import Basics
+
+/// A JSON value as a tree: for tools, configuration and bodies of HTTP, never for messages.
+package enum JSONValue: Sendable, Equatable {
+    case null
+    case boolean(Bool)
+    /// A number written without fraction and exponent that fits 64 bits.
+    case integer(Int)
+    /// Any other number.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    /// The members in the order written; keys are unique.
+    case object([Member])
+
+    /// A member of an object.
+    package struct Member: Sendable, Equatable {
+        /// The key.
+        package var key: String
+        /// The value.
+        package var value: JSONValue
+
+        /// A member; both parts are the caller's.
+        package init(_ key: String, _ value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Reads a document; of equal keys the last one counts.
+    package init(parsing text: RawSpan) throws(JSONError) {
+        let reader = try JSONReader(text)
+        self = Self.value(reader.root, in: reader)
+    }
+
+    /// Reads a document.
+    package init(parsing text: String) throws(JSONError) {
+        try self.init(parsing: Array(text.utf8).raw)
+    }
+
+    private static func value(_ slice: JSONSlice, in reader: borrowing JSONReader) -> JSONValue {
+        switch reader.kind(slice) {
+        case .null: return .null
+        case .boolean: return .boolean(reader.boolean(slice) ?? false)
+        case .string: return .string(String(decoding: reader.string(slice), as: UTF8.self))
+        case .number:
+            if let integer = reader.integer(slice) { return .integer(integer) }
+            let text = String(decoding: [UInt8](copying: reader.raw(slice)), as: UTF8.self)
+            return .number(Double(text) ?? .infinity)
+        case .array:
+            var cursor = reader.begin(slice)
+            var elements: [JSONValue] = []
+            while let element = reader.nextElement(&cursor) { elements.append(value(element, in: reader)) }
+            return .array(elements)
+        case .object:
+            var cursor = reader.begin(slice)
+            var members: [Member] = []
+            var places: [String: Int] = [:]
+            while let member = reader.nextMember(&cursor) {
+                let key = String(decoding: reader.string(member.key), as: UTF8.self)
+                let entry = Member(key, value(member.value, in: reader))
+                if let place = places[key] {
+                    members[place] = entry
+                } else {
+                    places[key] = members.count
+                    members.append(entry)
+                }
+            }
+            return .object(members)
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(nilLiteral: ()) { self = .null }
+    /// Members in the order given; of equal keys the first one is found.
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}

@@ -1,0 +1,91 @@
+package import Basics
+
+/// Appends JSON to a buffer.
+package enum JSONWriter {
+    /// Where the text will stand, which decides what is escaped.
+    package enum Place: Sendable {
+        /// By itself, as in an HTTP body: what RFC 8259 demands.
+        case document
+        /// As the text of an XML element that clients read without an XML parser (ccs-xmpp 3.1): also `<`, `>`, `&`, and
+        /// what XML 1.0 cannot carry.
+        case element
+    }
+
+    /// Appends a string in quotes; octets that are not UTF-8 become U+FFFD.
+    package static func append(
+        string content: RawSpan, in place: Place = .document, to buffer: inout ByteBuffer
+    ) {
+        buffer.append("\"")
+        append(content: content, in: place, to: &buffer)
+        buffer.append("\"")
+    }
+
+    /// Appends the content of a string without its quotes.
+    package static func append(content: RawSpan, in place: Place, to buffer: inout ByteBuffer) {
+        var at = 0
+        var copied = 0
+        while at < content.byteCount {
+            let byte = content.byte(at: at)
+            if byte < 0x80 {
+                guard needsEscape(byte, in: place) else {
+                    at &+= 1
+                    continue
+                }
+                buffer.append(content.extracting(copied..<at))
+                append(escapeOf: byte, to: &buffer)
+                at &+= 1
+                copied = at
+                continue
+            }
+            let length = UTF8Sequence.length(in: content, at: at)
+            if length > 0, !isNonCharacter(content, at, length) || place == .document {
+                at &+= length
+                continue
+            }
+            buffer.append(content.extracting(copied..<at))
+            if length > 0 {
+                buffer.append(content.byte(at: at &+ 2) == 0xBE ? "\\ufffe" : "\\uffff")
+            } else {
+                buffer.append("\u{FFFD}")
+            }
+            at &+= max(length, 1)
+            copied = at
+        }
+        buffer.append(content.extracting(copied..<content.byteCount))
+    }
+
+    /// Appends a string in quotes.
+    package static func append(
+        text: String, in place: Place = .document, to buffer: inout ByteBuffer
+    ) {
+        append(string: Array(text.utf8).raw, in: place, to: &buffer)
+    }
+
+    @inline(__always)
+    private static func needsEscape(_ byte: UInt8, in place: Place) -> Bool {
+        switch byte {
+        case ..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x7F: true
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"): place == .element
+        default: false
+        }
+    }
+
+    /// U+FFFE and U+FFFF: UTF-8, but not XML 1.0.
+    private static func isNonCharacter(_ content: RawSpan, _ at: Int, _ length: Int) -> Bool {
+        length == 3 && content.byte(at: at) == 0xEF && content.byte(at: at &+ 1) == 0xBF
+            && content.byte(at: at &+ 2) >= 0xBE
+    }
+
+    private static func append(escapeOf byte: UInt8, to buffer: inout ByteBuffer) {
+        switch byte {
+        case UInt8(ascii: "\""): buffer.append("\\\"")
+        case UInt8(ascii: "\\"): buffer.append("\\\\")
+        case 0x0A: buffer.append("\\n")
+        case 0x0D: buffer.append("\\r")
+        case 0x09: buffer.append("\\t")
+        default:
+            buffer.append("\\u00")
+            Hex.append(byte, to: &buffer)
+        }
+    }
+}
