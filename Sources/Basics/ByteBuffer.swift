@@ -108,6 +108,16 @@ import Glibc
         unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
     }
 
+    /// Makes `from` bytes at an offset into `to` bytes and moves what follows; new ones have no defined content.
+    package mutating func resizeGap(at offset: Int, from: Int, to: Int) {
+        precondition(offset >= 0 && from >= 0 && to >= 0 && offset + from <= count, "gap outside the buffer")
+        let length = count - from + to
+        if length > capacity { grow(to: length) }
+        guard let base = unsafe base else { return }
+        unsafe memmove(base + offset + to, base + offset + from, count - offset - from)
+        count = length
+    }
+
     /// Drops the first `n` bytes, all if there are fewer.
     package mutating func removeFirst(_ n: Int) {
         guard n < count else { return removeAll() }

@@ -82,6 +82,8 @@ package enum Limits {
     package static let frameBytes = 65_536
     /// Octets of an MCS login: a list of received ids may be long.
     package static let loginFrameBytes = 65_536
+    /// Settings in one login that are looked at; clients send two at most.
+    package static let loginSettings = 16
     /// Received persistent ids in one login.
     package static let receivedIDs = 4_096
     /// Registrations of one device.

@@ -1,0 +1,91 @@
+package import Basics
+
+/// The pairs of a message as they stand in a `Body`: fields `app_data` of a data message, one after the other.
+///
+/// Each is the octet 0x3A, a varint length, then 0x0A with the key and 0x12 with the value (mcs-device 2.1).
+package enum AppData {
+    private static let fieldNumber = 7
+
+    /// Octets that a pair adds to a body.
+    package static func size(key: Int, value: Int) -> Int {
+        let content = contentSize(key: key, value: value)
+        return 1 + Varint.size(UInt64(content)) + content
+    }
+
+    /// Appends one pair to a body.
+    @inline(__always)
+    package static func append(
+        key: borrowing RawSpan, value: borrowing RawSpan, to body: inout ByteBuffer
+    ) {
+        body.appendFieldHead(
+            fieldNumber, length: contentSize(key: key.byteCount, value: value.byteCount))
+        body.appendField(1, bytes: key)
+        body.appendField(2, bytes: value)
+    }
+
+    /// Appends one pair whose key is a literal.
+    @inline(__always)
+    package static func append(
+        key: StaticString, value: borrowing RawSpan, to body: inout ByteBuffer
+    ) {
+        body.appendFieldHead(
+            fieldNumber, length: contentSize(key: key.utf8CodeUnitCount, value: value.byteCount))
+        body.appendField(1, text: key)
+        body.appendField(2, bytes: value)
+    }
+
+    /// Appends one pair of literals.
+    package static func append(key: StaticString, text value: StaticString, to body: inout ByteBuffer) {
+        body.appendFieldHead(
+            fieldNumber, length: contentSize(key: key.utf8CodeUnitCount, value: value.utf8CodeUnitCount))
+        body.appendField(1, text: key)
+        body.appendField(2, text: value)
+    }
+
+    /// Visits the pairs of a body in order; throws where the body is none.
+    ///
+    /// The spans are borrowed from the body and end with the visit.
+    package static func forEach(
+        in body: RawSpan, _ visit: (_ key: RawSpan, _ value: RawSpan) -> Void
+    ) throws(MCSError) {
+        var fields = ProtobufReader(body)
+        while let field = try fields.next() {
+            guard field.number == fieldNumber else {
+                try fields.skip(field)
+                continue
+            }
+            let entry = try fields.bytes(field)
+            let parts = try parts(of: entry)
+            visit(entry.extracting(parts.key), entry.extracting(parts.value))
+        }
+    }
+
+    /// The octets of all keys and values of a body: what `Limits.payloadBytes` counts; throws where the body is none.
+    package static func payloadBytes(of body: RawSpan) throws(MCSError) -> Int {
+        var count = 0
+        try forEach(in: body) { key, value in count += key.byteCount + value.byteCount }
+        return count
+    }
+
+    /// Where key and value lie in the content of one `app_data` field; both are required.
+    static func parts(of entry: RawSpan) throws(MCSError) -> (key: Range<Int>, value: Range<Int>) {
+        var fields = ProtobufReader(entry)
+        var key: Range<Int>?
+        var value: Range<Int>?
+        while let field = try fields.next() {
+            switch field.number {
+            case 1: key = try fields.range(field)
+            case 2: value = try fields.range(field)
+            default: try fields.skip(field)
+            }
+        }
+        guard let key else { throw .missingField(1) }
+        guard let value else { throw .missingField(2) }
+        return (key, value)
+    }
+
+    @inline(__always)
+    private static func contentSize(key: Int, value: Int) -> Int {
+        2 &+ Varint.size(UInt64(key)) &+ key &+ Varint.size(UInt64(value)) &+ value
+    }
+}

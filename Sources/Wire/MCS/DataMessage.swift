@@ -1,0 +1,133 @@
+package import Basics
+
+extension MCS {
+    /// A message in either direction (tag 8, mcs-device 2).
+    package struct DataMessage: Sendable, Equatable {
+        /// Field numbers, for those who write the fields one by one.
+        package enum Field {
+            package static let id = 2
+            package static let from = 3
+            package static let to = 4
+            package static let category = 5
+            package static let token = 6
+            package static let appData = 7
+            package static let fromTrustedServer = 8
+            package static let persistentID = 9
+            package static let streamID = 10
+            package static let lastStreamIDReceived = 11
+            package static let registrationID = 13
+            package static let timeToLive = 17
+            package static let sent = 18
+            package static let queued = 19
+            package static let status = 20
+            package static let rawData = 21
+            package static let immediateAck = 24
+        }
+
+        /// Downstream 8 hexadecimal digits, upstream the app's id or a counter.
+        package var id: [UInt8]?
+        /// Downstream the sender, upstream of no use.
+        package var from: [UInt8] = []
+        /// Upstream `SENDER_ID@gcm.googleapis.com`.
+        package var to: [UInt8]?
+        /// The app; required.
+        package var category: [UInt8] = []
+        /// The collapse key.
+        package var token: [UInt8]?
+        /// The pairs, each encoded as `AppData` does.
+        package var body: [UInt8] = []
+        /// False, and there, in what the server sends.
+        package var fromTrustedServer: Bool?
+        /// By which both sides know it after a reconnect.
+        package var persistentID: [UInt8]?
+        /// The sender's count of its frames; rarely sent.
+        package var streamID: Int32?
+        /// Count of the other side's frames received.
+        package var lastStreamIDReceived: Int32?
+        /// Upstream from microG: the registration.
+        package var registrationID: [UInt8]?
+        /// Seconds to live.
+        package var timeToLive: Int32?
+        /// Downstream milliseconds since 1970; upstream seconds of one of two epochs.
+        package var sent: Int64?
+        /// Seconds between the app's send and this transmission.
+        package var queued: Int32?
+        /// Bit 0: the device is idle.
+        package var status: Int64?
+        /// Binary content of web push.
+        package var rawData: [UInt8]?
+        /// Asks the client to acknowledge at once.
+        package var immediateAck: Bool?
+
+        /// An empty message, to be filled.
+        package init() {}
+
+        /// Reads the message of a frame; `category` must be there.
+        package init(decoding message: RawSpan) throws(MCSError) {
+            var fields = ProtobufReader(message)
+            var hasCategory = false
+            var pairs = ByteBuffer()
+            while let field = try fields.next() {
+                switch field.number {
+                case Field.id: id = try fields.array(field)
+                case Field.from: from = try fields.array(field)
+                case Field.to: to = try fields.array(field)
+                case Field.category:
+                    category = try fields.array(field)
+                    hasCategory = true
+                case Field.token: token = try fields.array(field)
+                case Field.appData:
+                    let entry = try fields.bytes(field)
+                    let parts = try AppData.parts(of: entry)
+                    AppData.append(
+                        key: entry.extracting(parts.key), value: entry.extracting(parts.value), to: &pairs)
+                case Field.fromTrustedServer: fromTrustedServer = try fields.bool(field)
+                case Field.persistentID: persistentID = try fields.array(field)
+                case Field.streamID: streamID = try fields.int32(field)
+                case Field.lastStreamIDReceived: lastStreamIDReceived = try fields.int32(field)
+                case Field.registrationID: registrationID = try fields.array(field)
+                case Field.timeToLive: timeToLive = try fields.int32(field)
+                case Field.sent: sent = try fields.int64(field)
+                case Field.queued: queued = try fields.int32(field)
+                case Field.status: status = try fields.int64(field)
+                case Field.rawData: rawData = try fields.array(field)
+                case Field.immediateAck: immediateAck = try fields.bool(field)
+                default: try fields.skip(field)
+                }
+            }
+            guard hasCategory else { throw .missingField(Field.category) }
+            body = pairs.copied()
+        }
+
+        /// Appends the whole frame.
+        package func append(to buffer: inout ByteBuffer) {
+            buffer.appendFrame(.dataMessage) { buffer in
+                if let id { buffer.appendField(Field.id, bytes: id) }
+                buffer.appendField(Field.from, bytes: from)
+                if let to { buffer.appendField(Field.to, bytes: to) }
+                buffer.appendField(Field.category, bytes: category)
+                if let token { buffer.appendField(Field.token, bytes: token) }
+                buffer.append(body)
+                if let fromTrustedServer {
+                    buffer.appendField(Field.fromTrustedServer, bool: fromTrustedServer)
+                }
+                if let persistentID { buffer.appendField(Field.persistentID, bytes: persistentID) }
+                appendNumbers(to: &buffer)
+                if let rawData { buffer.appendField(Field.rawData, bytes: rawData) }
+                if let immediateAck { buffer.appendField(Field.immediateAck, bool: immediateAck) }
+            }
+        }
+
+        private func appendNumbers(to buffer: inout ByteBuffer) {
+            if let streamID { buffer.appendField(Field.streamID, varint: streamID) }
+            if let lastStreamIDReceived {
+                buffer.appendField(Field.lastStreamIDReceived, varint: lastStreamIDReceived)
+            }
+            if let registrationID { buffer.appendField(Field.registrationID, bytes: registrationID) }
+            if let timeToLive { buffer.appendField(Field.timeToLive, varint: timeToLive) }
+            if let sent { buffer.appendField(Field.sent, varint: sent) }
+            if let queued { buffer.appendField(Field.queued, varint: queued) }
+            if let status { buffer.appendField(Field.status, varint: status) }
+        }
+    }
+}

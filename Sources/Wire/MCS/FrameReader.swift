@@ -1,0 +1,96 @@
+import Basics
+
+extension MCS {
+    /// Cuts the octets of one direction into frames, whatever pieces they come in.
+    ///
+    /// A frame that lies whole in the input is handed over in place; only one that is split is gathered, so that an idle
+    /// connection holds no memory. Tags that do not exist are errors; those without a `Tag` are handed over as well.
+    package struct FrameReader: ~Copyable {
+        /// Octets that a frame's message may have.
+        package var limit: Int
+        /// The version octet that the peer began with; nil before it came.
+        package private(set) var peerVersion: UInt8?
+        private var held = ByteBuffer()
+
+        /// A reader at the begin of a direction.
+        package init(limit: Int = Limits.loginFrameBytes) { self.limit = limit }
+
+        /// Octets gathered of a frame that is not whole yet.
+        package var heldBytes: Int { held.count }
+
+        /// Reads the next octets and hands over each frame that is whole; `visit` returns whether to go on.
+        ///
+        /// After false or an error the rest of the octets is dropped: the connection is to end.
+        package mutating func read(
+            _ bytes: RawSpan, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
+        ) throws(MCSError) {
+            var offset = 0
+            if !held.isEmpty {
+                guard try completeHeld(bytes, &offset, visit) else { return }
+            }
+            while offset < bytes.byteCount {
+                guard try !skipVersion(bytes.byte(at: offset)) else {
+                    offset &+= 1
+                    continue
+                }
+                guard let head = try head(bytes, at: offset), head.end <= bytes.byteCount else { break }
+                let more = try visit(bytes.byte(at: offset), bytes.extracting(head.start..<head.end))
+                guard more else { return }
+                offset = head.end
+            }
+            if offset < bytes.byteCount { held.append(bytes.extracting(offset..<bytes.byteCount)) }
+        }
+
+        /// Fills up the frame that is held; false if its visitor wants no more.
+        private mutating func completeHeld(
+            _ bytes: RawSpan, _ offset: inout Int, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
+        ) throws(MCSError) -> Bool {
+            while true {
+                if let head = try head(held.bytes, at: 0) {
+                    let missing = min(head.end &- held.count, bytes.byteCount &- offset)
+                    held.append(bytes.extracting(offset..<offset &+ missing))
+                    offset &+= missing
+                    guard held.count == head.end else { return true }
+                    let more = try visit(
+                        held.bytes.byte(at: 0), held.bytes.extracting(head.start..<head.end))
+                    held.removeAll()
+                    return more
+                }
+                guard offset < bytes.byteCount else { return true }
+                held.append(byte: bytes.byte(at: offset))
+                offset &+= 1
+            }
+        }
+
+        /// Whether an octet where a tag is expected is a version octet.
+        ///
+        /// Two client libraries put one in front of every frame (mcs-device 1.2).
+        private mutating func skipVersion(_ octet: UInt8) throws(MCSError) -> Bool {
+            if acceptedVersions.contains(octet) {
+                if peerVersion == nil { peerVersion = octet }
+                return true
+            }
+            guard peerVersion != nil else { throw .unsupportedVersion(octet) }
+            guard octet <= highestTag else { throw .invalidTag(octet) }
+            return false
+        }
+
+        /// Where the message of the frame at an offset starts and ends; nil while the size is not whole.
+        private func head(
+            _ bytes: borrowing RawSpan, at offset: Int
+        ) throws(MCSError) -> (start: Int, end: Int)? {
+            var size = 0
+            for at in 0..<5 {
+                guard offset &+ 1 &+ at < bytes.byteCount else { return nil }
+                let octet = bytes.byte(at: offset &+ 1 &+ at)
+                size |= Int(octet & 0x7F) << (7 * at)
+                guard octet >= 0x80 else {
+                    guard size <= limit else { throw .tooLarge(size) }
+                    let start = offset &+ 2 &+ at
+                    return (start, start &+ size)
+                }
+            }
+            throw .varintOverflow
+        }
+    }
+}

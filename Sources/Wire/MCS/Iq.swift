@@ -1,0 +1,117 @@
+package import Basics
+
+extension MCS {
+    /// An acknowledgement in the dress of a query (tag 7, mcs-device 2); nobody answers one.
+    package struct Iq: Sendable, Equatable {
+        /// What stands in the extension.
+        package enum Content: Sendable, Equatable {
+            /// All frames up to `lastStreamIDReceived` are received (extension 13).
+            case streamAck
+            /// Messages of these persistent ids are received (extension 12); the first `Limits.receivedIDs` are kept.
+            case selectiveAck([[UInt8]])
+            /// No extension, or one that is not known.
+            case other
+        }
+
+        /// 0 get, 1 set, 2 result, 3 error; all that are sent are 1.
+        package var type: Int32 = 1
+        /// Empty in practice.
+        package var id: [UInt8] = []
+        /// What stands in the extension.
+        package var content: Content = .other
+        /// The sender's count of its frames; rarely sent.
+        package var streamID: Int32?
+        /// Count of the other side's frames received.
+        package var lastStreamIDReceived: Int32?
+        /// Bit 0: the device is idle.
+        package var status: Int64?
+
+        /// A query of type set.
+        package init(_ content: Content, lastStreamIDReceived: Int32? = nil) {
+            self.content = content
+            self.lastStreamIDReceived = lastStreamIDReceived
+        }
+
+        /// Reads the message of a frame.
+        package init(decoding message: RawSpan) throws(MCSError) {
+            var fields = ProtobufReader(message)
+            while let field = try fields.next() {
+                switch field.number {
+                case 2: type = try fields.int32(field)
+                case 3: id = try fields.array(field)
+                case 7: content = try Content(extension: try fields.bytes(field))
+                case 9: streamID = try fields.int32(field)
+                case 10: lastStreamIDReceived = try fields.int32(field)
+                case 12: status = try fields.int64(field)
+                default: try fields.skip(field)
+                }
+            }
+        }
+
+        /// Appends the whole frame.
+        package func append(to buffer: inout ByteBuffer) {
+            buffer.appendFrame(.iq) { buffer in
+                buffer.appendField(2, varint: type)
+                buffer.appendField(3, bytes: id)
+                content.append(to: &buffer)
+                if let streamID { buffer.appendField(9, varint: streamID) }
+                if let lastStreamIDReceived { buffer.appendField(10, varint: lastStreamIDReceived) }
+                if let status { buffer.appendField(12, varint: status) }
+            }
+        }
+    }
+}
+
+extension MCS.Iq.Content {
+    private static let selectiveAckID = 12
+    private static let streamAckID = 13
+
+    init(extension message: RawSpan) throws(MCSError) {
+        var fields = ProtobufReader(message)
+        var id: Int32?
+        var data: Range<Int> = 0..<0
+        while let field = try fields.next() {
+            switch field.number {
+            case 1: id = try fields.int32(field)
+            case 2: data = try fields.range(field)
+            default: try fields.skip(field)
+            }
+        }
+        guard let id else { throw .missingField(1) }
+        switch Int(id) {
+        case Self.streamAckID: self = .streamAck
+        case Self.selectiveAckID: self = .selectiveAck(try Self.ids(message.extracting(data)))
+        default: self = .other
+        }
+    }
+
+    private static func ids(_ message: RawSpan) throws(MCSError) -> [[UInt8]] {
+        var fields = ProtobufReader(message)
+        var ids: [[UInt8]] = []
+        while let field = try fields.next() {
+            guard field.number == 1 else {
+                try fields.skip(field)
+                continue
+            }
+            let id = try fields.bytes(field)
+            if ids.count < Limits.receivedIDs { ids.append([UInt8](copying: id)) }
+        }
+        return ids
+    }
+
+    func append(to buffer: inout ByteBuffer) {
+        switch self {
+        case .other: break
+        case .streamAck:
+            buffer.appendField(7) {
+                $0.appendField(1, varint: Self.streamAckID)
+                $0.appendFieldHead(2, length: 0)
+            }
+        case .selectiveAck(let ids):
+            buffer.appendField(7) {
+                $0.appendField(1, varint: Self.selectiveAckID)
+                $0.appendField(2) { data in for id in ids { data.appendField(1, bytes: id) } }
+            }
+        }
+    }
+}

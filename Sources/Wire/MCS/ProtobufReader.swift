@@ -1,0 +1,95 @@
+import Basics
+
+/// Reads the fields of one protobuf message in place: no copy, no recursion, no allocation.
+///
+/// After `next` the field is taken by `varint`, `bytes` or `skip`, exactly one of them.
+package struct ProtobufReader: ~Escapable {
+    /// Number and encoding of a field.
+    package struct Field: Equatable, Sendable {
+        /// 1 … 2^29-1.
+        package var number: Int
+        /// 0 varint, 1 eight octets, 2 length and octets, 5 four octets.
+        package var wireType: UInt8
+    }
+
+    private let message: RawSpan
+    private var offset = 0
+
+    /// Reads a whole message.
+    @_lifetime(copy message)
+    package init(_ message: RawSpan) { self.message = message }
+
+    /// The next field; nil at the end.
+    @_lifetime(self: copy self)
+    package mutating func next() throws(MCSError) -> Field? {
+        guard offset < message.byteCount else { return nil }
+        let key = try Varint.read(message, at: &offset)
+        let wireType = UInt8(truncatingIfNeeded: key & 7)
+        let number = key >> 3
+        guard number > 0, number < 1 << 29 else { throw .invalidFieldNumber }
+        guard wireType < 3 || wireType == 5 else { throw .unsupportedWireType(wireType) }
+        return Field(number: Int(number), wireType: wireType)
+    }
+
+    /// The number in a varint field.
+    @_lifetime(self: copy self)
+    package mutating func varint(_ field: Field) throws(MCSError) -> UInt64 {
+        guard field.wireType == 0 else { throw .wrongWireType(field: field.number) }
+        return try Varint.read(message, at: &offset)
+    }
+
+    /// The number in an `int32` field; higher bits are dropped, as protobuf does.
+    @_lifetime(self: copy self)
+    package mutating func int32(_ field: Field) throws(MCSError) -> Int32 {
+        Int32(truncatingIfNeeded: try varint(field))
+    }
+
+    /// The number in an `int64` field.
+    @_lifetime(self: copy self)
+    package mutating func int64(_ field: Field) throws(MCSError) -> Int64 {
+        Int64(bitPattern: try varint(field))
+    }
+
+    /// The truth in a `bool` field.
+    @_lifetime(self: copy self)
+    package mutating func bool(_ field: Field) throws(MCSError) -> Bool {
+        try varint(field) != 0
+    }
+
+    /// The octets of a string, bytes or message field, in place.
+    @_lifetime(copy self)
+    @_lifetime(self: copy self)
+    package mutating func bytes(_ field: Field) throws(MCSError) -> RawSpan {
+        message.extracting(try range(field))
+    }
+
+    /// Where the octets of a string, bytes or message field lie in the message.
+    @_lifetime(self: copy self)
+    package mutating func range(_ field: Field) throws(MCSError) -> Range<Int> {
+        guard field.wireType == 2 else { throw .wrongWireType(field: field.number) }
+        let length = try Varint.read(message, at: &offset)
+        guard length <= UInt64(message.byteCount &- offset) else { throw .truncated }
+        let start = offset
+        offset &+= Int(length)
+        return start..<offset
+    }
+
+    /// A copy of the octets of a string or bytes field.
+    @_lifetime(self: copy self)
+    package mutating func array(_ field: Field) throws(MCSError) -> [UInt8] {
+        [UInt8](copying: try bytes(field))
+    }
+
+    /// Passes over a field that is not known.
+    @_lifetime(self: copy self)
+    package mutating func skip(_ field: Field) throws(MCSError) {
+        switch field.wireType {
+        case 0: _ = try Varint.read(message, at: &offset)
+        case 2: _ = try bytes(field)
+        default:
+            let width = field.wireType == 1 ? 8 : 4
+            guard message.byteCount &- offset >= width else { throw .truncated }
+            offset &+= width
+        }
+    }
+}

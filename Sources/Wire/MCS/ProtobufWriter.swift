@@ -1,0 +1,73 @@
+package import Basics
+
+extension ByteBuffer {
+    /// Appends a protobuf field that is an integer or enum; negative ones take ten octets.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, varint value: some FixedWidthInteger) {
+        Varint.append(UInt64(truncatingIfNeeded: number) << 3, to: &self)
+        Varint.append(UInt64(truncatingIfNeeded: Int64(truncatingIfNeeded: value)), to: &self)
+    }
+
+    /// Appends a protobuf field that is a truth value.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, bool value: Bool) {
+        Varint.append(UInt64(truncatingIfNeeded: number) << 3, to: &self)
+        append(byte: value ? 1 : 0)
+    }
+
+    /// Appends a protobuf field that is a string or bytes.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, bytes: borrowing RawSpan) {
+        appendFieldHead(number, length: bytes.byteCount)
+        append(bytes)
+    }
+
+    /// Appends a protobuf field that is a string or bytes.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, bytes: [UInt8]) {
+        appendFieldHead(number, length: bytes.count)
+        append(bytes)
+    }
+
+    /// Appends a protobuf field that is a literal string.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, text: StaticString) {
+        appendFieldHead(number, length: text.utf8CodeUnitCount)
+        append(text)
+    }
+
+    /// Appends tag and length of a length-delimited protobuf field; the content is to follow.
+    @inline(__always)
+    package mutating func appendFieldHead(_ number: Int, length: Int) {
+        Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 2, to: &self)
+        Varint.append(UInt64(truncatingIfNeeded: length), to: &self)
+    }
+
+    /// Appends a protobuf field that is a string, bytes or message, whose content `write` appends.
+    package mutating func appendField(_ number: Int, _ write: (inout ByteBuffer) -> Void) {
+        Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 2, to: &self)
+        appendSized(expecting: 1, write)
+    }
+
+    /// Appends a frame of the device link whose message `write` appends.
+    @inline(__always)
+    package mutating func appendFrame(_ tag: MCS.Tag, _ write: (inout ByteBuffer) -> Void) {
+        append(byte: tag.rawValue)
+        appendSized(expecting: 2, write)
+    }
+
+    /// Appends the length of what `write` appends, then that; right guesses of the length's width save a move.
+    @inline(__always)
+    private mutating func appendSized(expecting width: Int, _ write: (inout ByteBuffer) -> Void) {
+        let start = count
+        for _ in 0..<width { append(byte: 0) }
+        write(&self)
+        var length = UInt64(truncatingIfNeeded: count &- start &- width)
+        let needed = Varint.size(length)
+        if needed != width { resizeGap(at: start, from: width, to: needed) }
+        for at in start..<start &+ needed {
+            set(UInt8(truncatingIfNeeded: length & 0x7F) | (at &+ 1 < start &+ needed ? 0x80 : 0), at: at)
+            length >>= 7
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Basics
+import Testing
+import Wire
+
+/// Frames against octets worked out by hand from the field tables of mcs-device 2.
+@Suite struct MCSMessageTests {
+    static let goldens: [(MCS.Message, String)] = [
+        (.heartbeatPing(MCS.Heartbeat()), "00 00"),
+        (.heartbeatPing(MCS.Heartbeat(streamID: 300)), "00 03 08 AC02"),
+        (.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5)), "01 02 10 05"),
+        (.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5, status: 1)), "01 04 10 05 18 01"),
+        (.heartbeatAck(MCS.Heartbeat(streamID: -1)), "01 0B 08 FFFFFFFFFFFFFFFFFF01"),
+        (.close(MCS.Close()), "04 00"),
+        (.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)), "07 0C 10 01 1A 00 3A 04 08 0D 12 00 50 03"),
+        (.iq(MCS.Iq(.selectiveAck([]))), "07 0A 10 01 1A 00 3A 04 08 0C 12 00"),
+        (.iq(MCS.Iq(.selectiveAck([utf8("ab")]))), "07 0E 10 01 1A 00 3A 08 08 0C 12 04 0A 02 6162"),
+        (.streamError(MCS.StreamError(type: utf8("t"))), "0A 03 0A 01 74"),
+    ]
+
+    @Test("a message is written as the octets worked out by hand", arguments: goldens)
+    func golden(message: MCS.Message, octetsText: String) throws {
+        #expect(written(message) == octets(octetsText))
+        #expect(try firstMessage(of: octets(octetsText)) == message)
+    }
+
+    @Test("a login response names its fields by the right numbers")
+    func loginResponse() {
+        var response = MCS.LoginResponse()
+        response.id = utf8("x")
+        response.jid = utf8("1@m/1")
+        response.lastStreamIDReceived = 1
+        response.serverTimestamp = 128
+        #expect(
+            written(.loginResponse(response)) == octets("03 0F 0A0178 1205 31406D2F31 3001 408001"))
+        response.error = MCS.ErrorInfo(code: 401)
+        response.jid = nil
+        response.lastStreamIDReceived = nil
+        response.serverTimestamp = nil
+        #expect(written(.loginResponse(response)) == octets("03 08 0A0178 1A03 089103"))
+    }
+
+    @Test("a data message names its fields by the right numbers, and a field over 15 has a tag of two octets")
+    func dataMessage() {
+        var message = MCS.DataMessage()
+        message.id = utf8("I")
+        message.from = utf8("F")
+        message.category = utf8("C")
+        message.token = utf8("T")
+        message.body = octets("3A06 0A016B 120176")
+        message.fromTrustedServer = false
+        message.persistentID = utf8("P")
+        message.timeToLive = 60
+        message.sent = 1
+        message.immediateAck = true
+        #expect(
+            written(.dataMessage(message))
+                == octets(
+                    """
+                    08 22 120149 1A0146 2A0143 320154 3A06 0A016B 120176 4000 4A0150 88013C 900101 C00101
+                    """))
+    }
+
+    @Test("every message is read as it was written", arguments: Samples.all)
+    func roundTrip(message: MCS.Message) throws {
+        #expect(try firstMessage(of: written(message)) == message)
+        let stream = [MCS.version] + written(message)
+        let exercised = MCS.exercise(stream.raw)
+        #expect(exercised.messages == [message])
+        #expect(exercised.error == nil)
+    }
+
+    @Test(
+        "long messages have a length of as many octets as it takes",
+        arguments: [0, 100, 127, 128, 16_383, 16_400, 60_000])
+    func lengths(size: Int) throws {
+        var error = MCS.StreamError(type: [])
+        error.text = [UInt8](repeating: 0x61, count: size)
+        let frame = written(.streamError(error))
+        let (length, width) = try decoded(Array(frame.dropFirst()))
+        #expect(Int(length) == frame.count - 1 - width)
+        #expect(width == Varint.size(length))
+        #expect(try firstMessage(of: frame) == .streamError(error))
+    }
+
+    @Test("fields that are not known are passed over")
+    func unknownFields() throws {
+        let heartbeat = "1002 A201 03 616263 A901 0102030405060708 AD01 01020304 B001 FFFF03 1801"
+        #expect(
+            try message(tag: .heartbeatAck, heartbeat)
+                == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2, status: 1)))
+    }
+
+    @Test("a known field of another type, a group and a field 0 are errors")
+    func malformed() {
+        #expect(throws: MCSError.wrongWireType(field: 1)) { try message(tag: .heartbeatPing, "0A00") }
+        #expect(throws: MCSError.unsupportedWireType(3)) { try message(tag: .heartbeatPing, "0B0C") }
+        #expect(throws: MCSError.invalidFieldNumber) { try message(tag: .heartbeatPing, "0000") }
+        #expect(throws: MCSError.truncated) { try message(tag: .heartbeatPing, "08") }
+        #expect(throws: MCSError.missingField(5)) { try message(tag: .dataMessage, "") }
+        #expect(throws: MCSError.missingField(3)) { try message(tag: .loginRequest, "") }
+    }
+
+    @Test("received ids beyond the limit are dropped, not kept")
+    func manyReceivedIDs() throws {
+        var login = Samples.login
+        login.receivedIDs = [[UInt8]](repeating: [0x61], count: Limits.receivedIDs + 10)
+        let again = try firstMessage(of: written(.loginRequest(login)))
+        login.receivedIDs.removeLast(10)
+        #expect(again == .loginRequest(login))
+    }
+
+    @Test("canary: a wrong field number would be seen")
+    func canary() {
+        #expect(written(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != octets("01 02 08 05"))
+    }
+}
+
+/// Pairs of a body.
+@Suite struct MCSAppDataTests {
+    @Test("pairs are appended in the encoding of app_data and visited in order")
+    func pairs() throws {
+        var body = ByteBuffer()
+        AppData.append(key: "k", text: "v", to: &body)
+        #expect(body.copied() == octets("3A06 0A016B 120176"))
+        let long = [UInt8](repeating: 0x61, count: 200)
+        AppData.append(key: utf8("k").raw, value: long.raw, to: &body)
+        var seen: [String] = []
+        try AppData.forEach(in: body.bytes) { key, value in
+            seen.append("\(String(decoding: [UInt8](copying: key), as: UTF8.self)):\(value.byteCount)")
+        }
+        #expect(seen == ["k:1", "k:200"])
+        let payload = try AppData.payloadBytes(of: body.bytes)
+        #expect(payload == 203)
+        #expect(body.count == AppData.size(key: 1, value: 1) + AppData.size(key: 1, value: 200))
+    }
+
+    @Test("pairs of a client are put in order and without what is not known")
+    func canonical() throws {
+        var expected = MCS.DataMessage()
+        expected.category = utf8("C")
+        expected.body = octets("3A06 0A016B 120176")
+        #expect(
+            try message(tag: .dataMessage, "2A0143 3A08 120176 2001 0A016B") == .dataMessage(expected))
+    }
+
+    @Test("a pair without key or value is an error", arguments: ["3A03 120176", "3A03 0A016B", "3A00"])
+    func incomplete(text: String) {
+        #expect(throws: MCSError.self) { try payloadBytes(text) }
+    }
+
+    @Test("canary: a value counts")
+    func canary() throws {
+        #expect(try payloadBytes("3A06 0A016B 120176") != 1)
+    }
+}

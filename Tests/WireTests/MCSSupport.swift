@@ -1,0 +1,131 @@
+import Basics
+import Wire
+
+/// The octets of hexadecimal text; blanks between them count for nothing.
+func octets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
+
+/// The octets of text.
+func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// What a message writes.
+func written(_ message: MCS.Message) -> [UInt8] {
+    var buffer = ByteBuffer()
+    message.append(to: &buffer)
+    return buffer.copied()
+}
+
+/// The frames of a stream that comes in pieces of the given sizes, the last one repeated.
+func frames(
+    of stream: [UInt8], cutAt cuts: [Int] = [], limit: Int = Limits.loginFrameBytes
+) throws(MCSError) -> [(tag: UInt8, message: [UInt8])] {
+    var reader = MCS.FrameReader(limit: limit)
+    var frames: [(tag: UInt8, message: [UInt8])] = []
+    var start = 0
+    for end in cuts + [stream.count] {
+        try reader.read(stream.raw.extracting(start..<end)) { tag, message in
+            frames.append((tag, [UInt8](copying: message)))
+            return true
+        }
+        start = end
+    }
+    return frames
+}
+
+/// One of each message, with every field that we know.
+enum Samples {
+    static let login: MCS.LoginRequest = {
+        var login = MCS.LoginRequest()
+        login.id = utf8("chrome-156.0.8078.79")
+        login.domain = utf8("mcs.android.com")
+        login.user = utf8("5000000000000000001")
+        login.resource = utf8("5000000000000000001")
+        login.authToken = utf8("-42")
+        login.deviceID = utf8("android-4563918244f40001")
+        login.settings = [MCS.Setting(name: utf8("new_vc"), value: utf8("1"))]
+        login.receivedIDs = [utf8("0:1438098844346796%c5da679ff9fd7ecd"), utf8("up-1")]
+        login.adaptiveHeartbeat = false
+        login.heartbeatStat = MCS.HeartbeatStat(hasTimedOut: true, intervalMilliseconds: 10_000)
+        login.usesRMQ2 = true
+        login.authService = 2
+        login.networkType = 1
+        login.status = -1
+        return login
+    }()
+
+    static let response: MCS.LoginResponse = {
+        var response = MCS.LoginResponse()
+        response.id = utf8("chrome")
+        response.jid = utf8("1@mcs.android.com/1")
+        response.error = MCS.ErrorInfo(code: 401, message: utf8("no"), type: utf8("auth"))
+        response.streamID = 1
+        response.lastStreamIDReceived = 1
+        response.heartbeatConfig = MCS.HeartbeatConfig(
+            uploadsStat: true, ip: utf8("::1"), intervalMilliseconds: 60_000)
+        response.serverTimestamp = 1_438_098_844_346
+        return response
+    }()
+
+    static let message: MCS.DataMessage = {
+        var message = MCS.DataMessage()
+        message.id = utf8("0000002A")
+        message.from = utf8("123456789")
+        message.to = utf8("123456789@gcm.googleapis.com")
+        message.category = utf8("com.example.app")
+        message.token = utf8("do_not_collapse")
+        var body = ByteBuffer()
+        AppData.append(key: "k", value: [1, 2, 3].raw, to: &body)
+        AppData.append(key: "", text: "", to: &body)
+        message.body = body.copied()
+        message.fromTrustedServer = false
+        message.persistentID = utf8("0:1%c5da679ff9fd7ecd")
+        message.streamID = 7
+        message.lastStreamIDReceived = 3
+        message.registrationID = utf8("reg")
+        message.timeToLive = 60
+        message.sent = 1_455_265_806_071
+        message.queued = 0
+        message.status = 1
+        message.rawData = [0, 255]
+        message.immediateAck = true
+        return message
+    }()
+
+    static let all: [MCS.Message] = [
+        .heartbeatPing(MCS.Heartbeat()),
+        .heartbeatAck(MCS.Heartbeat(streamID: -1, lastStreamIDReceived: .max, status: .min)),
+        .loginRequest(login), .loginResponse(response), .close(MCS.Close()),
+        .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 42)), .iq(MCS.Iq(.selectiveAck([]))),
+        .iq(MCS.Iq(.selectiveAck([utf8("a"), [], utf8("b")]))), .iq(MCS.Iq(.other)),
+        .dataMessage(message), .dataMessage(MCS.DataMessage()),
+        .streamError(MCS.StreamError(type: utf8("t"), text: utf8("x"))),
+    ]
+}
+
+/// Reads a message from octets, which the expectation macros cannot lend by themselves.
+func message(tag: MCS.Tag, _ bytes: [UInt8]) throws(MCSError) -> MCS.Message? {
+    try MCS.Message(tag: tag.rawValue, decoding: bytes.raw)
+}
+
+/// The same, from hexadecimal text.
+func message(tag: MCS.Tag, _ text: String) throws(MCSError) -> MCS.Message? {
+    try message(tag: tag, octets(text))
+}
+
+/// The first message of a stream that has the version octet still before it.
+func firstMessage(of stream: [UInt8]) throws(MCSError) -> MCS.Message? {
+    guard let frame = try frames(of: [MCS.version] + stream).first else { return nil }
+    return try MCS.Message(tag: frame.tag, decoding: frame.message.raw)
+}
+
+/// The octets of keys and values in a body.
+func payloadBytes(_ text: String) throws(MCSError) -> Int {
+    let body = octets(text)
+    return try AppData.payloadBytes(of: body.raw)
+}
+
+/// The number at the start of octets, and how many it took.
+func decoded(_ bytes: [UInt8]) throws(MCSError) -> (UInt64, Int) {
+    var at = 0
+    let value = try Varint.read(bytes.raw, at: &at)
+    return (value, at)
+}

@@ -1,0 +1,47 @@
+import Basics
+import Testing
+import Wire
+
+@Suite struct MCSVarintTests {
+    @Test(
+        "numbers and their octets",
+        arguments: [
+            (0, "00"), (1, "01"), (127, "7F"), (128, "8001"), (300, "AC02"), (16_383, "FF7F"),
+            (16_384, "808001"),
+            (1 << 63, "80808080808080808001"), (.max, "FFFFFFFFFFFFFFFFFF01"),
+        ] as [(UInt64, String)])
+    func golden(number: UInt64, text: String) throws {
+        var buffer = ByteBuffer()
+        Varint.append(number, to: &buffer)
+        #expect(buffer.copied() == octets(text))
+        #expect(Varint.size(number) == buffer.count)
+        #expect(try decoded(buffer.copied()) == (number, buffer.count))
+    }
+
+    @Test("random numbers are read as written, and never when cut short")
+    func random() throws {
+        var random = SeededRandom(seed: 1)
+        for _ in 0..<2_000 {
+            let number = random.next() >> UInt64.random(in: 0..<64, using: &random)
+            var buffer = ByteBuffer()
+            Varint.append(number, to: &buffer)
+            #expect(try decoded(buffer.copied()) == (number, Varint.size(number)))
+            #expect(throws: MCSError.truncated) { try decoded(Array(buffer.copied().dropLast())) }
+        }
+    }
+
+    @Test("longer forms are read, more than 64 bits are not")
+    func bounds() throws {
+        #expect(try decoded(octets("8000")) == (0, 2))
+        for text in ["FFFFFFFFFFFFFFFFFF02", "FFFFFFFFFFFFFFFFFFFF01", "80808080808080808080"] {
+            #expect(throws: MCSError.varintOverflow) { try decoded(octets(text)) }
+        }
+    }
+
+    @Test("canary: another number has other octets")
+    func canary() {
+        var buffer = ByteBuffer()
+        Varint.append(301, to: &buffer)
+        #expect(buffer.copied() != octets("AC02"))
+    }
+}
