@@ -189,6 +189,17 @@ package enum Limits {
     /// Rows that a listing returns at most; the answer says how many were left out.
     package static let listedRows = 10_000
 
+    // MARK: Configuration
+
+    /// Octets of a configuration file: the sample, full of comments, has under 10 KiB.
+    package static let configBytes = 262_144
+    /// Values in a configuration file, aliases counted each time: bounds what aliases can multiply.
+    package static let configNodes = 4_096
+    /// Nesting of a configuration file: ours has three levels.
+    package static let configDepth = 8
+    /// Mistakes that are reported at once; the rest is counted.
+    package static let configProblems = 50
+
     // MARK: Log and metrics
 
     /// Octets of one value in a log line; what a stranger sends may be longer, and one line must stay readable.

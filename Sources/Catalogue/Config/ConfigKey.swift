@@ -1,0 +1,64 @@
+/// Every key of the configuration: in `ccsd.yaml` by this name, as flag with dashes, in the environment as `CCSD_…`.
+package enum ConfigKey: String, CaseIterable, Sendable {
+    case format
+    case dataDirectory = "data_directory"
+    case listenAddress = "listen_address"
+    case appServerPort = "app_server_port"
+    case appServerPreproductionPort = "app_server_preproduction_port"
+    case devicePort = "device_port"
+    case httpsPort = "https_port"
+    case adminPort = "admin_port"
+    case certificateFile = "certificate_file"
+    case keyFile = "key_file"
+    case hostNames = "host_names"
+    case tlsMinimum = "tls_minimum"
+    case reactors
+    case controlSocket = "control_socket"
+    case logLevel = "log_level"
+    case logFormat = "log_format"
+    case pendingWindow = "pending_window"
+    case keepaliveSeconds = "keepalive_seconds"
+    case devicePingSeconds = "device_ping_seconds"
+    case loginDeadlineSeconds = "login_deadline_seconds"
+    case drainGraceSeconds = "drain_grace_seconds"
+    case drainSpreadSeconds = "drain_spread_seconds"
+    case shutdownSeconds = "shutdown_seconds"
+    case strictAcks = "strict_acks"
+    case controlMessageID = "control_message_id"
+    case lenientTimeToLive = "lenient_time_to_live"
+    case reserveGCMPrefix = "reserve_gcm_prefix"
+
+    /// Everything there is to say about a key.
+    package struct Entry: Sendable {
+        /// What it takes.
+        package var type: ConfigType
+        /// What holds where nothing is said.
+        package var preset: ConfigValue
+        /// Unit of a number; empty for none.
+        package var unit = ""
+        /// One line: what it is.
+        package var help: String
+        /// Why it exists, or why its default is what it is.
+        package var reason: String
+        /// The version that brought it.
+        package var since = "0.1.0"
+        /// Whether SIGHUP applies a change; otherwise it needs a restart.
+        package var isReloadable = false
+    }
+
+    /// The entry of a key.
+    package var entry: Entry { Self.table[self] ?? Self.missing }
+
+    /// The flag of `ccsd`, with its dashes.
+    package var flag: String { "--" + rawValue.map { $0 == "_" ? "-" : "\($0)" }.joined() }
+
+    /// The environment variable.
+    package var variable: String { "CCSD_" + rawValue.uppercased() }
+
+    private static let missing = Entry(type: .truth, preset: .truth(false), help: "", reason: "")
+
+    private static let table: [ConfigKey: Entry] =
+        places
+        .merging(runtime) { first, _ in first }
+        .merging(protocols) { first, _ in first }
+}

@@ -1,0 +1,105 @@
+/// Why a text is not a value of a key.
+package struct ConfigMistake: Error, Sendable, Equatable {
+    /// What is wrong, with what was found.
+    package var problem: String
+    /// What to write instead.
+    package var hint: String
+
+    /// Says what is wrong and what would be right.
+    package init(_ problem: String, hint: String) {
+        self.problem = problem
+        self.hint = hint
+    }
+}
+
+extension ConfigKey {
+    /// Reads the text of one value, as it stands in a file, a flag or the environment.
+    ///
+    /// A list is read from text separated by commas.
+    package func value(of text: String) throws(ConfigMistake) -> ConfigValue {
+        switch entry.type {
+        case .integer(let range): .integer(try integer(text, in: range))
+        case .port: .integer(try integer(text, in: 0...65_535))
+        case .truth: .truth(try truth(text))
+        case .path, .address: .text(try line(text))
+        case .choice(let words): .text(try word(text, of: words))
+        case .hostNames:
+            .list(
+                try hostNames(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
+        }
+    }
+
+    /// Reads the items of a list.
+    package func value(of items: [String]) throws(ConfigMistake) -> ConfigValue {
+        guard entry.type == .hostNames else {
+            throw ConfigMistake("takes one value, not a list", hint: "write \(entry.type.allowed)")
+        }
+        return .list(try hostNames(items))
+    }
+
+    private func integer(_ text: String, in range: ClosedRange<Int>) throws(ConfigMistake) -> Int {
+        let unit = entry.unit.isEmpty ? "" : " \(entry.unit)"
+        let allowed = "\(entry.type.allowed)\(unit)"
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw ConfigMistake("\(shown(text)) is not a whole number", hint: "write \(allowed)")
+        }
+        guard let number = Int(text), range.contains(number) else {
+            throw ConfigMistake("\(shown(text, quoted: false)) is out of range", hint: "write \(allowed)")
+        }
+        return number
+    }
+
+    private func truth(_ text: String) throws(ConfigMistake) -> Bool {
+        switch text {
+        case "true": true
+        case "false": false
+        default: throw ConfigMistake("\(shown(text)) is neither true nor false", hint: "write true or false")
+        }
+    }
+
+    private func word(_ text: String, of words: [String]) throws(ConfigMistake) -> String {
+        if words.contains(text) { return text }
+        let near = NearestName.of(text, among: words).map { "did you mean \($0)? " } ?? ""
+        throw ConfigMistake("\(shown(text)) is not known", hint: "\(near)write \(entry.type.allowed)")
+    }
+
+    private func line(_ text: String) throws(ConfigMistake) -> String {
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw ConfigMistake("holds a control character", hint: "write \(entry.type.allowed)")
+        }
+        guard !text.isEmpty || entry.preset == .text("") else {
+            throw ConfigMistake("is empty", hint: "write \(entry.type.allowed)")
+        }
+        return text
+    }
+
+    private func hostNames(_ items: [String]) throws(ConfigMistake) -> [String] {
+        for item in items where !Self.isHostName(item) {
+            throw ConfigMistake(
+                "\(shown(item)) is not a host name",
+                hint: "letters, digits, dashes and dots; *. may stand in front")
+        }
+        return items
+    }
+
+    private static func isHostName(_ text: String) -> Bool {
+        let name = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+        guard !name.isEmpty, name.utf8.count <= 253 else { return false }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                && label.utf8.allSatisfy { byte in
+                    byte == 0x2D || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                }
+        }
+    }
+
+    /// A found value, cut to what fits a line.
+    private func shown(_ text: String, quoted: Bool = true) -> String {
+        let safe = text.unicodeScalars.prefix(40).map {
+            $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0)
+        }
+        let cut = safe.joined() + (text.unicodeScalars.count > 40 ? "..." : "")
+        return quoted ? "\"\(cut)\"" : cut
+    }
+}

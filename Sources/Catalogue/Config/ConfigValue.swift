@@ -1,0 +1,86 @@
+/// A value of a config key, as a default or as read.
+package enum ConfigValue: Sendable, Equatable {
+    /// A whole number in the unit of its key.
+    case integer(Int)
+    /// Yes or no.
+    case truth(Bool)
+    /// Text, a path, an address or one of several words.
+    case text(String)
+    /// Several texts.
+    case list([String])
+
+    /// The text that YAML reads back as this value.
+    package var yaml: String {
+        switch self {
+        case .integer(let number): "\(number)"
+        case .truth(let truth): truth ? "true" : "false"
+        case .text(let text): Self.quoted(text)
+        case .list(let items): "[" + items.map(Self.quoted).joined(separator: ", ") + "]"
+        }
+    }
+
+    /// The text that a flag or an environment variable takes for this value.
+    package var plain: String {
+        switch self {
+        case .integer(let number): "\(number)"
+        case .truth(let truth): truth ? "true" : "false"
+        case .text(let text): text
+        case .list(let items): items.joined(separator: ",")
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
+                || byte == 0x2E || byte == 0x2F || byte == 0x5F || byte == 0x2D
+        }
+        let isWord = text.utf8.contains { (0x61...0x7A).contains($0) } && text != "true" && text != "false"
+        return isPlain && isWord ? text : "\"\(text)\""
+    }
+}
+
+/// What a config key takes.
+package enum ConfigType: Sendable, Equatable {
+    /// A whole number, both ends allowed.
+    case integer(ClosedRange<Int>)
+    /// `true` or `false`.
+    case truth
+    /// A TCP port; 0 has the meaning that the help says.
+    case port
+    /// A path of a file or directory; empty where the help gives that a meaning.
+    case path
+    /// An IPv4 or IPv6 address, no name.
+    case address
+    /// One of several words.
+    case choice([String])
+    /// Host names, each may begin with `*.`.
+    case hostNames
+
+    /// What may be written, for messages and docs.
+    package var allowed: String {
+        switch self {
+        case .integer(let range):
+            range.lowerBound == range.upperBound
+                ? "\(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .truth: "true or false"
+        case .port: "a port from 0 to 65535"
+        case .path: "a path"
+        case .address: "an IPv4 or IPv6 address"
+        case .choice(let words): "one of " + words.joined(separator: ", ")
+        case .hostNames: "a list of host names"
+        }
+    }
+
+    /// The stand-in for the value in usage lines.
+    package var placeholder: String {
+        switch self {
+        case .integer: "N"
+        case .truth: "true|false"
+        case .port: "PORT"
+        case .path: "PATH"
+        case .address: "ADDRESS"
+        case .choice(let words): words.joined(separator: "|")
+        case .hostNames: "NAME,…"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Basics
+import Glibc
+
+/// Reads the octets of a configuration file.
+enum ConfigFile {
+    /// The content; a text that says what is wrong where it cannot be read.
+    static func read(_ path: String) throws(ConfigMistakeOfFile) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ConfigMistakeOfFile("cannot be read: \(reason())", hint(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ConfigMistakeOfFile("cannot be read: it is not a file", "give the path of a YAML file")
+        }
+        var bytes = [UInt8](repeating: 0, count: Limits.configBytes + 1)
+        var filled = 0
+        while filled < bytes.count {
+            let room = bytes.count - filled
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, room)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ConfigMistakeOfFile("cannot be read: \(reason())", "") }
+            if count == 0 { break }
+            filled += count
+        }
+        guard filled <= Limits.configBytes else {
+            throw ConfigMistakeOfFile("is longer than \(Limits.configBytes) bytes", "is it the right file?")
+        }
+        return Array(bytes[..<filled])
+    }
+
+    private static func reason() -> String { unsafe String(cString: strerror(errno)) }
+
+    private static func hint(_ code: CInt) -> String {
+        switch code {
+        case ENOENT: "ccsctl config sample prints one to begin with"
+        case EACCES: "the user that runs ccsd must be able to read it"
+        default: ""
+        }
+    }
+}
+
+/// Why a file could not be read.
+struct ConfigMistakeOfFile: Error {
+    var problem: String
+    var hint: String
+
+    init(_ problem: String, _ hint: String) {
+        self.problem = problem
+        self.hint = hint
+    }
+}

@@ -1,0 +1,206 @@
+import Basics
+package import Catalogue
+import Glibc
+
+/// Puts a configuration together: defaults, over them the file, over that the environment, over that the flags.
+///
+/// It finds all that is wrong before it refuses, and an empty, malformed or unreadable file is always refused:
+/// no mistake ever means "use the defaults".
+package struct ConfigLoader {
+    private var configuration = Configuration()
+    private var places: [ConfigKey: ConfigProblem.Place] = [:]
+    private var problems = ConfigProblems()
+
+    private init() {}
+
+    /// Loads; `environment` holds name and value of all variables, of which those beginning `CCSD_` count.
+    package static func load(
+        file: String? = nil, environment: [(name: String, value: String)] = [],
+        flags: [(key: ConfigKey, value: String)] = []
+    ) throws(ConfigProblems) -> Configuration {
+        var loader = ConfigLoader()
+        if let file { loader.take(file: file) }
+        for (name, value) in environment { loader.take(variable: name, value) }
+        for (key, value) in flags { loader.take(key, value, at: .flag(key.flag)) }
+        loader.checkTogether()
+        guard loader.problems.list.isEmpty else { throw loader.problems }
+        return loader.configuration
+    }
+
+    /// Reads the text of a file as `load` does; `name` is what messages call it.
+    package static func load(text: String, name: String) throws(ConfigProblems) -> Configuration {
+        var loader = ConfigLoader()
+        loader.take(Array(text.utf8), file: name)
+        loader.checkTogether()
+        guard loader.problems.list.isEmpty else { throw loader.problems }
+        return loader.configuration
+    }
+
+    // MARK: The file
+
+    private mutating func take(file: String) {
+        do throws(ConfigMistakeOfFile) {
+            take(try ConfigFile.read(file), file: file)
+        } catch {
+            add("", error.problem, error.hint, at: .file(file, line: 0, column: 0))
+        }
+    }
+
+    private mutating func take(_ bytes: [UInt8], file: String) {
+        let whole = ConfigProblem.Place.file(file, line: 1, column: 1)
+        let root: YAMLNode?
+        do throws(YAMLError) {
+            root = try YAMLReader.read(bytes)
+        } catch {
+            let place = ConfigProblem.Place.file(file, line: error.line, column: error.column)
+            return add("", "is not YAML: \(error.message)", "keys and values look like  format: 1", at: place)
+        }
+        guard let root, !root.isNull else {
+            return add("", "is empty", "a file says at least  format: 1", at: whole)
+        }
+        guard case .mapping(let pairs) = root.content else {
+            let place = ConfigProblem.Place.file(file, line: root.line, column: root.column)
+            return add(
+                "", "is \(root.kind), not a table of keys", "keys and values look like  format: 1", at: place)
+        }
+        var seen: [String: Int] = [:]
+        for (key, value) in pairs { take(key, value, file, &seen) }
+        if seen[ConfigKey.format.rawValue] == nil {
+            add(
+                ConfigKey.format.rawValue, "is missing",
+                "a file says  format: 1  so that upgrades cannot change it", at: whole)
+        }
+    }
+
+    private mutating func take(
+        _ key: YAMLNode, _ value: YAMLNode, _ file: String, _ seen: inout [String: Int]
+    ) {
+        let keyPlace = ConfigProblem.Place.file(file, line: key.line, column: key.column)
+        guard case .scalar(let name, _) = key.content else {
+            return add("", "\(key.kind) where a key should be", "keys are words", at: keyPlace)
+        }
+        if let line = seen[name] {
+            return add(name, "stands twice, first in line \(line)", "remove one of them", at: keyPlace)
+        }
+        seen[name] = key.line
+        guard let known = ConfigKey(rawValue: name) else {
+            return add(shown(name), "is not a known key", Self.nearest(name), at: keyPlace)
+        }
+        let place = ConfigProblem.Place.file(file, line: value.line, column: value.column)
+        do throws(ConfigMistake) {
+            configuration[known] = try Self.value(of: known, value)
+            places[known] = place
+        } catch {
+            add(name, error.problem, error.hint, at: place)
+        }
+    }
+
+    private static func value(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistake) -> ConfigValue {
+        let write = "write \(key.entry.type.allowed)"
+        guard !node.isNull else {
+            throw ConfigMistake("has no value", hint: "\(write), or leave the line out")
+        }
+        switch node.content {
+        case .scalar(let text, let isPlain):
+            switch key.entry.type {
+            case .hostNames: throw ConfigMistake("is one value, not a list", hint: "write [\(text)]")
+            case .integer, .port, .truth:
+                guard isPlain else {
+                    throw ConfigMistake("is text in quotes", hint: "\(write), without quotes")
+                }
+            case .path, .address, .choice: break
+            }
+            return try key.value(of: text)
+        case .sequence(let items):
+            var texts: [String] = []
+            for item in items {
+                guard case .scalar(let text, _) = item.content else {
+                    throw ConfigMistake("holds \(item.kind)", hint: "a list holds names only")
+                }
+                texts.append(text)
+            }
+            return try key.value(of: texts)
+        case .mapping:
+            throw ConfigMistake("is a table of keys, not a value", hint: write)
+        }
+    }
+
+    // MARK: Environment and flags
+
+    private mutating func take(variable name: String, _ value: String) {
+        guard name.hasPrefix("CCSD_"), name != "CCSD_CONFIG" else { return }
+        guard let key = ConfigKey.allCases.first(where: { $0.variable == name }) else {
+            let near = NearestName.of(name, among: ConfigKey.allCases.map { $0.variable.lowercased() })
+            let hint = near.map { "did you mean \($0.uppercased())?" } ?? "ccsctl config docs lists them all"
+            return add("", "is not a known setting", hint, at: .variable(name))
+        }
+        take(key, value, at: .variable(name))
+    }
+
+    private mutating func take(_ key: ConfigKey, _ text: String, at place: ConfigProblem.Place) {
+        do throws(ConfigMistake) {
+            configuration[key] = try key.value(of: text)
+            places[key] = place
+        } catch {
+            add("", error.problem, error.hint, at: place)
+        }
+    }
+
+    // MARK: What must fit together
+
+    private mutating func checkTogether() {
+        var address = in6_addr()
+        let listen = configuration.listenAddress
+        let isAddress =
+            unsafe inet_pton(AF_INET, listen, &address) == 1 || inet_pton(AF_INET6, listen, &address) == 1
+        if !isAddress {
+            addTo(
+                .listenAddress, "\"\(shown(listen))\" is not an address",
+                "write an IPv4 or IPv6 address, not a name")
+        }
+        if (configuration.certificateFile == nil) != (configuration.keyFile == nil) {
+            let (given, missing): (ConfigKey, ConfigKey) =
+                configuration.keyFile == nil ? (.certificateFile, .keyFile) : (.keyFile, .certificateFile)
+            addTo(given, "is given without \(missing.rawValue)", "give both, or neither")
+        }
+        checkPorts()
+    }
+
+    private mutating func checkPorts() {
+        var users: [Int: ConfigKey] = [:]
+        let keys: [ConfigKey] = [
+            .appServerPort, .appServerPreproductionPort, .devicePort, .httpsPort, .adminPort,
+        ]
+        for key in keys {
+            guard case .integer(let port) = configuration[key], port != 0 else { continue }
+            if let other = users[port] {
+                let later = places[key] == nil ? other : key
+                addTo(
+                    later, "\(port) is also \((later == key ? other : key).rawValue)", "each port has one use"
+                )
+            }
+            users[port] = key
+        }
+    }
+
+    private mutating func addTo(_ key: ConfigKey, _ problem: String, _ hint: String) {
+        let place = places[key] ?? .flag(key.flag)
+        if case .file = place { return add(key.rawValue, problem, hint, at: place) }
+        add("", problem, hint, at: place)
+    }
+
+    private mutating func add(_ key: String, _ problem: String, _ hint: String, at place: ConfigProblem.Place)
+    {
+        problems.add(ConfigProblem(place: place, key: key, problem: problem, hint: hint))
+    }
+
+    private static func nearest(_ name: String) -> String {
+        NearestName.of(name, among: ConfigKey.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
+            ?? "ccsctl config docs lists them all"
+    }
+}
+
+/// Text of a stranger's file, fit for one line.
+private func shown(_ text: String) -> String {
+    text.unicodeScalars.prefix(60).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
+}

@@ -1,0 +1,39 @@
+package import Basics
+import Catalogue
+
+extension Configuration {
+    /// Least level that is logged.
+    package var logLevel: Log.Level { Log.Level(word: word(.logLevel)) ?? .info }
+    /// Shape of log lines.
+    package var logFormat: Log.Format { Log.Format(rawValue: word(.logFormat)) ?? .text }
+    /// Messages sent and not yet answered on one connection, in each direction.
+    package var pendingWindow: Int { number(.pendingWindow) }
+    /// Seconds of silence after which an app server is sent one space.
+    package var keepaliveSeconds: Int { number(.keepaliveSeconds) }
+    /// Seconds of silence after which a device is pinged.
+    package var devicePingSeconds: Int { number(.devicePingSeconds) }
+    /// Seconds from the TLS handshake to a finished login.
+    package var loginDeadlineSeconds: Int { number(.loginDeadlineSeconds) }
+    /// Seconds between the draining notice and the first close.
+    package var drainGraceSeconds: Int { number(.drainGraceSeconds) }
+    /// Seconds over which the closes of a drain are spread.
+    package var drainSpreadSeconds: Int { number(.drainSpreadSeconds) }
+    /// Seconds that a stop takes at most.
+    package var shutdownSeconds: Int { number(.shutdownSeconds) }
+    /// Answer an unknown ack with BAD_ACK.
+    package var strictAcks: Bool { self[.strictAcks] == .truth(true) }
+    /// Control messages carry a message_id.
+    package var controlMessageID: Bool { self[.controlMessageID] == .truth(true) }
+    /// `time_to_live` may be text.
+    package var lenientTimeToLive: Bool { self[.lenientTimeToLive] == .truth(true) }
+    /// Data keys that begin with `gcm` are reserved.
+    package var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
+
+    private func number(_ key: ConfigKey) -> Int {
+        if case .integer(let number) = self[key] { number } else { 0 }
+    }
+
+    private func word(_ key: ConfigKey) -> String {
+        if case .text(let text) = self[key] { text } else { "" }
+    }
+}

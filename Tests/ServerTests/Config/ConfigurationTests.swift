@@ -1,0 +1,102 @@
+import Basics
+import Catalogue
+import Testing
+
+@testable import Server
+
+@Suite struct ConfigurationTests {
+    @Test("nothing said gives the defaults of the table")
+    func defaults() throws {
+        let configuration = try ConfigLoader.load()
+        #expect(configuration == Configuration())
+        #expect(configuration.appServerPort == 5_235)
+        #expect(configuration.devicePort == 5_228)
+        #expect(configuration.httpsPort == 8_443)
+        #expect(configuration.adminPort == nil)
+        #expect(configuration.certificateFile == nil)
+        #expect(configuration.controlSocket == "./ccs-data/control.sock")
+        #expect(configuration.logLevel == .info)
+        #expect(configuration.logFormat == .text)
+        #expect(!configuration.requiresTLS13)
+        #expect(configuration.pendingWindow == Limits.pendingWindow)
+    }
+
+    @Test("every typed field can be read with its default and follows its key")
+    func fieldsFollowKeys() {
+        var configuration = Configuration()
+        configuration[.keepaliveSeconds] = .integer(61)
+        configuration[.strictAcks] = .truth(true)
+        configuration[.logLevel] = .text("debug")
+        configuration[.adminPort] = .integer(9)
+        #expect(configuration.keepaliveSeconds == 61)
+        #expect(configuration.strictAcks)
+        #expect(!configuration.controlMessageID)
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.adminPort == 9)
+        #expect(configuration != Configuration())
+        #expect(configuration.changes(from: Configuration()).count == 4)
+    }
+
+    @Test("flags win over the environment, that over the file, that over the defaults")
+    func precedence() throws {
+        let text = "format: 1\ndevice_port: 1001\nhttps_port: 1001\napp_server_port: 1001\n"
+        let path = try TemporaryFile(text)
+        let environment = [
+            (name: "CCSD_HTTPS_PORT", value: "1002"), (name: "CCSD_APP_SERVER_PORT", value: "1003"),
+            (name: "HOME", value: "/nowhere"), (name: "CCSD_CONFIG", value: "x"),
+        ]
+        let configuration = try ConfigLoader.load(
+            file: path.path, environment: environment, flags: [(key: .appServerPort, value: "1004")])
+        #expect(configuration.devicePort == 1_001)
+        #expect(configuration.httpsPort == 1_002)
+        #expect(configuration.appServerPort == 1_004)
+        #expect(configuration.appServerPreproductionPort == 5_236)
+    }
+
+    @Test("a mistake in a flag or a variable names it")
+    func mistakesOutsideFiles() {
+        let problems = #expect(throws: ConfigProblems.self) {
+            try ConfigLoader.load(
+                environment: [
+                    (name: "CCSD_DEVICE_PROT", value: "1"), (name: "CCSD_STRICT_ACKS", value: "yes"),
+                ],
+                flags: [(key: .devicePort, value: "70000")])
+        }
+        #expect(
+            problems?.lines == [
+                "CCSD_DEVICE_PROT: is not a known setting (did you mean CCSD_DEVICE_PORT?)",
+                "CCSD_STRICT_ACKS: \"yes\" is neither true nor false (write true or false)",
+                "--device-port: 70000 is out of range (write a port from 0 to 65535)",
+            ])
+    }
+
+    @Test("a reload takes what may change at run time and keeps the rest")
+    func reload() {
+        var newer = Configuration()
+        newer[.logLevel] = .text("debug")
+        newer[.devicePort] = .integer(1)
+        let reloaded = Configuration().reloaded(from: newer)
+        #expect(reloaded.logLevel == .debug)
+        #expect(reloaded.devicePort == 5_228)
+    }
+
+    @Test("a check names missing files, bad permissions and a socket path that is too long")
+    func check() throws {
+        var configuration = Configuration()
+        configuration[.certificateFile] = .text("/nonexistent/certificate.pem")
+        let key = try TemporaryFile("key", mode: 0o644)
+        configuration[.keyFile] = .text(key.path)
+        configuration[.dataDirectory] = .text(key.path)
+        configuration[.controlSocket] = .text("/" + String(repeating: "x", count: 107))
+        let findings = configuration.check()
+        #expect(findings.map(\.key) == [.dataDirectory, .certificateFile, .keyFile, .controlSocket])
+        #expect(findings.map(\.isError) == [true, true, false, true])
+    }
+
+    @Test("canary: the comparison of configurations sees a single changed key")
+    func canary() {
+        var changed = Configuration()
+        changed[.reserveGCMPrefix] = .truth(true)
+        #expect(changed != Configuration())
+    }
+}
