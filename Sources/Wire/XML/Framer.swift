@@ -1,0 +1,277 @@
+import Basics
+
+/// Finds where a top-level element ends, each byte looked at once however the stream is split.
+///
+/// It checks the shape of tags, that they nest, and all limits, so that strangers are stopped before anything is built;
+/// references, namespaces and characters are left to the parser that gets the complete element.
+struct Framer {
+    /// What a complete frame is.
+    enum Kind {
+        case declaration
+        case header
+        case stanza
+        case streamEnd
+    }
+
+    private enum State: UInt8 {
+        case outside, opened, bang, cdataStart, text, cdata, name, tag, attribute, afterAttribute, equals,
+            value
+        case afterValue, emptySlash, endStart, endName, endTag, declarationName, declaration, declarationMark
+    }
+
+    private var state = State.outside
+    /// Whether a stream header is awaited.
+    var isHeader: Bool
+    private var quote: UInt8 = 0
+    /// Progress within `<![CDATA[`, `]]>`, `<?xml`.
+    private var matched: UInt8 = 0
+    private var depth: UInt8 = 0
+    private(set) var isEmptyTag = false
+    private var attributes: UInt16 = 0
+    private var elements: UInt16 = 0
+    /// Bytes of the frame so far.
+    private(set) var count: UInt32 = 0
+    /// Hash of the name being read.
+    private var hash: UInt32 = 0
+    /// Hashes of the names of the open elements: equal names have equal hashes, and the parser compares for good.
+    private var open = InlineArray<16, UInt32>(repeating: 0)
+    private(set) var kind = Kind.stanza
+
+    /// Ready for the `<` of a frame.
+    init(isHeader: Bool) { self.isHeader = isHeader }
+
+    /// Whether a frame is begun and not complete.
+    var isInside: Bool { state != .outside }
+
+    /// Takes bytes from an offset; gives the offset behind the frame, or nil if all bytes were taken and it is not complete.
+    mutating func advance(
+        _ bytes: borrowing RawSpan, from start: Int, limits: XMLLimits
+    ) throws(XMLFailure) -> Int? {
+        let room = limits.bytes - Int(count)
+        let stop = bytes.byteCount - start > room ? start + room : bytes.byteCount
+        var at = start
+        while at < stop {
+            let byte = bytes.byte(at: at)
+            switch state {
+            case .text:
+                if byte != 0x3C {
+                    at = bytes.firstOffset(of: 0x3C, from: at + 1, to: stop)
+                    continue
+                }
+                state = .opened
+            case .value:
+                if byte != quote && byte != 0x3C {
+                    at = bytes.firstOffset(of: quote, or: 0x3C, from: at + 1, to: stop)
+                    continue
+                }
+                guard byte == quote else { throw .invalidXML }
+                state = .afterValue
+            default:
+                if try step(byte, limits) {
+                    state = .outside
+                    count += UInt32(at + 1 - start)
+                    return at + 1
+                }
+            }
+            at += 1
+        }
+        guard stop == bytes.byteCount else { throw .policyViolation }
+        count += UInt32(stop - start)
+        return nil
+    }
+
+    /// Forgets the complete frame.
+    mutating func reset() { self = Framer(isHeader: isHeader) }
+
+    /// Takes one byte in any state but those with runs; true if it completes the frame.
+    private mutating func step(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
+        switch state {
+        case .outside, .text, .value: state = .opened
+        case .opened: try opened(byte, limits)
+        case .bang, .cdataStart, .cdata: try section(byte)
+        case .declarationName, .declaration, .declarationMark: return try declaration(byte)
+        case .endStart, .endName, .endTag: return try end(byte)
+        case .name:
+            if byte.isNameByte {
+                hash = (hash ^ UInt32(byte)) &* 16_777_619
+            } else {
+                return try tag(byte, limits)
+            }
+        default: return try tag(byte, limits)
+        }
+        return false
+    }
+
+    private mutating func opened(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) {
+        if byte.isNameStart {
+            hash = (2_166_136_261 ^ UInt32(byte)) &* 16_777_619
+            elements += 1
+            attributes = 0
+            guard Int(elements) <= limits.elements, Int(depth) < limits.depth else {
+                throw .policyViolation
+            }
+            state = .name
+            return
+        }
+        switch byte {
+        case UInt8(ascii: "/") where !isHeader: state = .endStart
+        case UInt8(ascii: "!"): state = .bang
+        case UInt8(ascii: "?") where isHeader:
+            matched = 0
+            state = .declarationName
+        case UInt8(ascii: "?"): throw .restrictedXML
+        default: throw .invalidXML
+        }
+    }
+
+    /// Within a start tag, behind its name or within an attribute.
+    private mutating func tag(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
+        switch state {
+        case .name, .tag, .afterValue:
+            if byte.isXMLSpace {
+                state = .tag
+            } else if byte == UInt8(ascii: ">") {
+                return try closeStartTag(isEmpty: false)
+            } else if byte == UInt8(ascii: "/") {
+                state = .emptySlash
+            } else if state == .tag, byte.isNameStart {
+                attributes += 1
+                guard Int(attributes) <= limits.attributes else { throw .policyViolation }
+                state = .attribute
+            } else {
+                throw .invalidXML
+            }
+        case .emptySlash:
+            guard byte == UInt8(ascii: ">") else { throw .invalidXML }
+            return try closeStartTag(isEmpty: true)
+        case .attribute where byte.isNameByte: break
+        case .attribute, .afterAttribute:
+            if byte == UInt8(ascii: "=") {
+                state = .equals
+            } else if byte.isXMLSpace {
+                state = .afterAttribute
+            } else {
+                throw .invalidXML
+            }
+        default:
+            if byte == 0x22 || byte == 0x27 {
+                quote = byte
+                state = .value
+            } else if !byte.isXMLSpace {
+                throw .invalidXML
+            }
+        }
+        return false
+    }
+
+    private mutating func closeStartTag(isEmpty: Bool) throws(XMLFailure) -> Bool {
+        isEmptyTag = isEmpty
+        if isHeader {
+            kind = .header
+            return true
+        }
+        state = .text
+        guard !isEmpty else {
+            kind = .stanza
+            return depth == 0
+        }
+        open[Int(depth)] = hash
+        depth += 1
+        return false
+    }
+
+    /// Within an end tag.
+    private mutating func end(_ byte: UInt8) throws(XMLFailure) -> Bool {
+        switch state {
+        case .endStart:
+            guard byte.isNameStart else { throw .invalidXML }
+            hash = (2_166_136_261 ^ UInt32(byte)) &* 16_777_619
+            state = .endName
+            return false
+        case .endName where byte.isNameByte:
+            hash = (hash ^ UInt32(byte)) &* 16_777_619
+            return false
+        default: break
+        }
+        if byte.isXMLSpace {
+            state = .endTag
+            return false
+        }
+        guard byte == UInt8(ascii: ">") else { throw .invalidXML }
+        guard depth > 0 else {
+            kind = .streamEnd
+            return true
+        }
+        depth -= 1
+        guard open[Int(depth)] == hash else { throw .invalidXML }
+        state = .text
+        kind = .stanza
+        return depth == 0
+    }
+
+    /// Behind `<!`: CDATA is the one thing allowed there, and only within an element.
+    private mutating func section(_ byte: UInt8) throws(XMLFailure) {
+        switch state {
+        case .bang:
+            if byte == UInt8(ascii: "-") || byte.isNameStart { throw .restrictedXML }
+            guard byte == UInt8(ascii: "["), depth > 0 else { throw .invalidXML }
+            matched = 0
+            state = .cdataStart
+        case .cdataStart:
+            let start: StaticString = "CDATA["
+            guard unsafe byte == start.utf8Start[Int(matched)] else { throw .invalidXML }
+            matched += 1
+            guard matched == 6 else { return }
+            matched = 0
+            state = .cdata
+        default:
+            if byte == UInt8(ascii: "]") {
+                matched = min(2, matched + 1)
+            } else if byte == UInt8(ascii: ">"), matched == 2 {
+                state = .text
+            } else {
+                matched = 0
+            }
+        }
+    }
+
+    /// Behind `<?` before a header: the XML declaration is the one thing allowed there.
+    private mutating func declaration(_ byte: UInt8) throws(XMLFailure) -> Bool {
+        switch state {
+        case .declarationName:
+            let name: StaticString = "xml"
+            if matched < 3 {
+                guard unsafe byte == name.utf8Start[Int(matched)] else { throw .restrictedXML }
+                matched += 1
+            } else {
+                guard byte.isXMLSpace else { throw .restrictedXML }
+                state = .declaration
+            }
+        case .declaration:
+            if byte == UInt8(ascii: "?") { state = .declarationMark }
+            if byte == UInt8(ascii: "<") { throw .invalidXML }
+        default:
+            guard byte == UInt8(ascii: ">") else { throw .invalidXML }
+            kind = .declaration
+            return true
+        }
+        return false
+    }
+}
+
+extension UInt8 {
+    /// Blank, tab or line end (XML 1.0, production 3).
+    @inline(__always) var isXMLSpace: Bool {
+        self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09
+    }
+
+    /// May begin a name; what stands beyond ASCII is left to the parser.
+    @inline(__always) var isNameStart: Bool {
+        (self | 0x20) &- 0x61 < 26 || self == 0x5F || self == 0x3A || self >= 0x80
+    }
+
+    /// May continue a name.
+    @inline(__always) var isNameByte: Bool {
+        isNameStart || self &- 0x30 < 10 || self == 0x2D || self == 0x2E
+    }
+}

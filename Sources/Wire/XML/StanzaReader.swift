@@ -1,0 +1,204 @@
+import Basics
+
+/// Reads one XML stream from an app server: bytes in any split become header, stanzas and end.
+///
+/// Use it in a loop, one event at a time, so that the session may change state between two events of one chunk:
+///
+///     var offset = 0
+///     reading: while true {
+///         switch try reader.next(bytes, from: &offset) {
+///         case .incomplete: break reading
+///         case .opened(let header): …           // answer, features
+///         case .message(let message): use(message.payload(in: bytes))
+///         case .element(let element): …         // auth → reader.restart() after success; iq; presence
+///         case .closed: …
+///         }
+///     }
+///
+/// Keepalive blanks and a stray `>` between stanzas are skipped (ccs-xmpp 1.3, 1.9). Between two stanzas the reader holds
+/// no parser and no bytes. Each byte is looked at a bounded number of times however the stream is split: once to find the
+/// end of the stanza, and when it is complete once more to recognise or parse it; `work` counts that.
+/// After a failure or `.closed` nothing more may be read.
+package struct StanzaReader: ~Copyable {
+    private enum Stage: UInt8 {
+        case header, stanzas, ended
+    }
+
+    private var stage = Stage.header
+    /// Bytes of a byte order mark seen; 255 once anything else was.
+    private var mark: UInt8 = 0
+    private var hasDeclaration = false
+    private var isLoggedIn = false
+    private var framer = Framer(isHeader: true)
+    private var partial = ByteBuffer()
+    private var root = StreamRoot()
+    /// Bytes looked at, over all passes.
+    package private(set) var work: UInt64 = 0
+
+    /// Awaits the header of a new connection, with the limits before login.
+    package init() {}
+
+    /// Whether a header was read and its stream is not closed: a stream error then needs no header of ours before it.
+    package var isOpen: Bool { stage == .stanzas }
+
+    /// Bytes held of what is not yet complete.
+    package var heldBytes: Int { partial.count }
+
+    /// Awaits a new header, after a successful login (RFC 6120, 6.4.6), and raises the limits to those after login.
+    package mutating func restart() {
+        precondition(!framer.isInside, "a stream restarts between two stanzas only")
+        isLoggedIn = true
+        stage = .header
+        mark = 0
+        hasDeclaration = false
+        framer = Framer(isHeader: true)
+        root = StreamRoot()
+    }
+
+    /// Reads on from `offset` and moves it behind what was taken.
+    ///
+    /// Give the same `bytes` until the event is `.incomplete`; `offset` is then at their end.
+    package mutating func next(
+        _ bytes: RawSpan, from offset: inout Int
+    ) throws(XMLFailure) -> StreamEvent {
+        let limits: XMLLimits = isLoggedIn ? .afterLogin : .beforeLogin
+        while true {
+            if !framer.isInside {
+                guard try skip(bytes, &offset) else { return .incomplete }
+                if stage == .stanzas, root.isUsual,
+                    let usual = UsualStanza(
+                        bytes, from: offset, limit: min(bytes.byteCount, offset + limits.bytes))
+                {
+                    work &+= UInt64(usual.end - offset)
+                    if let message = Self.message(usual, in: bytes) {
+                        offset = usual.end
+                        return .message(message)
+                    }
+                }
+            }
+            let start = offset
+            guard let end = try framer.advance(bytes, from: start, limits: limits) else {
+                work &+= UInt64(bytes.byteCount - start)
+                partial.append(bytes.extracting(start..<bytes.byteCount))
+                offset = bytes.byteCount
+                return .incomplete
+            }
+            work &+= UInt64(end - start)
+            offset = end
+            let kind = framer.kind
+            let isEmptyTag = framer.isEmptyTag
+            framer.reset()
+            if partial.isEmpty {
+                let frame = bytes.extracting(start..<end)
+                if let event = try complete(kind, frame, isEmptyTag: isEmptyTag) { return event }
+            } else {
+                partial.append(bytes.extracting(start..<end))
+                var frame = ByteBuffer()
+                swap(&frame, &partial)
+                if kind == .stanza, root.isUsual,
+                    let usual = UsualStanza(frame.bytes, from: 0, limit: frame.count)
+                {
+                    work &+= UInt64(frame.count)
+                    if usual.isEscaped {
+                        if let message = Self.message(usual, in: frame.bytes) { return .message(message) }
+                    } else {
+                        return .message(
+                            MessageStanza(
+                                form: .usable, isError: usual.isError, parts: usual.parts, held: frame,
+                                isHeld: true))
+                    }
+                }
+                if let event = try complete(kind, frame.bytes, isEmptyTag: isEmptyTag) { return event }
+            }
+        }
+    }
+
+    /// Moves to the next `<`; false if there is none.
+    private mutating func skip(_ bytes: RawSpan, _ offset: inout Int) throws(XMLFailure) -> Bool {
+        if stage == .ended {
+            offset = bytes.byteCount
+            return false
+        }
+        let start = offset
+        defer { work &+= UInt64(offset - start) }
+        while offset < bytes.byteCount {
+            let byte = bytes.byte(at: offset)
+            if byte == UInt8(ascii: "<"), mark == 0 || mark >= 3 {
+                mark = 255
+                return true
+            }
+            if stage == .header, mark < 3 {
+                try skipMark(byte)
+            } else if !byte.isXMLSpace, byte != UInt8(ascii: ">") {
+                throw stage == .header ? .invalidXML : .badFormat
+            }
+            offset += 1
+        }
+        return false
+    }
+
+    /// Takes a byte before the first `<`, where a byte order mark may stand.
+    private mutating func skipMark(_ byte: UInt8) throws(XMLFailure) {
+        let utf8Mark: StaticString = "\u{FEFF}"
+        if unsafe byte == utf8Mark.utf8Start[Int(mark)] {
+            mark += 1
+            return
+        }
+        if byte == 0xFE || byte == 0xFF || byte == 0 { throw .unsupportedEncoding }
+        guard mark == 0 else { throw .unsupportedEncoding }
+        guard byte.isXMLSpace || byte == UInt8(ascii: ">") else { throw .invalidXML }
+        mark = 255
+    }
+
+    /// The message of a usual stanza; nil if a reference in it is malformed.
+    @inline(__always)
+    private static func message(_ usual: UsualStanza, in bytes: RawSpan) -> MessageStanza? {
+        guard usual.isEscaped else {
+            return MessageStanza(
+                form: .usable, isError: usual.isError, parts: usual.parts, held: ByteBuffer(), isHeld: false)
+        }
+        return unescaped(usual, in: bytes)
+    }
+
+    @inline(never)
+    private static func unescaped(_ usual: UsualStanza, in bytes: RawSpan) -> MessageStanza? {
+        var held = ByteBuffer()
+        guard held.appendUnescaped(bytes.extracting(usual.parts.payload.range)) else { return nil }
+        var parts = MessageStanza.Parts()
+        parts.payload = Slice(0, held.count)
+        parts.id = held.keep(usual.parts.id, of: bytes)
+        parts.to = held.keep(usual.parts.to, of: bytes)
+        parts.from = held.keep(usual.parts.from, of: bytes)
+        parts.type = held.keep(usual.parts.type, of: bytes)
+        return MessageStanza(form: .usable, isError: usual.isError, parts: parts, held: held, isHeld: true)
+    }
+
+    /// Turns a complete frame into an event; nil for a declaration.
+    @inline(never)
+    private mutating func complete(
+        _ kind: Framer.Kind, _ frame: RawSpan, isEmptyTag: Bool
+    ) throws(XMLFailure) -> StreamEvent? {
+        work &+= UInt64(frame.byteCount)
+        switch kind {
+        case .declaration:
+            guard !hasDeclaration else { throw .invalidXML }
+            hasDeclaration = true
+            try ElementParser.checkDeclaration(frame)
+            return nil
+        case .header:
+            let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
+            root = opened.root
+            stage = .stanzas
+            framer.isHeader = false
+            return .opened(opened.header)
+        case .streamEnd:
+            guard root.isEnded(by: frame) else { throw .invalidXML }
+            stage = .ended
+            return .closed
+        case .stanza:
+            let element = try ElementParser.element(frame, within: root)
+            guard element.matches("message", Namespace.client) else { return .element(element) }
+            return .message(MessageStanza(element))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Basics
+
+/// What `StanzaReader.next` found.
+package enum StreamEvent: ~Copyable {
+    /// All bytes are taken; the next event needs more.
+    case incomplete
+    /// A stream header, checked; the answer and the features are due.
+    case opened(StreamHeader)
+    /// A `<message>` of `jabber:client`.
+    case message(MessageStanza)
+    /// Any other element at the level of stanzas: auth, response, abort, iq, presence, whatever a stranger thinks of.
+    case element(Element)
+    /// The end tag of the stream; what follows is not read any more.
+    case closed
+}
+
+/// A `<message>`, cut down to what CCS looks at: its payload and four attributes.
+///
+/// In the usual shape nothing is copied: the parts lie in the chunk that was given to `next`, so the accessors
+/// take that same chunk again. In any other shape they lie in a buffer which the stanza owns.
+package struct MessageStanza: ~Copyable {
+    /// What the `gcm` child is like.
+    package enum Form: Sendable, Equatable {
+        /// One `gcm` with text alone: `payload` is that text.
+        case usable
+        /// No `gcm` child.
+        case withoutPayload
+        /// More than one `gcm` child; `payload` is the text of the first.
+        case severalPayloads
+        /// Elements inside `gcm`; `payload` is the text around them.
+        case elementsInPayload
+    }
+
+    /// What the `gcm` child is like; all but `usable` deserve a stanza error `bad-request` (ccs-xmpp 1.8).
+    package var form: Form
+    /// Whether `type` is `error`: such a message must be swallowed, never answered.
+    package var isError: Bool
+    var parts: Parts
+    var held: ByteBuffer
+    var isHeld: Bool
+
+    /// Where the parts lie.
+    struct Parts {
+        var payload = Slice.absent
+        var id = Slice.absent
+        var to = Slice.absent
+        var from = Slice.absent
+        var type = Slice.absent
+    }
+
+    /// The text of `gcm`, references resolved; empty if there is none.
+    @_lifetime(borrow self, copy chunk)
+    package func payload(in chunk: RawSpan) -> RawSpan { bytes(of: parts.payload, in: chunk) }
+
+    /// The attribute `id`; nil if absent.
+    package func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
+    /// The attribute `to`; nil if absent.
+    package func to(in chunk: RawSpan) -> String? { text(of: parts.to, in: chunk) }
+    /// The attribute `from`; nil if absent.
+    package func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
+    /// The attribute `type`; nil if absent.
+    package func type(in chunk: RawSpan) -> String? { text(of: parts.type, in: chunk) }
+    /// Whether there is an attribute `from`: free to ask, unlike for its text.
+    package var hasFrom: Bool { parts.from.isPresent }
+
+    private func text(of slice: Slice, in chunk: RawSpan) -> String? {
+        guard slice.isPresent else { return nil }
+        return String(decoding: [UInt8](copying: bytes(of: slice, in: chunk)), as: UTF8.self)
+    }
+
+    @_lifetime(borrow self, copy chunk)
+    private func bytes(of slice: Slice, in chunk: RawSpan) -> RawSpan {
+        guard slice.isPresent else { return chunk.extracting(0..<0) }
+        return isHeld ? held.bytes.extracting(slice.range) : chunk.extracting(slice.range)
+    }
+}
+
+/// A run of bytes in a chunk or buffer.
+struct Slice: Equatable {
+    var start: UInt32
+    var end: UInt32
+
+    static let absent = Slice(start: .max, end: .max)
+
+    @inline(__always)
+    init(start: UInt32, end: UInt32) {
+        self.start = start
+        self.end = end
+    }
+
+    @inline(__always)
+    init(_ start: Int, _ end: Int) {
+        self.start = UInt32(truncatingIfNeeded: start)
+        self.end = UInt32(truncatingIfNeeded: end)
+    }
+
+    @inline(__always) var isPresent: Bool { start != .max }
+    @inline(__always) var range: Range<Int> { Int(start)..<Int(end) }
+}
+
+extension MessageStanza {
+    /// The parts of a message that was parsed; all of them are copied into one buffer.
+    init(_ element: Element) {
+        let payloads = element.children.filter { $0.matches("gcm", Namespace.gcm) }
+        var held = ByteBuffer()
+        parts = Parts()
+        parts.payload = held.keep(payloads.first?.text)
+        parts.id = held.keep(element["id"])
+        parts.to = held.keep(element["to"])
+        parts.from = held.keep(element["from"])
+        parts.type = held.keep(element["type"])
+        form =
+            if let payload = payloads.first {
+                payloads.count > 1
+                    ? .severalPayloads : payload.children.isEmpty ? .usable : .elementsInPayload
+            } else {
+                .withoutPayload
+            }
+        isError = element["type"] == "error"
+        self.held = held
+        isHeld = true
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a text and says where it lies.
+    fileprivate mutating func keep(_ text: String?) -> Slice {
+        guard let text else { return .absent }
+        let start = count
+        append(text: text)
+        return Slice(start, count)
+    }
+
+    /// Appends a part of other bytes and says where it lies.
+    mutating func keep(_ slice: Slice, of bytes: borrowing RawSpan) -> Slice {
+        guard slice.isPresent else { return .absent }
+        let start = count
+        append(bytes.extracting(slice.range))
+        return Slice(start, count)
+    }
+}

@@ -1,0 +1,187 @@
+import Basics
+
+/// Eight bytes at a time: the lowest marked high bit of the result is the first byte equal to `byte`.
+///
+/// Lanes above the first hit may be marked falsely; the first one never is.
+@inline(__always)
+func lanes(_ word: UInt64, equal byte: UInt8) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let difference = word ^ (ones &* UInt64(byte))
+    return (difference &- ones) & ~difference & 0x8080_8080_8080_8080
+}
+
+extension RawSpan {
+    /// Offset of the first `byte` in a range; `end` if there is none.
+    func firstOffset(of byte: UInt8, from start: Int, to end: Int) -> Int {
+        firstOffset(of: byte, or: byte, from: start, to: end)
+    }
+
+    /// Offset of the first of two bytes in a range; `end` if there is none.
+    func firstOffset(of byte: UInt8, or other: UInt8, from start: Int, to end: Int) -> Int {
+        precondition(end <= byteCount, "the range ends outside the span")
+        var at = start
+        while end &- at >= 8 {
+            let word = unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
+            let hit = lanes(word, equal: byte) | lanes(word, equal: other)
+            guard hit == 0 else { return at &+ hit.trailingZeroBitCount >> 3 }
+            at &+= 8
+        }
+        while at < end {
+            let found = unsafe unsafeLoad(fromUncheckedByteOffset: at, as: UInt8.self)
+            if found == byte || found == other { return at }
+            at &+= 1
+        }
+        return end
+    }
+
+    /// Length of the character of XML 1.0 at an offset, in bytes; 0 if the bytes are not UTF-8, -1 if XML forbids it.
+    func characterLength(at offset: Int) -> Int {
+        let left = byteCount - offset
+        let first = byte(at: offset)
+        if first < 0x80 { return first >= 0x20 || first.isXMLSpace ? 1 : -1 }
+        func tail(_ distance: Int) -> UInt32? {
+            guard distance < left else { return nil }
+            let next = byte(at: offset + distance)
+            return next & 0xC0 == 0x80 ? UInt32(next & 0x3F) : nil
+        }
+        switch first {
+        case 0xC2...0xDF: return tail(1) == nil ? 0 : 2
+        case 0xE0...0xEF:
+            guard let second = tail(1), let third = tail(2) else { return 0 }
+            let scalar = UInt32(first & 15) << 12 | second << 6 | third
+            if scalar < 0x800 || 0xD800...0xDFFF ~= scalar { return 0 }
+            return scalar >= 0xFFFE ? -1 : 3
+        case 0xF0...0xF4:
+            guard let second = tail(1), let third = tail(2), let fourth = tail(3) else { return 0 }
+            let scalar = UInt32(first & 7) << 18 | second << 12 | third << 6 | fourth
+            return 0x1_0000...0x10_FFFF ~= scalar ? 4 : 0
+        default: return 0
+        }
+    }
+
+    /// Checks that a range is UTF-8 and holds characters of XML 1.0 only.
+    func checkCharacters(_ range: Range<Int>) throws(XMLFailure) {
+        var at = range.lowerBound
+        precondition(range.upperBound <= byteCount, "the range ends outside the span")
+        let bytes = extracting(0..<range.upperBound)
+        while at < range.upperBound {
+            if range.upperBound &- at >= 8 {
+                let word = unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
+                if isPlainASCII(word) {
+                    at &+= 8
+                    continue
+                }
+            }
+            switch bytes.characterLength(at: at) {
+            case 0: throw .unsupportedEncoding
+            case -1: throw .invalidXML
+            case let length: at &+= length
+            }
+        }
+    }
+}
+
+/// Whether eight bytes are ASCII without controls.
+@inline(__always)
+func isPlainASCII(_ word: UInt64) -> Bool {
+    ((word &- 0x2020_2020_2020_2020) & ~word | word) & 0x8080_8080_8080_8080 == 0
+}
+
+extension ByteBuffer {
+    /// Appends character data with its references resolved; nil if one is none of the five or denotes no character of XML 1.0.
+    mutating func appendUnescaped(_ text: borrowing RawSpan) -> Bool {
+        let count = text.byteCount
+        var at = 0
+        var isValid = true
+        unsafe append(upTo: count) { room in
+            var filled = 0
+            while at < count {
+                let next = text.firstOffset(of: 0x26, from: at, to: count)
+                if next > at {
+                    unsafe text.extracting(at..<next).withUnsafeBytes { run in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...]).copyMemory(from: run)
+                    }
+                    filled &+= next &- at
+                    at = next
+                }
+                guard at < count else { break }
+                guard let reference = CharacterReference(in: text, at: at) else {
+                    isValid = false
+                    return 0
+                }
+                // A character is never longer than its reference, so there is room.
+                var scalar = reference.utf8
+                for _ in 0..<reference.length {
+                    unsafe room[filled] = UInt8(truncatingIfNeeded: scalar)
+                    scalar >>= 8
+                    filled &+= 1
+                }
+                at &+= reference.sourceLength
+            }
+            return filled
+        }
+        return isValid
+    }
+}
+
+/// One of the five entities, or a numeric reference to a character of XML 1.0 (ccs-xmpp 1.12).
+struct CharacterReference {
+    /// The UTF-8, first byte lowest.
+    var utf8: UInt32
+    /// Bytes of UTF-8.
+    var length: Int
+    /// Bytes of the reference from `&` to `;`.
+    var sourceLength: Int
+
+    /// Reads the reference that begins at an offset; nil if it is none of those.
+    init?(in text: borrowing RawSpan, at offset: Int) {
+        let left = text.byteCount &- offset
+        guard left >= 4 else { return nil }
+        var word: UInt64 = 0
+        for at in 0..<min(8, left) { word |= UInt64(text.byte(at: offset &+ at)) << UInt64(8 &* at) }
+        if word & 0xFFFF_FFFF_FFFF == 0x3B74_6F75_7126 {
+            self.init(0x22, 6)
+        } else if word & 0xFF_FFFF_FFFF == 0x3B_706D_6126 {
+            self.init(0x26, 5)
+        } else if word & 0xFFFF_FFFF == 0x3B74_6C26 {
+            self.init(0x3C, 4)
+        } else if word & 0xFFFF_FFFF == 0x3B74_6726 {
+            self.init(0x3E, 4)
+        } else if word & 0xFFFF_FFFF_FFFF == 0x3B73_6F70_6126 {
+            self.init(0x27, 6)
+        } else if word & 0xFFFF == 0x2326 {
+            self.init(numeric: text, at: offset)
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ ascii: UInt32, _ sourceLength: Int) {
+        utf8 = ascii
+        length = 1
+        self.sourceLength = sourceLength
+    }
+
+    private init?(numeric text: borrowing RawSpan, at offset: Int) {
+        let isHex = text.byte(at: offset + 2) == UInt8(ascii: "x")
+        let first = offset + (isHex ? 3 : 2)
+        var at = first
+        var value: UInt32 = 0
+        while at < text.byteCount, text.byte(at: at) != UInt8(ascii: ";") {
+            guard let digit = Hex.value(of: text.byte(at: at)), isHex || digit < 10 else { return nil }
+            value = value * (isHex ? 16 : 10) + UInt32(digit)
+            guard value <= 0x10_FFFF else { return nil }
+            at += 1
+        }
+        guard at < text.byteCount, at > first, let scalar = Unicode.Scalar(value),
+            value >= 0x20 || value == 9 || value == 10 || value == 13, value != 0xFFFE, value != 0xFFFF
+        else { return nil }
+        utf8 = 0
+        length = 0
+        for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+            utf8 |= UInt32(unit) << UInt32(8 * length)
+            length += 1
+        }
+        sourceLength = at + 1 - offset
+    }
+}

@@ -1,0 +1,112 @@
+package import Basics
+
+/// Login of an app server: what it sends, what it is answered (ccs-xmpp 1.5).
+package enum SASL {
+    /// A failure condition; the raw value is the element's name.
+    package enum Condition: String, Error, Sendable, CaseIterable {
+        case aborted = "aborted"
+        case accountDisabled = "account-disabled"
+        case credentialsExpired = "credentials-expired"
+        case incorrectEncoding = "incorrect-encoding"
+        case invalidAuthzid = "invalid-authzid"
+        case invalidMechanism = "invalid-mechanism"
+        case malformedRequest = "malformed-request"
+        case notAuthorized = "not-authorized"
+        case temporaryAuthFailure = "temporary-auth-failure"
+
+        /// Appends the failure; the namespace must be the default one.
+        package func append(to buffer: inout ByteBuffer) {
+            buffer.append("<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><")
+            buffer.append(text: rawValue)
+            buffer.append("/></failure>")
+        }
+    }
+
+    /// What a client sends during login.
+    package enum Step: Sendable, Equatable {
+        /// `<auth>` of a known mechanism with its first message, still in Base64.
+        case auth(payload: String)
+        /// `<auth>` of a known mechanism without a message: a challenge is due.
+        case authWithoutPayload
+        /// `<response>`, still in Base64.
+        case response(payload: String)
+        /// `<abort/>`: failure `aborted`.
+        case abort
+        /// `<auth>` of a mechanism that is not offered or not supported: failure `invalid-mechanism`.
+        case unknownMechanism
+
+        /// Reads an element of the SASL namespace; nil for any other element.
+        package init?(_ element: Element) {
+            guard element.namespace == Namespace.sasl else { return nil }
+            let payload = element.text.trimmingXMLSpace()
+            switch element.name {
+            case "auth":
+                guard let mechanism = element["mechanism"], ["PLAIN", "X-OAUTH2"].contains(mechanism) else {
+                    self = .unknownMechanism
+                    return
+                }
+                self = payload.isEmpty ? .authWithoutPayload : .auth(payload: payload)
+            case "response": self = .response(payload: payload)
+            case "abort": self = .abort
+            default: return nil
+            }
+        }
+    }
+
+    /// Who wants to log in, and what proves it.
+    package struct Credentials: Sendable, Equatable {
+        /// The sender.
+        package var sender: SenderID
+        /// The domain behind the sender ID, lower case; the bound JID uses it.
+        package var domain: String
+        /// The server key, in clear; never to be logged.
+        package var password: [UInt8]
+    }
+
+    /// Reads the message of PLAIN, or of X-OAUTH2, which has the same form: authzid, NUL, authcid, NUL, server key.
+    package static func credentials(
+        _ payload: String, acceptedDomains: [String], defaultDomain: String
+    ) throws(Condition) -> Credentials {
+        guard let bytes = Base64.bytes(Array(payload == "=" ? "".utf8 : payload.utf8).raw),
+            !payload.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F })
+        else { throw .incorrectEncoding }
+        let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts.allSatisfy({ $0.count <= Limits.credentialBytes }), !parts[1].isEmpty,
+            !parts[2].isEmpty, let authzid = String(validating: parts[0], as: UTF8.self),
+            let authcid = String(validating: parts[1], as: UTF8.self)
+        else { throw .malformedRequest }
+        let user = split(authcid)
+        guard authzid.isEmpty || split(authzid).name == user.name else { throw .invalidAuthzid }
+        let domain = user.domain?.lowercased() ?? defaultDomain
+        guard let number = UInt64(user.name), user.name.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
+            1...UInt64(Int64.max) ~= number, user.domain == nil || acceptedDomains.contains(domain)
+        else { throw .notAuthorized }
+        return Credentials(sender: SenderID(number), domain: domain, password: Array(parts[2]))
+    }
+
+    /// Appends the empty challenge that asks for the message of PLAIN.
+    package static func appendChallenge(to buffer: inout ByteBuffer) {
+        buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
+    }
+
+    /// Appends the success; the client then opens a new stream.
+    package static func appendSuccess(to buffer: inout ByteBuffer) {
+        buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
+    }
+
+    /// Parts of a user name before and behind the first `@`.
+    private static func split(_ user: String) -> (name: String, domain: String?) {
+        guard let at = user.firstIndex(of: "@") else { return (user, nil) }
+        return (String(user[..<at]), String(user[user.index(after: at)...]))
+    }
+}
+
+extension String {
+    /// The string without blanks and line ends round it.
+    func trimmingXMLSpace() -> String {
+        guard let first = utf8.firstIndex(where: { !$0.isXMLSpace }),
+            let last = utf8.lastIndex(where: { !$0.isXMLSpace })
+        else { return "" }
+        return String(self[first...last])
+    }
+}
