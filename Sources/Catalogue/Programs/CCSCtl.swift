@@ -1,0 +1,142 @@
+extension Program {
+    /// The operator's tool.
+    package static let ccsctl = Program(
+        name: "ccsctl", summary: "the operator's tool of ccsd",
+        details: [
+            "ccsctl talks to a running ccsd over its control socket. Without --socket it takes $CCSD_CONTROL_SOCKET, else ./ccs-data/control.sock, else /run/ccsd/control.sock, whichever exists first.",
+            "Server keys are never arguments, which every user of the machine can read: give them by --key-file or --key-stdin.",
+        ],
+        commands: stateCommands + senderCommands + deviceCommands + offlineCommands,
+        options: [
+            Option("--socket", .path, "PATH", "The control socket of the daemon."),
+            Option("--json", "Print the answer as one JSON object, for programs."),
+        ],
+        variables: [
+            (name: "CCSD_CONTROL_SOCKET", meaning: "The control socket, where --socket is not given.")
+        ],
+        files: [
+            (
+                path: "./ccs-data/control.sock",
+                meaning: "The control socket of a ccsd started here without options."
+            ),
+            (path: "/run/ccsd/control.sock", meaning: "The control socket of the service."),
+        ],
+        examples: [
+            Example("What the daemon does now", "ccsctl status"),
+            Example("A new sender; its key is shown once", "ccsctl senders add --label shop"),
+            Example("Whether anything was lost", "ccsctl audit"),
+        ],
+        exitCodes: [
+            .success, .failure, .usage, .badData, .unavailable, .software, .inputOutput, .noPermission,
+            .configuration,
+        ],
+        section: 1)
+
+    private static let keyOptions = [
+        Option(
+            "--key-file", .path, "FILE",
+            "Take the server key from the first line of a file, instead of making one."),
+        Option("--key-stdin", "Take the server key from the first line of standard input."),
+    ]
+
+    private static let stateCommands = [
+        Command("status", "Show state, listeners, connections and counters."),
+        Command(
+            "check", "Check the configuration: that of the running daemon, or of a file.",
+            details: ["With FILE no daemon is needed: ccsd check is run on it."],
+            arguments: [Argument("FILE", "A configuration file.", isOptional: true)],
+            examples: [Example("Before it is put in place", "ccsctl check new.yaml")]),
+        Command("reload", "Read configuration and certificates again; wrong ones change nothing."),
+        Command(
+            "drain", "Ask all app servers to reconnect, then close their connections.",
+            details: [
+                "Each is told CONNECTION_DRAINING; after the grace the connections close one by one, at random over the spread. The daemon keeps running; devices stay."
+            ]),
+        Command(
+            "audit", "Check that no accepted message was lost.",
+            details: [
+                "Counts what is in the store and compares: accepted = delivered + replaced + expired + discarded + removed + pending. Exits 1 where that does not hold."
+            ]),
+        Command(
+            "sessions list", "List the peers that are logged in.",
+            options: [Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100")]),
+        Command(
+            "send", "Send one message to a device, as one of the senders.",
+            arguments: [
+                Argument("SENDER_ID", "The sender that the token was made for."),
+                Argument("TOKEN", "The registration token of the device."),
+                Argument("KEY=VALUE", "A pair of the payload.", isOptional: true, isRepeatable: true),
+            ],
+            options: [
+                Option("--collapse-key", .text, "KEY", "Replace a waiting message with the same key."),
+                Option(
+                    "--time-to-live", .integer(0...2_419_200), "SECONDS",
+                    "Keep it so long for a device that is away; 0: now or never.", preset: "2419200"),
+                Option("--priority", .choice(["normal", "high"]), "normal|high", "How urgent it is."),
+            ],
+            examples: [Example("Two pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World")]),
+    ]
+
+    private static let senderCommands = [
+        Command(
+            "senders add", "Add a sender and show its ID and key.",
+            details: ["The key is stored as a hash only: this is the one time that it can be shown."],
+            options: [
+                Option("--label", .text, "TEXT", "A name for people."),
+                Option("--sender-id", .integer(1...Int.max), "N", "The ID, where it must be a certain one."),
+            ] + keyOptions,
+            examples: [
+                Example(
+                    "Move a sender from FCM with its key",
+                    "ccsctl senders add --sender-id 12345 --key-file key.txt")
+            ]),
+        Command("senders list", "List the senders."),
+        Command(
+            "senders rotate-key", "Give a sender a new key; the old ones work for a while.",
+            arguments: [Argument("SENDER_ID", "The sender.")],
+            options: [
+                Option(
+                    "--overlap-seconds", .integer(0...31_536_000), "N", "Old keys work for so long.",
+                    preset: "86400")
+            ] + keyOptions),
+        Command(
+            "senders remove", "Remove a sender; its connections end and its tokens are dead.",
+            arguments: [Argument("SENDER_ID", "The sender.")]),
+    ]
+
+    private static let deviceCommands = [
+        Command(
+            "devices list", "List the devices.",
+            options: [Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100")]),
+        Command(
+            "devices show", "Show the registrations and the waiting messages of a device.",
+            arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
+        Command(
+            "devices forget", "Forget a device, its registrations and its waiting messages.",
+            arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
+    ]
+
+    private static let offlineCommands = [
+        Command("config sample", "Print a configuration file with every key, its default and what it does."),
+        Command("config docs", "Print the reference of all configuration keys (Markdown)."),
+        Command(
+            "explain", "Say what a word of logs, metrics or exit codes means.",
+            arguments: [
+                Argument(
+                    "WORD", "A close reason, refusal, milestone or metric; without: all of them.",
+                    isOptional: true)
+            ],
+            examples: [Example("Why did it close", "ccsctl explain slow_consumer")]),
+        Command(
+            "man", "Print the manual page of a program (roff).",
+            arguments: [
+                Argument("PROGRAM", "The program.", choices: ["ccsd", "ccsctl", "ccs-device", "ccs-bench"])
+            ],
+            examples: [Example("Read it", "ccsctl man ccsd | man -l -")]),
+        Command(
+            "completion", "Print the completion of all programs for a shell.",
+            arguments: [Argument("SHELL", "The shell.", choices: ["bash"])],
+            examples: [Example("Use it now", "source <(ccsctl completion bash)")]),
+        Command("version", "Print the version of ccsctl, and of the daemon if it runs."),
+    ]
+}

@@ -1,0 +1,61 @@
+extension Program {
+    /// The daemon.
+    package static let ccsd = Program(
+        name: "ccsd",
+        summary: "a server for push messages in both directions, between app servers and devices",
+        details: [
+            "ccsd speaks the XMPP and HTTP protocols of Google Cloud Messaging to app servers and the MCS protocol to devices, so that both keep working against a server of your own.",
+            "Without any option it serves loopback only, keeps its state in ./ccs-data, makes its own certificate authority and a first sender, and prints what to do next.",
+            "Each option is also a key of the configuration file and an environment variable: --device-port, device_port and CCSD_DEVICE_PORT are the same. Options win over the environment, that wins over the file.",
+            "SIGTERM drains the connections, commits and exits; a second one hurries. SIGHUP reads configuration and certificates again, and keeps the old ones where the new ones are wrong.",
+        ],
+        commands: [
+            Command("", "Run the daemon.", options: daemonOptions),
+            Command(
+                "check", "Check configuration, files and permissions, then exit.",
+                details: [
+                    "Every mistake is printed with file, line and column, and the nearest name where a key is not known. Nothing is changed and no port is opened."
+                ], options: daemonOptions,
+                examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
+        ],
+        options: [],
+        variables: [
+            (name: "CCSD_CONFIG", meaning: "The configuration file, where --config is not given."),
+            (name: "CCSD_<KEY>", meaning: "The value of any key of the configuration."),
+            (
+                name: "NOTIFY_SOCKET",
+                meaning: "Set by systemd: where readiness and the watchdog are reported."
+            ),
+            (name: "LISTEN_FDS", meaning: "Set by systemd: sockets handed over, told apart by name."),
+        ],
+        files: [
+            (path: "/etc/ccsd/ccsd.yaml", meaning: "The configuration that the service unit uses."),
+            (path: "./ccs-data", meaning: "The state: store, keys, certificate authority, control socket."),
+        ],
+        examples: [
+            Example("Try it: loopback, state in ./ccs-data", "ccsd"),
+            Example("Serve with a configuration", "ccsd --config /etc/ccsd/ccsd.yaml"),
+            Example(
+                "A second one beside it", "ccsd --data-directory ./second --app-server-port 0 --device-port 0"
+            ),
+        ],
+        exitCodes: [.success, .failure, .usage, .software, .inputOutput, .noPermission, .configuration],
+        section: 8)
+
+    /// `--config`, and one option for each key.
+    private static let daemonOptions: [Option] =
+        [Option("--config", .path, "FILE", "The configuration file (YAML).")]
+        + ConfigKey.allCases.filter { $0 != .format }.map { key in
+            let entry = key.entry
+            let preset = entry.preset.plain.isEmpty ? nil : entry.preset.plain
+            let isTruth = entry.type == .truth
+            return Option(
+                key.flag, isTruth ? .truth : .text, isTruth ? "" : entry.type.placeholder, entry.help,
+                preset: preset)
+        }
+
+    /// The values that an invocation of the daemon gives for config keys.
+    package static func configFlags(of invocation: Invocation) -> [(key: ConfigKey, value: String)] {
+        ConfigKey.allCases.compactMap { key in invocation.text(key.flag).map { (key, $0) } }
+    }
+}

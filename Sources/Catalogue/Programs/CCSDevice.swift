@@ -1,0 +1,89 @@
+extension Program {
+    /// A device on the command line.
+    package static let ccsDevice = Program(
+        name: "ccs-device", summary: "a device, or ten thousand, on the command line",
+        details: [
+            "ccs-device does what a phone does: it checks in, registers, keeps a connection, prints what arrives and sends upstream.",
+            "What makes it the same device next time is kept in a state file; treat it like a password.",
+        ],
+        commands: [
+            Command(
+                "register", "Check in, register with a sender and print the token.",
+                details: [
+                    "A state file that exists is used again: the same device gets one more registration."
+                ],
+                options: [
+                    Option(
+                        "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
+                        isRequired: true),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                ],
+                examples: [Example("Print a token", "ccs-device register --sender 100000000001")]),
+            Command(
+                "unregister", "Give a token back.",
+                options: [
+                    Option("--sender", .integer(1...Int.max), "ID", "The sender ID.", isRequired: true),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                ]),
+            Command(
+                "listen", "Log in, print each message and acknowledge it.",
+                options: [
+                    Option("--count", .integer(1...1_000_000_000), "N", "Exit after so many messages."),
+                    Option("--seconds", .integer(1...31_536_000), "N", "Exit after so long."),
+                    Option("--no-ack", "Do not acknowledge, as a device that fails would."),
+                ],
+                examples: [Example("Wait for one message", "ccs-device listen --count 1 --json")]),
+            Command(
+                "send", "Send one message upstream and wait until the server has it.",
+                arguments: [
+                    Argument("KEY=VALUE", "A pair of the payload.", isOptional: true, isRepeatable: true)
+                ],
+                options: [
+                    Option(
+                        "--sender", .integer(1...Int.max), "ID", "The sender ID that it goes to.",
+                        isRequired: true),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    Option("--message-id", .text, "ID", "Its message_id.", preset: "drawn at random"),
+                    Option(
+                        "--time-to-live", .integer(0...86_400), "SECONDS", "How long it may wait.",
+                        preset: "86400"),
+                ],
+                examples: [Example("Say hello", "ccs-device send --sender 100000000001 text=hello")]),
+            Command(
+                "many", "Register and log in many devices at once, and count what arrives.",
+                options: [
+                    Option(
+                        "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
+                        isRequired: true),
+                    Option("--devices", .integer(1...100_000), "N", "How many.", preset: "100"),
+                    Option("--seconds", .integer(1...31_536_000), "N", "Stay so long.", preset: "60"),
+                    Option("--tokens", .path, "FILE", "Write their tokens to a file, one a line."),
+                ]),
+            Command(
+                "flap", "Log in and break the connection over and over.",
+                options: [
+                    Option("--times", .integer(1...1_000_000), "N", "How often.", preset: "10"),
+                    Option(
+                        "--every-milliseconds", .integer(1...3_600_000), "N", "How often it breaks.",
+                        preset: "1000"),
+                ]),
+        ],
+        options: [
+            Option("--host", .text, "ADDRESS", "Address of the server.", preset: "127.0.0.1"),
+            Option("--device-port", .integer(1...65_535), "PORT", "Its port of devices.", preset: "5228"),
+            Option("--https-port", .integer(1...65_535), "PORT", "Its port of check-in.", preset: "8443"),
+            Option("--ca", .path, "FILE", "The CA certificate to trust.", preset: "./ccs-data/ca.pem"),
+            Option("--state", .path, "FILE", "Who this device is.", preset: "./ccs-device.json"),
+            Option("--json", "Print one JSON object a line, for programs."),
+        ],
+        variables: [],
+        files: [
+            (path: "./ccs-device.json", meaning: "The state: Android id, security token, registrations.")
+        ],
+        examples: [
+            Example("Register", "ccs-device register --sender 100000000001"),
+            Example("Print what arrives", "ccs-device listen"),
+        ],
+        exitCodes: [.success, .failure, .usage, .badData, .unavailable, .software, .inputOutput],
+        section: 1)
+}
