@@ -182,6 +182,20 @@ extension RawSpan {
                 fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
+    /// Whether both spans hold the same bytes.
+    @inline(__always)
+    package func equals(_ other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        return unsafe withUnsafeBytes { mine in
+            unsafe other.withUnsafeBytes { theirs in
+                unsafe mine.isEmpty
+                    || memcmp(
+                        mine.baseAddress.unsafelyUnwrapped, theirs.baseAddress.unsafelyUnwrapped, mine.count)
+                        == 0
+            }
+        }
+    }
+
     /// Whether the span holds exactly the UTF-8 of a literal.
     @inline(__always)
     package func equals(_ literal: StaticString) -> Bool {

@@ -86,6 +86,7 @@ extension JSONReader {
 
     /// Whether a string in the value, or a key, holds U+0000.
     package func holdsNUL(_ value: JSONSlice) -> Bool {
+        guard !isPlain(value) else { return false }
         var at = value.start
         while at < value.end {
             guard text.byte(at: at) == UInt8(ascii: "\\") else {

@@ -1,0 +1,61 @@
+package import Basics
+
+/// Appends the stanzas that carry no attributes and a prefixed element: ACK, NACK and control (ccs-xmpp 3.1 to 3.3, 3.7).
+///
+/// The bytes and the order of keys are those of the real service; several clients match them literally.
+package enum AnswerWriter {
+    /// The ACK of a message; `canonical` is the token that replaced the one in `to`.
+    package static func appendAck(
+        to target: RawSpan, messageID: RawSpan, canonical: [UInt8]? = nil, into buffer: inout ByteBuffer
+    ) {
+        begin("ack", to: target, messageID: messageID, into: &buffer)
+        if let canonical {
+            buffer.append(",\"registration_id\":")
+            JSONWriter.append(string: canonical.raw, in: .element, to: &buffer)
+        }
+        end(into: &buffer)
+    }
+
+    /// The NACK of a message, or of a malformed ack.
+    package static func appendNack(
+        to target: RawSpan, messageID: RawSpan, _ refusal: Refusal, into buffer: inout ByteBuffer
+    ) {
+        begin("nack", to: target, messageID: messageID, into: &buffer)
+        buffer.append(",\"error\":\"")
+        buffer.append(ErrorCode.code(refusal))
+        buffer.append("\",\"error_description\":\"")
+        ErrorCode.append(descriptionOf: refusal, to: target, into: &buffer)
+        buffer.append("\"")
+        end(into: &buffer)
+    }
+
+    /// The notice that the connection takes no new messages; with a `messageID` where two old clients need one.
+    package static func appendDraining(messageID: UInt64? = nil, into buffer: inout ByteBuffer) {
+        buffer.append(opening)
+        buffer.append("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"")
+        if let messageID {
+            buffer.append(",\"message_id\":\"control-")
+            Hex.append(messageID, to: &buffer)
+            buffer.append("\"")
+        }
+        end(into: &buffer)
+    }
+
+    private static let opening: StaticString = "<message><data:gcm xmlns:data=\"google:mobile:data\">"
+
+    private static func begin(
+        _ type: StaticString, to target: RawSpan, messageID: RawSpan, into buffer: inout ByteBuffer
+    ) {
+        buffer.append(opening)
+        buffer.append("{\"message_type\":\"")
+        buffer.append(type)
+        buffer.append("\",\"from\":")
+        JSONWriter.append(string: target, in: .element, to: &buffer)
+        buffer.append(",\"message_id\":")
+        JSONWriter.append(string: messageID, in: .element, to: &buffer)
+    }
+
+    private static func end(into buffer: inout ByteBuffer) {
+        buffer.append("}</data:gcm></message>")
+    }
+}

@@ -1,0 +1,135 @@
+import Basics
+
+/// The checks of single fields, each throwing the refusal that names its field (ccs-xmpp 2.2, 3.4 step 7).
+extension AppServerPayload {
+    /// Refuses an unknown `message_type`, an id that is too long, and U+0000 in any field that is used.
+    func checkForm() throws(Refusal) {
+        if let type = self[.messageType] {
+            guard reader.kind(type) == .string else { throw wrongType(.messageType, "java.lang.String") }
+            throw .notAllowed(
+                field: PayloadField.messageType.name, value: shown(type), allowed: "ack, nack")
+        }
+        if let id = self[.messageID], id.end - id.start > Limits.messageIDBytes {
+            let octets = reader.string(id).count
+            guard octets <= Limits.messageIDBytes else {
+                throw .tooLarge(
+                    field: PayloadField.messageID.name, octets: octets, limit: Limits.messageIDBytes)
+            }
+        }
+        guard !reader.isPlain(reader.root) else { return }
+        for field in PayloadField.allCases {
+            if let value = self[field], reader.holdsNUL(value) {
+                throw .conflict(field: field.name, reason: "it holds U+0000")
+            }
+        }
+    }
+
+    /// One target, in `to`: topics and conditions are not served, and lists belong to HTTP.
+    func target() throws(Refusal) -> JSONSlice {
+        if self[.registrationIDs] != nil {
+            throw .conflict(
+                field: PayloadField.registrationIDs.name,
+                reason: "it is for HTTP, XMPP has one target in \"to\"")
+        }
+        if self[.condition] != nil {
+            let reason =
+                self[.to] == nil
+                ? "conditions on topics are not served here" : "it excludes \"to\""
+            throw .conflict(field: PayloadField.condition.name, reason: reason)
+        }
+        guard let to = self[.to] else {
+            guard self[.notificationKey] == nil else {
+                throw .conflict(
+                    field: PayloadField.notificationKey.name,
+                    reason: "it is for HTTP, XMPP has its target in \"to\"")
+            }
+            throw .missingTarget
+        }
+        guard reader.kind(to) == .string else { throw wrongType(.to, "java.lang.String") }
+        if hasPrefix(to, "/topics/") {
+            throw .conflict(field: PayloadField.to.name, reason: "topics are not served here")
+        }
+        return to
+    }
+
+    private func hasPrefix(_ value: JSONSlice, _ prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        if reader.isPlain(value) {
+            let inside = reader.inside(value)
+            return inside.byteCount >= length && inside.extracting(0..<length).equals(prefix)
+        }
+        let content = reader.string(value)
+        return content.count >= length && content.raw.extracting(0..<length).equals(prefix)
+    }
+
+    func text(_ field: PayloadField, limit: Int) throws(Refusal) -> [UInt8]? {
+        guard let value = self[field] else { return nil }
+        guard reader.kind(value) == .string else { throw wrongType(field, "java.lang.String") }
+        let text = reader.string(value)
+        guard text.count <= limit else {
+            throw .tooLarge(field: field.name, octets: text.count, limit: limit)
+        }
+        return text
+    }
+
+    func flag(_ field: PayloadField) throws(Refusal) -> Bool {
+        guard let value = self[field] else { return false }
+        guard let flag = reader.boolean(value) else { throw wrongType(field, "java.lang.Boolean") }
+        return flag
+    }
+
+    func priority() throws(Refusal) -> DownstreamMessage.Priority? {
+        guard let value = self[.priority] else { return nil }
+        guard reader.kind(value) == .string else { throw wrongType(.priority, "java.lang.String") }
+        if reader.string(value, equals: "high") { return .high }
+        if reader.string(value, equals: "normal") { return .normal }
+        throw .notAllowed(
+            field: PayloadField.priority.name, value: shown(value), allowed: "normal, high")
+    }
+
+    func lifetime(lenient: Bool) throws(Refusal) -> Int {
+        guard let value = self[.timeToLive] else { return Limits.lifetimeSeconds }
+        let seconds: Int?
+        switch reader.kind(value) {
+        case .number: seconds = reader.integer(value)
+        case .string where lenient && JSONReader.integer(reader.inside(value)) != nil:
+            seconds = JSONReader.integer(reader.inside(value))
+        default: throw wrongType(.timeToLive, "java.lang.Number")
+        }
+        guard let seconds, seconds >= 0, seconds <= Limits.lifetimeSeconds else {
+            throw .outOfRange(
+                field: PayloadField.timeToLive.name, value: shown(value), lowest: 0,
+                highest: Limits.lifetimeSeconds)
+        }
+        return seconds
+    }
+
+    func object(_ field: PayloadField) throws(Refusal) -> JSONSlice? {
+        guard let value = self[field] else { return nil }
+        guard reader.kind(value) == .object else { throw wrongType(field, "object") }
+        return value
+    }
+
+    private func wrongType(_ field: PayloadField, _ expected: String) -> Refusal {
+        var text = "null"
+        if let value = self[field] { text = shown(value) }
+        return .wrongType(field: field.name, expected: expected, found: text)
+    }
+
+    /// A value as a refusal shows it: a string without quotes, cut to `Limits.refusalTextBytes`.
+    private func shown(_ value: JSONSlice) -> String {
+        var text = ByteBuffer()
+        if reader.kind(value) == .string {
+            reader.append(string: value, to: &text)
+        } else {
+            reader.append(compact: value, to: &text)
+        }
+        guard text.count > Limits.refusalTextBytes else {
+            return String(decoding: text.copied(), as: UTF8.self)
+        }
+        var end = Limits.refusalTextBytes
+        while end > 0, text.bytes.byte(at: end) & 0xC0 == 0x80 { end -= 1 }
+        text.truncate(to: end)
+        return String(decoding: text.copied(), as: UTF8.self) + "…"
+    }
+}

@@ -1,0 +1,82 @@
+package import Basics
+
+/// The words of a NACK: how XMPP names a refusal (ccs-xmpp 3.3).
+package enum ErrorCode {
+    /// The `error` of a refusal.
+    package static func code(_ refusal: Refusal) -> StaticString {
+        switch refusal {
+        case .missingTarget, .wrongType, .outOfRange, .notAllowed, .tooLarge, .reservedKey, .conflict,
+            .repeatedMessageID, .packageMismatch:
+            "INVALID_JSON"
+        case .badAck: "BAD_ACK"
+        case .invalidToken, .senderMismatch: "BAD_REGISTRATION"
+        case .notRegistered: "DEVICE_UNREGISTERED"
+        case .deviceRateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
+        case .topicRateExceeded: "TOPICS_MESSAGE_RATE_EXCEEDED"
+        case .unavailable: "SERVICE_UNAVAILABLE"
+        case .internalError: "INTERNAL_SERVER_ERROR"
+        case .draining: "CONNECTION_DRAINING"
+        }
+    }
+
+    /// Appends the `error_description` as the content of a JSON string; `to` is the target as sent.
+    package static func append(
+        descriptionOf refusal: Refusal, to target: RawSpan, into buffer: inout ByteBuffer
+    ) {
+        switch refusal {
+        case .repeatedMessageID: buffer.append("Message with the same id has been received before")
+        case .invalidToken:
+            buffer.append("Invalid token on 'to' field: ")
+            append(cut: target, into: &buffer)
+        case .senderMismatch: buffer.append("Token on 'to' field belongs to another sender")
+        case .notRegistered: buffer.append("Token on 'to' field is no longer registered")
+        case .deviceRateExceeded:
+            buffer.append("Downstream message rate exceeded for this registration id")
+        case .topicRateExceeded: buffer.append("Message rate exceeded for this topic")
+        case .unavailable: buffer.append("Service temporarily unavailable, retry later")
+        case .internalError: buffer.append("Internal server error, retry later")
+        case .draining: buffer.append("Connection is draining")
+        default: append(text: formText(refusal), into: &buffer)
+        }
+    }
+
+    /// Texts that name a field; such a refusal is the client's mistake, so they may cost a string.
+    private static func formText(_ refusal: Refusal) -> String {
+        switch refusal {
+        case .missingTarget: "InvalidJson: JSON_PARSING_ERROR : Missing Required Field: to"
+        case .wrongType(let field, let expected, let found):
+            "InvalidJson: JSON_TYPE_ERROR : Field \"\(field)\" must be a JSON \(expected): \(found)"
+        case .outOfRange(let field, let value, let lowest, let highest):
+            "InvalidJson: \(field == "time_to_live" ? "INVALID_TTL" : "INVALID_VALUE") : Invalid value (\(value)) "
+                + "for \"\(field)\": must be between \(lowest) and \"\(highest)\""
+        case .notAllowed(let field, let value, let allowed):
+            "InvalidJson: INVALID_VALUE : Invalid value (\(value)) for \"\(field)\": must be one of: \(allowed)"
+        case .tooLarge(let field, let octets, let limit):
+            "InvalidJson: MESSAGE_TOO_BIG : Field \"\(field)\" has \(octets) bytes: must be at most \(limit)"
+        case .reservedKey(let key):
+            "InvalidJson: INVALID_DATA_KEY : Field \"data\" must not hold the reserved key: \(key)"
+        case .conflict(let field, let reason):
+            "InvalidJson: INVALID_FIELD : Field \"\(field)\" cannot be used: \(reason)"
+        case .packageMismatch:
+            "InvalidJson: INVALID_PACKAGE_NAME : Field \"restricted_package_name\" is not the app of the token"
+        case .badAck(let field): "Invalid ack: field \"\(field)\" must be present and a string"
+        default: refusal.word
+        }
+    }
+
+    private static func append(text: String, into buffer: inout ByteBuffer) {
+        JSONWriter.append(content: Array(text.utf8).raw, in: .element, to: &buffer)
+    }
+
+    /// A token as sent, so long as it has the length of one.
+    private static func append(cut target: RawSpan, into buffer: inout ByteBuffer) {
+        let limit = 2 * TokenSeal.length
+        guard target.byteCount > limit else {
+            return JSONWriter.append(content: target, in: .element, to: &buffer)
+        }
+        var end = limit
+        while end > 0, target.byte(at: end) & 0xC0 == 0x80 { end -= 1 }
+        JSONWriter.append(content: target.extracting(0..<end), in: .element, to: &buffer)
+        buffer.append("…")
+    }
+}
