@@ -43,12 +43,12 @@ package struct AppServerPayload: ~Escapable {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
-        var places = InlineArray<18, JSONSlice>(repeating: JSONSlice(start: -1, end: -1))
+        var places = InlineArray<18, JSONSlice>(repeating: JSONSlice.absent)
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {
             guard let field = Self.field(member.key, in: reader) else { continue }
             places[field.rawValue] =
-                reader.kind(member.value) == .null ? JSONSlice(start: -1, end: -1) : member.value
+                reader.kind(member.value) == .null ? .absent : member.value
         }
         self.reader = reader
         self.places = places

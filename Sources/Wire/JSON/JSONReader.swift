@@ -6,6 +6,9 @@ package struct JSONSlice: Sendable, Equatable {
     package var start: Int
     /// Offset behind its last byte.
     package var end: Int
+
+    /// No value: a place holder.
+    package static var absent: JSONSlice { JSONSlice(start: -1, end: -1) }
 }
 
 /// What a JSON value is.
@@ -24,6 +27,9 @@ package struct JSONMember: Sendable, Equatable {
     package var key: JSONSlice
     /// The value.
     package var value: JSONSlice
+
+    /// No member: a place holder.
+    package static var absent: JSONMember { JSONMember(key: .absent, value: .absent) }
 }
 
 /// How far an iteration over an object or array has come.

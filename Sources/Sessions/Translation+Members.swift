@@ -1,0 +1,81 @@
+import Basics
+import Wire
+
+/// The members of an object, of equal keys only the last one (ccs-xmpp 2.4); the usual few without allocation.
+struct LastMembers {
+    /// How many there are.
+    private(set) var count = 0
+    private var few = InlineArray<16, JSONMember>(repeating: .absent)
+    private var many: [JSONMember] = []
+
+    init(of object: JSONSlice, in reader: borrowing JSONReader) {
+        var cursor = reader.begin(object)
+        while let member = reader.nextMember(&cursor) {
+            if let place = place(of: member, in: reader) {
+                few[place].value = member.value
+            } else if count < few.count {
+                few[count] = member
+                count += 1
+            } else {
+                // A table of keys, since comparing each with each would let a stranger burn time.
+                fillMany(object, in: reader)
+                return
+            }
+        }
+    }
+
+    subscript(at: Int) -> JSONMember { many.isEmpty ? few[at] : many[at] }
+
+    private func place(of member: JSONMember, in reader: borrowing JSONReader) -> Int? {
+        let length = member.key.end - member.key.start
+        let isPlain = reader.isPlain(member.key)
+        for at in 0..<count {
+            let other = few[at].key
+            if isPlain, reader.isPlain(other) {
+                guard other.end - other.start == length else { continue }
+                if reader.raw(other).equals(reader.raw(member.key)) { return at }
+            } else if reader.string(other) == reader.string(member.key) {
+                return at
+            }
+        }
+        return nil
+    }
+
+    private mutating func fillMany(_ object: JSONSlice, in reader: borrowing JSONReader) {
+        var places: [[UInt8]: Int] = [:]
+        var cursor = reader.begin(object)
+        while let member = reader.nextMember(&cursor) {
+            let key = reader.string(member.key)
+            if let place = places[key] {
+                many[place].value = member.value
+            } else {
+                places[key] = many.count
+                many.append(member)
+            }
+        }
+        count = many.count
+    }
+}
+
+/// Keys of `data` that belong to the service: the union of what three generations of documents reserve (ccs-xmpp 2.2).
+enum ReservedKeys {
+    static func check(_ key: RawSpan, reservesGCMPrefix: Bool) throws(Refusal) {
+        guard isReserved(key, reservesGCMPrefix: reservesGCMPrefix) else { return }
+        let shown = key.extracting(0..<min(key.byteCount, Limits.refusalTextBytes))
+        throw .reservedKey(String(decoding: [UInt8](copying: shown), as: UTF8.self))
+    }
+
+    @inline(__always)
+    private static func isReserved(_ key: RawSpan, reservesGCMPrefix: Bool) -> Bool {
+        guard key.byteCount >= 3 else { return false }
+        switch key.byte(at: 0) {
+        case UInt8(ascii: "f"): return key.equals("from")
+        case UInt8(ascii: "m"): return key.equals("message_type")
+        case UInt8(ascii: "g"):
+            if key.byteCount >= 6, key.extracting(0..<6).equals("google") { return true }
+            guard key.extracting(0..<3).equals("gcm") else { return false }
+            return reservesGCMPrefix || key.byteCount > 3 && key.byte(at: 3) == UInt8(ascii: ".")
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import Basics
+package import Delivery
+package import Wire
+
+extension Translation {
+    /// Appends the pairs of an upstream message as a JSON object whose values are strings (ccs-xmpp 3.1, 4.1).
+    ///
+    /// A body that is none gives what of it could be read.
+    package static func append(dataOf body: Body, to buffer: inout ByteBuffer) {
+        buffer.append("{")
+        let start = buffer.count
+        do throws(MCSError) {
+            try AppData.forEach(in: body.raw) { key, value in
+                if buffer.count > start { buffer.append(",") }
+                JSONWriter.append(string: key, in: .element, to: &buffer)
+                buffer.append(":")
+                JSONWriter.append(string: value, in: .element, to: &buffer)
+            }
+        } catch {
+            // Sessions have checked the frame that it comes from; what is left is the store's damage.
+        }
+        buffer.append("}")
+    }
+
+    /// The urgency of a message: what it says, else high where the device shows a notification (ccs-xmpp 2.2).
+    package static func priority(of message: DownstreamMessage) -> Priority {
+        switch message.priority {
+        case .high: .high
+        case .normal: .normal
+        case nil: message.notification == nil ? .normal : .high
+        }
+    }
+
+    /// What it replaces: notification messages always collapse (ccs-xmpp 6); an empty key is none.
+    package static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
+        if let key = message.collapseKey, !key.isEmpty { return key }
+        return message.notification == nil ? nil : notificationCollapseKey
+    }
+}

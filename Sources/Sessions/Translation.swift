@@ -1,0 +1,105 @@
+package import Basics
+package import Delivery
+package import Wire
+
+/// Turns the JSON of app servers into the pairs that devices read, and back (ccs-xmpp 2.2, 2.3; mcs-device 2.1).
+///
+/// It keeps its buffers from message to message, so that the body alone is allocated.
+package struct Translation: ~Copyable {
+    /// Collapse key of a notification that brings none: notification messages always collapse (ccs-xmpp 6).
+    package static let notificationCollapseKey = Array("gcm.notification".utf8)
+
+    private var body = ByteBuffer()
+    private var key = ByteBuffer()
+    private var value = ByteBuffer()
+
+    /// Ready, holding nothing.
+    package init() {}
+
+    /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text.
+    ///
+    /// Throws `reservedKey` and `tooLarge`; the size is that of keys and values, without the prefix, in UTF-8.
+    /// `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`.
+    package mutating func body(
+        of message: DownstreamMessage, in payload: borrowing AppServerPayload, reservesGCMPrefix: Bool = false
+    ) throws(Refusal) -> Body {
+        body.removeAll(keepingCapacity: true)
+        var dataOctets = 0
+        var notificationOctets = 0
+        if let data = message.data {
+            let members = LastMembers(of: data, in: payload.reader)
+            for at in 0..<members.count {
+                dataOctets += try append(
+                    members[at], in: payload.reader, reservesGCMPrefix: reservesGCMPrefix)
+            }
+        }
+        if let notification = message.notification {
+            let members = LastMembers(of: notification, in: payload.reader)
+            for at in 0..<members.count {
+                notificationOctets += append(notification: members[at], in: payload.reader)
+            }
+            AppData.append(key: "gcm.n.e", text: "1", to: &body)
+        }
+        guard dataOctets + notificationOctets <= Limits.payloadBytes else {
+            throw .tooLarge(
+                field: dataOctets >= notificationOctets ? "data" : "notification",
+                octets: dataOctets + notificationOctets, limit: Limits.payloadBytes)
+        }
+        return body.copied()
+    }
+
+    /// Gives the buffers back: for a session that has gone quiet.
+    package mutating func releaseBuffers() {
+        body.removeAll()
+        key.removeAll()
+        value.removeAll()
+    }
+
+    /// Appends one pair of `data`; the result is its size.
+    private mutating func append(
+        _ member: JSONMember, in reader: borrowing JSONReader, reservesGCMPrefix: Bool
+    ) throws(Refusal) -> Int {
+        guard reader.isPlain(member.key), reader.kind(member.value) == .string, reader.isPlain(member.value)
+        else {
+            key.removeAll(keepingCapacity: true)
+            reader.append(string: member.key, to: &key)
+            try ReservedKeys.check(key.bytes, reservesGCMPrefix: reservesGCMPrefix)
+            fillValue(member.value, in: reader)
+            Self.append(key, value, to: &body)
+            return key.count + value.count
+        }
+        let plainKey = reader.inside(member.key)
+        let plainValue = reader.inside(member.value)
+        try ReservedKeys.check(plainKey, reservesGCMPrefix: reservesGCMPrefix)
+        AppData.append(key: plainKey, value: plainValue, to: &body)
+        return plainKey.byteCount + plainValue.byteCount
+    }
+
+    /// Appends one pair of `notification`; the result is its size without the prefix.
+    private mutating func append(notification member: JSONMember, in reader: borrowing JSONReader) -> Int {
+        key.removeAll(keepingCapacity: true)
+        key.append("gcm.notification.")
+        let prefix = key.count
+        reader.append(string: member.key, to: &key)
+        fillValue(member.value, in: reader)
+        Self.append(key, value, to: &body)
+        return key.count - prefix + value.count
+    }
+
+    /// Apart, so that the buffers are borrowed and changed one by one.
+    private static func append(
+        _ key: borrowing ByteBuffer, _ value: borrowing ByteBuffer, to body: inout ByteBuffer
+    ) {
+        AppData.append(key: key.bytes, value: value.bytes, to: &body)
+    }
+
+    /// A value as text: a string as it is, anything else as its JSON without blanks.
+    private mutating func fillValue(_ slice: JSONSlice, in reader: borrowing JSONReader) {
+        value.removeAll(keepingCapacity: true)
+        if reader.kind(slice) == .string {
+            reader.append(string: slice, to: &value)
+        } else {
+            reader.append(compact: slice, to: &value)
+        }
+    }
+}

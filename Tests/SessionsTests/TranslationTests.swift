@@ -1,0 +1,145 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+/// Result of a translation: the pairs in order, or the refusal.
+private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws -> Result<
+    [String], Refusal
+> {
+    let text = Array("{\"to\":\"x\",\"message_id\":\"m\",\(members)}".utf8)
+    let payload = try AppServerPayload(text.raw)
+    let message = try DownstreamMessage(payload)
+    var translation = Translation()
+    do throws(Refusal) {
+        let body = try translation.body(of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix)
+        var pairs: [String] = []
+        try? AppData.forEach(in: body.raw) { key, value in
+            pairs.append(
+                String(decoding: [UInt8](copying: key), as: UTF8.self) + "="
+                    + String(decoding: [UInt8](copying: value), as: UTF8.self))
+        }
+        return .success(pairs)
+    } catch {
+        return .failure(error)
+    }
+}
+
+@Suite struct TranslationTests {
+    @Test(
+        "data values become text",
+        arguments: [
+            (#""data":{}"#, []), (#""data":{"a":"b","c":"d"}"#, ["a=b", "c=d"]),
+            (#""data":{"a":1,"b":true,"c":null,"d":1.50}"#, ["a=1", "b=true", "c=null", "d=1.50"]),
+            (#""data":{"a":{"x" : [1, "y z"]}}"#, [#"a={"x":[1,"y z"]}"#]),
+            (#""data":{"\u0061":"\ud83d\ude00\n"}"#, ["a=😀\n"]), (#""data":{"":""}"#, ["="]),
+            (#""data":{"a":"1","b":"2","a":"3","\u0062":"4"}"#, ["a=3", "b=4"]),
+        ])
+    func data(members: String, expected: [String]) throws {
+        #expect(try pairs(members).get() == expected)
+    }
+
+    @Test("notifications go under their prefix, with the mark that they are one")
+    func notification() throws {
+        #expect(
+            try pairs(#""notification":{"title":"t","body_loc_args":["a"],"badge":1},"data":{"k":"v"}"#).get()
+                == [
+                    "k=v", "gcm.notification.title=t", #"gcm.notification.body_loc_args=["a"]"#,
+                    "gcm.notification.badge=1", "gcm.n.e=1",
+                ])
+    }
+
+    @Test(
+        "keys of the service are refused",
+        arguments: ["from", "message_type", "google", "google.x", "googlefoo", "gcm.x", "gcm."])
+    func reserved(key: String) throws {
+        #expect(try pairs("\"data\":{\"a\":\"b\",\"\(key)\":\"v\"}") == .failure(.reservedKey(key)))
+        #expect(
+            try pairs("\"data\":{\"\\u00\(String(key.utf8.first ?? 0, radix: 16))\(key.dropFirst())\":\"v\"}")
+                == .failure(.reservedKey(key)))
+    }
+
+    @Test(
+        "keys that only look alike are taken",
+        arguments: ["fro", "From", "gcm", "gcmfoo", "goog", "collapse_key"])
+    func notReserved(key: String) throws {
+        #expect(try pairs("\"data\":{\"\(key)\":\"v\"}").get() == ["\(key)=v"])
+    }
+
+    @Test("the switch reserves all keys that begin with gcm")
+    func reservedPrefix() throws {
+        #expect(
+            try pairs(#""data":{"gcmfoo":"v"}"#, reservesGCMPrefix: true) == .failure(.reservedKey("gcmfoo")))
+        #expect(
+            try pairs(#""data":{"gcm":"v"}"#, reservesGCMPrefix: true) == .failure(.reservedKey("gcm")))
+    }
+
+    @Test("4096 octets of keys and values fit, one more does not")
+    func size() throws {
+        let full = String(repeating: "v", count: 4_094)
+        #expect(try pairs("\"data\":{\"ab\":\"\(full)\"}").get().count == 1)
+        #expect(
+            try pairs("\"data\":{\"abc\":\"\(full)\"}")
+                == .failure(.tooLarge(field: "data", octets: 4_097, limit: 4_096)))
+        #expect(
+            try pairs("\"notification\":{\"body\":\"\(full)\"}")
+                == .failure(.tooLarge(field: "notification", octets: 4_098, limit: 4_096)))
+        let half = String(repeating: "é", count: 1_022)
+        #expect(
+            try pairs("\"data\":{\"abcd\":\"\(half)\"},\"notification\":{\"body\":\"\(half)\"}").get().count
+                == 3)
+    }
+
+    @Test("what a repeated key hides does not count")
+    func superseded() throws {
+        let big = String(repeating: "v", count: 4_090)
+        #expect(try pairs("\"data\":{\"a\":\"\(big)\",\"a\":\"\(big)\"}").get().count == 1)
+    }
+
+    @Test("many keys, many of them equal, end in the last of each")
+    func manyKeys() throws {
+        let members = (0..<3_000).map { "\"k\($0 % 40)\":\"\($0)\"" }.joined(separator: ",")
+        let result = try pairs("\"data\":{\(members)}").get()
+        #expect(result.count == 40)
+        #expect(result.first == "k0=2960")
+        #expect(Set(result).count == 40)
+    }
+
+    @Test("priority and collapse key have the defaults of their kind")
+    func defaults() throws {
+        func message(_ members: String) throws -> DownstreamMessage {
+            let text = Array("{\"to\":\"x\",\"message_id\":\"m\"\(members)}".utf8)
+            return try DownstreamMessage(AppServerPayload(text.raw))
+        }
+        let data = try message(#","data":{}"#)
+        let notification = try message(#","notification":{}"#)
+        let chosen = try message(#","notification":{},"priority":"normal","collapse_key":"k""#)
+        #expect(Translation.priority(of: data) == .normal && Translation.collapseKey(of: data) == nil)
+        #expect(Translation.priority(of: notification) == .high)
+        #expect(Translation.collapseKey(of: notification) == Translation.notificationCollapseKey)
+        #expect(Translation.priority(of: chosen) == .normal)
+        #expect(Translation.collapseKey(of: chosen) == Array("k".utf8))
+        #expect(Translation.collapseKey(of: try message(#","collapse_key":"""#)) == nil)
+    }
+
+    @Test("pairs of a device become an object of strings")
+    func upstream() throws {
+        var body = ByteBuffer()
+        AppData.append(key: "hello", text: "w<o>\"&", to: &body)
+        AppData.append(key: Array("k".utf8).raw, value: [0x61, 0xFF].raw, to: &body)
+        var json = ByteBuffer()
+        Translation.append(dataOf: body.copied(), to: &json)
+        #expect(
+            String(decoding: json.copied(), as: UTF8.self)
+                == "{\"hello\":\"w\\u003co\\u003e\\\"\\u0026\",\"k\":\"a\u{FFFD}\"}")
+    }
+
+    @Test("canary: a body that is none still gives an object")
+    func canary() throws {
+        var json = ByteBuffer()
+        Translation.append(dataOf: [0x3A, 0x7F, 0x0A], to: &json)
+        #expect(String(decoding: json.copied(), as: UTF8.self) == "{}")
+        #expect(try pairs(#""data":{"a":"b"}"#).get() != ["a=c"])
+    }
+}
