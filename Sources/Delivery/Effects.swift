@@ -40,7 +40,7 @@ package enum UpstreamRefusal: String, Sendable {
 }
 
 /// Why a registration was refused; the raw value is the `Error=` word (mcs-device 5.2).
-package enum RegistrationRefusal: String, Sendable {
+package enum RegistrationRefusal: String, Error, Sendable {
     case authenticationFailed = "AUTHENTICATION_FAILED"
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"

@@ -47,6 +47,11 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
         }
     }
 
+    /// Whether it says that the peer sent more than is taken.
+    package var isTooLarge: Bool {
+        self == .contentTooLarge || self == .targetTooLong || self == .headersTooLarge
+    }
+
     /// The word for it in the JSON errors of Google's services.
     package var rpcWord: StaticString {
         switch self {

@@ -50,6 +50,15 @@ package struct ProtobufReader: ~Escapable {
         Int64(bitPattern: try varint(field))
     }
 
+    /// The number in a `fixed64` field.
+    @_lifetime(self: copy self)
+    package mutating func fixed64(_ field: Field) throws(MCSError) -> UInt64 {
+        guard field.wireType == 1 else { throw .wrongWireType(field: field.number) }
+        guard message.byteCount &- offset >= 8 else { throw .truncated }
+        defer { offset &+= 8 }
+        return message.word(at: offset)
+    }
+
     /// The truth in a `bool` field.
     @_lifetime(self: copy self)
     package mutating func bool(_ field: Field) throws(MCSError) -> Bool {

@@ -1,0 +1,116 @@
+import Basics
+import Delivery
+import Wire
+
+extension HTTPSession {
+    /// An app registers or unregisters (mcs-device 5.2, 5.3).
+    ///
+    /// What is wrong is told with status 200: several clients repeat anything else for ever.
+    func register(_ request: HTTPRequest, _ origin: Origin, _ io: inout SessionIO) -> Outcome {
+        do throws(RegistrationRefusal) {
+            guard let form = try? FormBody(request.body.raw) else { throw .invalidParameters }
+            guard let login = DeviceCredentials(header: request.header("authorization")) else {
+                throw .authenticationFailed
+            }
+            let device = try Self.field(form, "device")
+            guard DeviceCredentials.number(device.raw) == login.device else { throw .authenticationFailed }
+            let registration = RegistrationRequest(
+                origin: origin, device: DeviceID(login.device), token: digest(ofToken: login.token),
+                category: try Self.field(form, "app"),
+                subtype: try Self.field(form, "X-subtype", orEmpty: true),
+                senderText: try Self.field(form, "sender", orEmpty: true))
+            guard !registration.category.isEmpty else { throw .invalidParameters }
+            if Self.asksForDeletion(form) {
+                io.events.append(.unregister(registration))
+                return .wait(.unregister(done: Self.deletionAnswer(form, registration.category)))
+            }
+            guard !registration.senderText.isEmpty else { throw .invalidSender }
+            // Subscribing to a topic takes this path too, and is not offered here.
+            guard form["X-gcm.topic"] == nil else { throw .invalidParameters }
+            io.events.append(.register(registration))
+            return .wait(.register(isChromium: request.isFromChromium))
+        } catch {
+            return .answer(Self.refusal(error, isChromium: request.isFromChromium))
+        }
+    }
+
+    /// The answer to a registration: exactly this, without a line end (mcs-device 5.2).
+    func registered(_ name: RegistrationName) -> HTTPResponse {
+        HTTPResponse(.ok, HTTPResponse.text, Array("token=".utf8) + settings.seal.token(for: name))
+    }
+
+    /// The answer with an error.
+    static func refusal(_ refusal: RegistrationRefusal, isChromium: Bool) -> HTTPResponse {
+        // Chromium repeats a request only for words that it knows.
+        let word = refusal == .serviceNotAvailable && isChromium ? "InternalServerError" : refusal.rawValue
+        return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))
+    }
+
+    /// A field that is to be kept as it came: text within the limit, without control characters.
+    private static func field(
+        _ form: FormBody, _ name: StaticString, orEmpty: Bool = false
+    ) throws(RegistrationRefusal) -> [UInt8] {
+        guard let value = form[name] else {
+            if orEmpty { return [] }
+            throw .invalidParameters
+        }
+        guard value.count <= Limits.registrationFieldBytes, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            String(validating: value, as: UTF8.self) != nil
+        else { throw .invalidParameters }
+        return value
+    }
+
+    private static func asksForDeletion(_ form: FormBody) -> Bool {
+        for name: StaticString in ["delete", "X-delete"] {
+            guard let value = form[name] else { continue }
+            if value.raw.equals("true") || value.raw.equals("1") { return true }
+        }
+        return form["iid-operation"] == Array("delete".utf8)
+    }
+
+    /// Clients of the push API look for `token=`, all others take `deleted=` and the app (mcs-device 5.3).
+    private static func deletionAnswer(_ form: FormBody, _ app: [UInt8]) -> [UInt8] {
+        let isInstance =
+            form["gcm_unreg_caller"] == nil && (form["scope"] ?? form["X-scope"] ?? form["appid"]) != nil
+        return Array((isInstance ? "token=" : "deleted=").utf8) + app
+    }
+}
+
+/// `AidLogin <Android id>:<security token>`, both decimal.
+struct DeviceCredentials {
+    /// The Android id.
+    var device: UInt64
+    /// The security token.
+    var token: UInt64
+
+    /// Reads the header; nil if it is absent or has another form.
+    init?(header: [UInt8]?) {
+        guard let header, header.count > 9,
+            ASCII.equals(header.raw.extracting(0..<9), ignoringCase: "aidlogin ")
+        else { return nil }
+        let parts = header[9...].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let device = Self.number(Array(parts[0]).raw),
+            let token = Self.number(Array(parts[1]).raw), device != 0, token != 0
+        else { return nil }
+        self.device = device
+        self.token = token
+    }
+
+    /// A decimal number of 64 bits; a negative one is the same bits signed, as microG prints them.
+    static func number(_ text: RawSpan) -> UInt64? {
+        let isNegative = text.byteCount > 0 && text.byte(at: 0) == UInt8(ascii: "-")
+        let start = isNegative ? 1 : 0
+        guard text.byteCount > start, text.byteCount <= 20 else { return nil }
+        var number: UInt64 = 0
+        for at in start..<text.byteCount {
+            let digit = text.byte(at: at) &- 0x30
+            guard digit < 10 else { return nil }
+            let (product, over) = number.multipliedReportingOverflow(by: 10)
+            let (sum, past) = product.addingReportingOverflow(UInt64(digit))
+            guard !over, !past else { return nil }
+            number = sum
+        }
+        guard isNegative else { return number }
+        return number <= 1 << 63 ? 0 &- number : nil
+    }
+}

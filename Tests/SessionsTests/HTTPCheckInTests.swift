@@ -1,0 +1,130 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+@Suite struct HTTPCheckInTests {
+    private func post(_ body: [UInt8], headers: String = "") -> [UInt8] {
+        Array(
+            "POST /checkin HTTP/1.1\r\nHost: x\r\n\(headers)Content-Type: application/x-protobuf\r\nContent-Length: \(body.count)\r\n\r\n"
+                .utf8) + body
+    }
+
+    private func message(id: UInt64 = 0, token: UInt64 = 0) -> [UInt8] {
+        var request = CheckInRequest()
+        request.androidID = id
+        request.securityToken = token
+        var buffer = ByteBuffer()
+        request.append(to: &buffer)
+        return buffer.copied()
+    }
+
+    private func event(_ desk: HTTPDesk) throws -> CheckIn {
+        guard case .checkIn(let checkIn)? = desk.events.first else {
+            throw RequestFault(.internalError, "no check-in")
+        }
+        return checkIn
+    }
+
+    @Test("A new device gets fresh numbers in the range that old clients can take")
+    func fresh() throws {
+        let desk = HTTPDesk()
+        desk.send(post(message()))
+        let checkIn = try event(desk)
+        #expect(checkIn.claimed == nil)
+        let range: ClosedRange<UInt64> = (1 << 59)...((1 << 63) - 1)
+        #expect(range.contains(checkIn.freshDevice.number) && range.contains(checkIn.freshToken))
+        #expect(checkIn.freshDevice.number != checkIn.freshToken)
+        #expect(checkIn.freshDigest == HTTPDesk.digest(Array("\(checkIn.freshToken)".utf8)))
+        #expect(checkIn.origin == Origin(connection: HTTPDesk.connection, ticket: 1))
+        #expect(!checkIn.refusesWrongToken)
+    }
+
+    @Test("The answer has exactly these bytes")
+    func bytes() throws {
+        let desk = HTTPDesk()
+        desk.send(post(message()))
+        desk.perform(
+            .checkedIn(ticket: 1, DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211))
+        let text = desk.taken()
+        let parts = text.components("\r\n\r\n")
+        #expect(
+            parts.0
+                == "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 06:42:46 GMT\r\n"
+                + "Content-Type: application/x-protobuffer\r\nContent-Length: 33\r\n"
+                + "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff")
+        #expect(desk.close == nil)
+        #expect(desk.records == 1)
+    }
+
+    @Test("A known device keeps the token that it gave")
+    func known() throws {
+        let id: UInt64 = 600_000_000_000_000_001
+        let token: UInt64 = 700_000_000_000_000_002
+        let desk = HTTPDesk()
+        desk.send(post(message(id: id, token: token), headers: "User-Agent: aiohttp/3.9\r\n"))
+        let claimed = try #require(try event(desk).claimed)
+        #expect(claimed.0 == DeviceID(id))
+        #expect(claimed.1 == HTTPDesk.digest(Array("700000000000000002".utf8)))
+        let found = desk.session.answer(to: .checkedIn(ticket: 1, DeviceID(id), freshToken: nil), desk.now)
+        let response = try #require(found)
+        let read = try CheckInResponse(decoding: response.1.body.raw)
+        #expect(read == CheckInResponse(time: desk.now.wall, androidID: id, securityToken: token))
+    }
+
+    @Test("Chromium is refused with 401 so that it starts afresh; others never are")
+    func chromium() throws {
+        let desk = HTTPDesk()
+        let agent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/156.0.0.0 Safari/537.36\r\n"
+        desk.send(post(message(id: 5, token: 6), headers: agent))
+        let checkIn = try event(desk)
+        #expect(checkIn.refusesWrongToken)
+        desk.perform(.checkInRefused(ticket: 1))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("The security token is not that of the device.\n", "401 Unauthorized"))
+    }
+
+    @Test(
+        "Bodies that are no check-in get 400",
+        arguments: [[], [0xFF], [0x08, 0x01], [0x22, 0x7F], [0x69, 0x01]] as [[UInt8]])
+    func malformed(body: [UInt8]) {
+        let desk = HTTPDesk()
+        desk.send(post(body))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("The body is no check-in.\n", "400 Bad Request"))
+        let count = desk.events.count
+        #expect(count == 0)
+    }
+
+    @Test("A gzip body gets 415 that names what is taken")
+    func gzip() {
+        let desk = HTTPDesk()
+        desk.send(post(message(), headers: "Content-Encoding: GZIP\r\n"))
+        let text = desk.taken()
+        #expect(
+            text
+                == HTTPDesk.text(
+                    "Content-Encoding gzip is not taken, only identity.\n", "415 Unsupported Media Type",
+                    extra: "Accept-Encoding: identity\r\n"))
+    }
+
+    @Test("An id without a token makes a new device (canary: both make a known one)")
+    func half() throws {
+        let desk = HTTPDesk()
+        desk.send(post(message(id: 5)))
+        #expect(try event(desk).claimed == nil)
+        let other = HTTPDesk()
+        other.send(post(message(id: 5, token: 6)))
+        #expect(try event(other).claimed != nil)
+    }
+}
+
+extension String {
+    /// The text before and after the first place of a separator.
+    func components(_ separator: String) -> (String, String) {
+        guard let range = firstRange(of: separator) else { return (self, "") }
+        return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
+    }
+}

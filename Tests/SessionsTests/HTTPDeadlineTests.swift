@@ -1,0 +1,137 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+@Suite struct HTTPDeadlineTests {
+    @Test("A connection that asks nothing ends")
+    func silent() {
+        let desk = HTTPDesk()
+        desk.pass(seconds: Limits.requestDeadlineSeconds - 1)
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
+        let late = (desk.close, desk.taken())
+        #expect(late.0 == .idle && late.1.isEmpty)
+    }
+
+    @Test("A slow request ends at an absolute deadline, however steadily it drips")
+    func slowloris() {
+        let desk = HTTPDesk()
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n")
+        for _ in 1..<Limits.requestDeadlineSeconds {
+            desk.pass(seconds: 1)
+            desk.send("a: b\r\n")
+        }
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
+        let late = (desk.close, desk.taken())
+        #expect(late.0 == .requestDeadline && late.1.hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test("A body that drips is no better")
+    func slowBody() {
+        let desk = HTTPDesk()
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+        for _ in 0..<Limits.requestDeadlineSeconds {
+            desk.pass(seconds: 1)
+            desk.send("a")
+        }
+        let late = desk.close
+        #expect(late == .requestDeadline)
+    }
+
+    @Test("A kept connection may idle between requests, for a time")
+    func idle() {
+        let desk = HTTPDesk()
+        desk.pass(seconds: 20)
+        desk.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        desk.pass(seconds: Limits.requestIdleSeconds - 1)
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
+        let late = desk.close
+        #expect(late == .idle)
+    }
+
+    @Test("A request that the core does not answer gets 503")
+    func noAnswer() {
+        let desk = HTTPDesk()
+        desk.send(HTTPSessionTests.registration)
+        desk.pass(seconds: Limits.answerDeadlineSeconds)
+        let late = (desk.close, desk.taken())
+        #expect(late.0 == .internalError && late.1.hasPrefix("HTTP/1.1 503 "))
+        #expect(late.1.contains("\r\nConnection: close\r\n"))
+    }
+
+    @Test("Waiting for the core is not idling (canary: its answer in time keeps the connection)")
+    func inTime() {
+        let desk = HTTPDesk()
+        desk.send(HTTPSessionTests.registration)
+        desk.pass(seconds: Limits.answerDeadlineSeconds - 1)
+        desk.perform(.registrationRefused(ticket: 1, .invalidSender))
+        desk.pass(seconds: 1)
+        let state = desk.close
+        #expect(state == nil)
+    }
+
+    @Test("Draining finishes what was asked, then closes")
+    func drain() {
+        let desk = HTTPDesk()
+        desk.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
+        desk.perform(.drain)
+        desk.perform(.registered(ticket: 1, HTTPSessionTests.name(1)))
+        let first = (desk.taken(), desk.close)
+        #expect(first.0 == HTTPSessionTests.token(1) && first.1 == nil)
+        desk.perform(.registered(ticket: 2, HTTPSessionTests.name(2)))
+        let second = (desk.taken(), desk.close)
+        #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
+    }
+
+    @Test("Closing an idle connection is immediate")
+    func close() {
+        let desk = HTTPDesk()
+        desk.perform(.close(.systemShutdown))
+        let state = (desk.close, desk.taken())
+        #expect(state.0 == .systemShutdown && state.1.isEmpty)
+    }
+}
+
+@Suite struct HTTPAdministrationTests {
+    @Test(
+        "The operator's pages are asked of the host, and answered in order",
+        arguments: [("/healthz", HostRequest.Page.health), ("/readyz", .readiness), ("/metrics", .metrics)])
+    func pages(path: String, page: HostRequest.Page) {
+        let desk = HTTPDesk(isAdministrative: true)
+        desk.send(HTTPSessionTests.get(path) + HTTPSessionTests.get(path, "HEAD"))
+        let pages = desk.pages.map { ($0.ticket, $0.page) }
+        #expect(pages.count == 2 && pages[0] == (1, page) && pages[1] == (2, page))
+        desk.answer(2, "ok\n")
+        desk.answer(1, "ok\n")
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("ok\n") + HTTPDesk.text("ok\n").dropLast(3))
+    }
+
+    @Test("Device services are not offered there (canary: elsewhere they are)")
+    func separate() {
+        let desk = HTTPDesk(isAdministrative: true)
+        desk.send(HTTPSessionTests.registration)
+        let text = desk.taken()
+        #expect(text.hasPrefix("HTTP/1.1 404 "))
+        let open = HTTPDesk()
+        open.send(HTTPSessionTests.registration)
+        let count = open.events.count
+        #expect(count == 1)
+    }
+
+    @Test("Other methods are refused with what is allowed")
+    func methods() {
+        let desk = HTTPDesk(isAdministrative: true)
+        desk.send(HTTPSessionTests.get("/metrics", "DELETE"))
+        let text = desk.taken()
+        #expect(text.hasPrefix("HTTP/1.1 405 ") && text.contains("Allow: GET, HEAD\r\n"))
+    }
+}

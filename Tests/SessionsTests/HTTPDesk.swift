@@ -1,0 +1,107 @@
+import Basics
+import Delivery
+import Synchronization
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// Numbers that are the same on every run.
+final class FixedRandom: Sendable {
+    private let state = Mutex(SeededRandom(seed: 7))
+    func next() -> UInt64 { state.withLock { $0.next() } }
+}
+
+/// A session with its time, and what came out of it.
+final class HTTPDesk {
+    static let connection = ConnectionID(reactor: 1, slot: 2, generation: 3)
+    static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
+
+    var session: HTTPSession
+    var now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_795_156_966_123)
+    var sent = ""
+    var records = 0
+    var events: [Event] = []
+    var pages: [HostRequest] = []
+    var close: CloseReason?
+    var isReading = true
+
+    static func digest(_ bytes: [UInt8]) -> SecretDigest {
+        let hash = SipHash(key: (1, 2)).hash128(bytes.raw)
+        let words = [hash.0, hash.1, ~hash.0, ~hash.1]
+        return SecretDigest(
+            octets: words.flatMap { word in
+                (0..<8 as Range<UInt64>).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+            })
+    }
+
+    init(isAdministrative: Bool = false) {
+        let random = FixedRandom()
+        let settings = SessionSettings(
+            seal: Self.seal, digest: { Self.digest($0) }, random: { random.next() })
+        session = HTTPSession(
+            connection: Self.connection, settings: settings, isAdministrative: isAdministrative, now: now)
+    }
+
+    private func run(_ body: (inout HTTPSession, Now, inout SessionIO) -> Void) {
+        var io = SessionIO()
+        io.isReading = isReading
+        body(&session, now, &io)
+        sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
+        records += io.out.recordEnds.count
+        events += io.events
+        pages += io.hostRequests
+        isReading = io.isReading
+        if let reason = io.close { close = reason }
+    }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+    func send(_ bytes: [UInt8]) { run { $0.receive(bytes.raw, now: $1, io: &$2) } }
+    func perform(_ command: SessionCommand) { run { $0.perform(command, now: $1, io: &$2) } }
+    func congested(_ flag: Bool) {
+        run { $0.outboundChanged(isCongested: flag, now: $1, io: &$2) }
+    }
+    func answer(_ ticket: UInt32, _ body: String) {
+        run {
+            $0.answer(
+                ticket: ticket, status: .ok, contentType: HTTPResponse.text, body: Array(body.utf8),
+                now: $1, io: &$2)
+        }
+    }
+
+    /// Lets time pass, and wakes the session if it wants to be.
+    func pass(seconds: Int) {
+        now.monotonic = now.monotonic.advanced(seconds: seconds)
+        now.wall += Int64(seconds) * 1_000
+        if session.deadline <= now.monotonic { run { $0.wake(now: $1, io: &$2) } }
+    }
+
+    /// What was sent since the last call.
+    func taken() -> String {
+        defer { sent = "" }
+        return sent
+    }
+
+    /// The whole bytes of an answer at the start time.
+    static func answer(
+        _ status: String, _ type: String, _ body: String, extra: String = "", second: Int = 46
+    ) -> String {
+        "HTTP/1.1 \(status)\r\nDate: Fri, 20 Nov 2026 06:42:\(second) GMT\r\nContent-Type: \(type)\r\n"
+            + "Content-Length: \(body.utf8.count)\r\nCache-Control: no-store\r\n"
+            + "X-Content-Type-Options: nosniff\r\n\(extra)\r\n\(body)"
+    }
+
+    static func text(_ body: String, _ status: String = "200 OK", extra: String = "") -> String {
+        answer(status, "text/plain; charset=UTF-8", body, extra: extra)
+    }
+
+    /// A registration request.
+    static func register(
+        _ form: String, authorization: String? = "AidLogin 600000000000000001:700000000000000002",
+        headers: String = ""
+    ) -> String {
+        "POST /c2dm/register3 HTTP/1.1\r\nHost: android.clients.google.com\r\n"
+            + (authorization.map { "Authorization: \($0)\r\n" } ?? "") + headers
+            + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n\(form)"
+    }
+}

@@ -1,0 +1,89 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+@Suite struct HTTPInstallationTests {
+    private func create(_ body: String, project: String = "my-project") -> String {
+        "POST /v1/projects/\(project)/installations HTTP/1.1\r\nHost: x\r\nx-goog-api-key: k\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private func answer(_ body: String) throws -> JSONValue {
+        let desk = HTTPDesk()
+        desk.send(create(body))
+        let text = desk.taken()
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(text.contains("Content-Type: application/json; charset=UTF-8\r\n"))
+        return try JSONValue(parsing: text.components("\r\n\r\n").1)
+    }
+
+    @Test("The answer has the shape that clients parse strictly")
+    func shape() throws {
+        let json = try answer(
+            "{\"fid\":\"cGFzc3dvcmQ_aGVsbG8tdw\",\"appId\":\"1:2:web:3\",\"authVersion\":\"FIS_v2\"}")
+        #expect(json["name"]?.text == "projects/my-project/installations/cGFzc3dvcmQ_aGVsbG8tdw")
+        #expect(json["fid"]?.text == "cGFzc3dvcmQ_aGVsbG8tdw")
+        #expect(json["authToken"]?["expiresIn"]?.text == "604800s")
+        let refresh = try #require(json["refreshToken"]?.text)
+        let access = try #require(json["authToken"]?["token"]?.text)
+        #expect(refresh.utf8.count == 43 && access.utf8.count == 43 && refresh != access)
+        #expect(json.members?.map(\.key) == ["name", "fid", "refreshToken", "authToken"])
+    }
+
+    @Test(
+        "Installation ids are put into their proper form",
+        arguments: [
+            ("abc+/abc+/abc+/abc+/abcd==", "abc-_abc-_abc-_abc-_ab"),
+            ("cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdw"),
+        ])
+    func normalised(sent: String, fid: String) throws {
+        #expect(try answer("{\"fid\":\"\(sent)\"}")["fid"]?.text == fid)
+    }
+
+    @Test(
+        "Where there is no proper id, a fresh one is made",
+        arguments: [
+            "{}", "{\"fid\":\"\"}", "{\"fid\":5}", "{\"fid\":\"short\"}",
+            "{\"fid\":\"<script>alert(1)</script>\"}",
+        ])
+    func fresh(body: String) throws {
+        let fid = try #require(try answer(body)["fid"]?.text)
+        #expect(fid.utf8.count == 22)
+        let decoded = Base64.bytes(Array((fid.dropLast() + "A").utf8).raw)
+        let octets = try #require(decoded)
+        #expect(octets[0] >> 4 == 7)
+    }
+
+    @Test("Tokens are never the same twice")
+    func unique() throws {
+        let desk = HTTPDesk()
+        desk.send(create("{}") + create("{}"))
+        let text = desk.taken()
+        let tokens = text.matches(of: /"refreshToken":"([^"]*)"/).map { String($0.1) }
+        #expect(tokens.count == 2 && tokens[0] != tokens[1])
+    }
+
+    @Test(
+        "What is wrong is told as Google tells it",
+        arguments: [("not json", "The body is no JSON."), ("[]", "The body is no JSON object.")])
+    func wrong(body: String, reason: String) {
+        let desk = HTTPDesk()
+        desk.send(create(body))
+        let text = desk.taken()
+        let json = "{\"error\":{\"code\":400,\"message\":\"\(reason)\",\"status\":\"INVALID_ARGUMENT\"}}"
+        #expect(text == HTTPDesk.answer("400 Bad Request", "application/json; charset=UTF-8", json))
+    }
+
+    @Test("A project that would need escaping is refused (canary: a plain one is not)")
+    func project() {
+        let desk = HTTPDesk()
+        desk.send(create("{}", project: "a%22b"))
+        let text = desk.taken()
+        #expect(text.hasPrefix("HTTP/1.1 400 "))
+        desk.send(create("{}", project: "example.com:p"))
+        let second = desk.taken()
+        #expect(second.hasPrefix("HTTP/1.1 200 "))
+    }
+}

@@ -1,0 +1,180 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+@Suite struct HTTPRegistrationTests {
+    static let name = RegistrationName(
+        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(3))
+
+    private func registration(_ desk: HTTPDesk) -> RegistrationRequest? {
+        switch desk.events.first {
+        case .register(let request), .unregister(let request): request
+        default: nil
+        }
+    }
+
+    @Test("app, X-subtype and sender are kept as they came")
+    func verbatim() throws {
+        let desk = HTTPDesk()
+        desk.send(
+            HTTPDesk.register(
+                "app=org.chromium.linux&X-subtype=wp%3Areceiver.push.com%23a-b&device=600000000000000001&sender=BDOU99-h67+x%3D&extra=1"
+            ))
+        let request = try #require(registration(desk))
+        #expect(request.device == DeviceID(600_000_000_000_000_001))
+        #expect(request.token == HTTPDesk.digest(Array("700000000000000002".utf8)))
+        #expect(request.category == Array("org.chromium.linux".utf8))
+        #expect(request.subtype == Array("wp:receiver.push.com#a-b".utf8))
+        #expect(request.senderText == Array("BDOU99-h67 x=".utf8))
+        guard case .register = desk.events[0] else {
+            Issue.record("not a registration")
+            return
+        }
+    }
+
+    @Test("The token comes alone: no line end, exactly these bytes")
+    func token() throws {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
+        desk.perform(.registered(ticket: 1, Self.name))
+        let token = String(decoding: HTTPDesk.seal.token(for: Self.name), as: UTF8.self)
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("token=\(token)"))
+        #expect(!token.contains(where: { "=+%&\n".contains($0) }))
+    }
+
+    @Test(
+        "Errors are told with status 200",
+        arguments: [
+            ("INVALID_SENDER", RegistrationRefusal.invalidSender),
+            ("AUTHENTICATION_FAILED", .authenticationFailed), ("INVALID_PARAMETERS", .invalidParameters),
+            ("TOO_MANY_REGISTRATIONS", .tooManyRegistrations),
+            ("SERVICE_NOT_AVAILABLE", .serviceNotAvailable),
+        ])
+    func refusals(word: String, refusal: RegistrationRefusal) {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
+        desk.perform(.registrationRefused(ticket: 1, refusal))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("Error=\(word)"))
+    }
+
+    @Test("Chromium hears the word for a passing fault that it knows")
+    func chromium() {
+        let desk = HTTPDesk()
+        desk.send(
+            HTTPDesk.register(
+                "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: Chrome/156.0\r\n"))
+        desk.perform(.registrationRefused(ticket: 1, .serviceNotAvailable))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("Error=InternalServerError"))
+    }
+
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        var error: String
+        var form: String
+        var authorization: String? = "AidLogin 600000000000000001:700000000000000002"
+        var testDescription: String { form + " " + (authorization ?? "-") }
+    }
+
+    static let wrong: [Wrong] = [
+        Wrong(error: "INVALID_PARAMETERS", form: ""),
+        Wrong(error: "INVALID_PARAMETERS", form: "device=600000000000000001&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=&device=600000000000000001&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=a&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=%zz&device=600000000000000001&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=a%0Ab&device=600000000000000001&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=a%00&device=600000000000000001&sender=1"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=%FF&device=600000000000000001&sender=1"),
+        Wrong(
+            error: "INVALID_PARAMETERS",
+            form: "app=\(String(repeating: "a", count: 513))&device=600000000000000001&sender=1"),
+        Wrong(
+            error: "INVALID_PARAMETERS",
+            form: "app=a&device=600000000000000001&sender=1&X-gcm.topic=%2Ftopics%2Fx"),
+        Wrong(error: "INVALID_SENDER", form: "app=a&device=600000000000000001"),
+        Wrong(error: "INVALID_SENDER", form: "app=a&device=600000000000000001&sender="),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=600000000000000002&sender=1"),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=x&sender=1"),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1", authorization: nil),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1", authorization: "AidLogin 1"),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1", authorization: "AidLogin 1:"),
+        Wrong(
+            error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1", authorization: "AidLogin 1:2:3"),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=0&sender=1", authorization: "AidLogin 0:2"),
+        Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1", authorization: "Basic MTox"),
+        Wrong(
+            error: "AUTHENTICATION_FAILED", form: "app=a&device=1&sender=1",
+            authorization: "AidLogin 1:18446744073709551616"),
+    ]
+
+    @Test("What is wrong in form is told at once", arguments: wrong)
+    func wrongForm(wrong: Wrong) {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register(wrong.form, authorization: wrong.authorization))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text("Error=\(wrong.error)"))
+        let count = desk.events.count
+        #expect(count == 0)
+    }
+
+    @Test("A security token printed as a signed number is the same number")
+    func signed() throws {
+        let desk = HTTPDesk()
+        desk.send(
+            HTTPDesk.register(
+                "app=a&device=-9223372036854775807&sender=1",
+                authorization: "aidlogin 9223372036854775809:-1"))
+        let request = try #require(registration(desk))
+        #expect(request.device == DeviceID(9_223_372_036_854_775_809))
+        #expect(request.token == HTTPDesk.digest(Array("18446744073709551615".utf8)))
+    }
+
+    @Test(
+        "Unregistering answers each client in its own words",
+        arguments: [
+            ("app=ext&device=600000000000000001&delete=true&gcm_unreg_caller=false", "deleted=ext"),
+            (
+                "app=org.chromium.linux&X-subtype=wp%3Ax&device=600000000000000001&delete=true&appid=abc&sender=*&scope=*&X-scope=*",
+                "token=org.chromium.linux"
+            ),
+            ("app=a.b&device=600000000000000001&sender=123&delete=1", "deleted=a.b"),
+            ("app=a.b&device=600000000000000001&sender=123&X-delete=1", "deleted=a.b"),
+            ("app=a.b&device=600000000000000001&sender=123&iid-operation=delete", "deleted=a.b"),
+        ])
+    func unregister(form: String, body: String) throws {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register(form))
+        guard case .unregister? = desk.events.first else {
+            Issue.record("not an unregistration")
+            return
+        }
+        desk.perform(.unregistered(ticket: 1))
+        let text = desk.taken()
+        #expect(text == HTTPDesk.text(body))
+    }
+
+    @Test("delete=false registers (canary for the case above)")
+    func notDeleted() {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register("app=a&device=600000000000000001&sender=1&delete=false"))
+        guard case .register? = desk.events.first else {
+            Issue.record("taken for an unregistration")
+            return
+        }
+    }
+
+    @Test("No secret is repeated to the peer")
+    func secrets() {
+        for form in ["app=a&device=1&sender=1", "app=a&device=600000000000000001&sender=1", ""] {
+            let desk = HTTPDesk()
+            desk.send(HTTPDesk.register(form))
+            desk.perform(.registrationRefused(ticket: 1, .authenticationFailed))
+            let text = desk.taken()
+            #expect(!text.contains("700000000000000002"))
+        }
+    }
+}
