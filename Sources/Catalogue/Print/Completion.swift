@@ -1,0 +1,73 @@
+/// Completion of bash for all programs.
+package enum Completion {
+    /// The script; it is to be sourced.
+    package static func bash() -> String {
+        var script = "# Completion of ccsd's programs for bash; printed by: ccsctl completion bash\n"
+        for program in Program.all { script += function(program) }
+        return script
+    }
+
+    private static func function(_ program: Program) -> String {
+        let name = "_" + program.name.map { $0 == "-" ? "_" : "\($0)" }.joined()
+        var text = "\n\(name)() {\n"
+        text +=
+            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words='' word\n"
+        text += "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+        text += "        case $word in -*) ;; *) words=\"${words:+$words }$word\" ;; esac\n    done\n"
+        text += "    case $previous in\n\(values(program))    esac\n"
+        text +=
+            "    case $current in\n    -*)\n        case $words in\n\(options(program))        esac\n        ;;\n"
+        text += "    *)\n        case $words in\n\(words(program))        esac\n        ;;\n    esac\n}\n"
+        return text + "complete -F \(name) \(program.name)\n"
+    }
+
+    /// After an option: its words, or files.
+    private static func values(_ program: Program) -> String {
+        var seen: Set<String> = []
+        var text = ""
+        for option in program.options + program.commands.flatMap(\.options)
+        where seen.insert(option.name).inserted {
+            switch option.value {
+            case .path: text += reply("    \(option.name)", "-f", returns: true)
+            case .choice(let words):
+                text += reply("    \(option.name)", "-W '\(words.joined(separator: " "))'", returns: true)
+            case .text, .integer: text += "    \(option.name)) COMPREPLY=(); return ;;\n"
+            case .truth, nil: break
+            }
+        }
+        return text
+    }
+
+    /// The options of each command, and those of all.
+    private static func options(_ program: Program) -> String {
+        let shared = program.options.map(\.name) + Program.common.map(\.name)
+        var text = ""
+        for command in program.commands where !command.words.isEmpty {
+            let names = command.options.map(\.name) + shared
+            text += reply("        '\(command.name)'*", "-W '\(names.joined(separator: " "))'")
+        }
+        let rest = (program.mainCommand?.options.map(\.name) ?? []) + shared
+        return text + reply("        *", "-W '\(rest.joined(separator: " "))'")
+    }
+
+    /// The words that may follow those written.
+    private static func words(_ program: Program) -> String {
+        var next: [String: [String]] = [:]
+        for command in program.commands {
+            for (count, word) in command.words.enumerated() {
+                let begun = command.words.prefix(count).joined(separator: " ")
+                if next[begun]?.contains(word) != true { next[begun, default: []].append(word) }
+            }
+            if let choices = command.arguments.first?.choices, !choices.isEmpty {
+                next[command.name, default: []] += choices
+            }
+        }
+        let rows = next.sorted { $0.key < $1.key }
+        let cases = rows.map { reply("        '\($0.key)'", "-W '\($0.value.joined(separator: " "))'") }
+        return cases.joined() + reply("        *", "-f")
+    }
+
+    private static func reply(_ pattern: String, _ source: String, returns: Bool = false) -> String {
+        "\(pattern)) mapfile -t COMPREPLY < <(compgen \(source) -- \"$current\")\(returns ? "; return" : "") ;;\n"
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Catalogue
+
+@Suite struct PrintTests {
+    @Test("help names every command and option of every program, in lines of at most 100 columns")
+    func help() {
+        for program in Program.all {
+            let text = Help.text(program)
+            for option in program.options { #expect(text.contains(option.name), "\(program.name)") }
+            for command in program.commands where !command.words.isEmpty {
+                #expect(text.contains(command.name))
+                let own = Help.text(program, command)
+                for option in command.options { #expect(own.contains(option.name)) }
+                for argument in command.arguments { #expect(own.contains(argument.name)) }
+            }
+            for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+        }
+    }
+
+    @Test("manual pages are roff without surprises: requests at line starts only, all sections there")
+    func manualPages() {
+        for program in Program.all {
+            let page = ManPage.text(program)
+            for section in [
+                "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO",
+            ] {
+                #expect(page.contains("\n.SH \(section)\n"), "\(program.name) \(section)")
+            }
+            for line in page.split(separator: "\n") where line.hasPrefix(".") {
+                let request = line.dropFirst().prefix { $0 != " " }
+                #expect(
+                    ["TH", "SH", "SS", "TP", "PP", "BR", "nf", "fi", "RS", "RE"].contains(String(request)),
+                    "\(line)")
+            }
+            #expect(!page.contains("\n'"))
+            #expect(page.utf8.allSatisfy { $0 < 0x80 }, "\(program.name): not ASCII")
+        }
+    }
+
+    @Test("the completion names every option and is told to the shell for every program")
+    func completion() {
+        let script = Completion.bash()
+        for program in Program.all {
+            #expect(
+                script.contains(
+                    "complete -F _\(program.name.map { $0 == "-" ? "_" : "\($0)" }.joined()) \(program.name)\n"
+                ))
+            for option in program.options + program.commands.flatMap(\.options) {
+                #expect(script.contains(option.name))
+            }
+        }
+    }
+
+    @Test("the sample and the reference hold every key with its default and help")
+    func configuration() {
+        let sample = ConfigPrinter.sample()
+        let reference = ConfigPrinter.reference()
+        for key in ConfigKey.allCases {
+            #expect(
+                sample.contains("\(key == .format ? "" : "#")\(key.rawValue): \(key.entry.preset.yaml)\n"))
+            #expect(reference.contains("## `\(key.rawValue)`\n"))
+            #expect(ConfigPrinter.sampleWithAllKeys().contains("\n\(key.rawValue): "))
+        }
+        #expect(sample.hasSuffix("\n") && !sample.hasSuffix("\n\n"))
+    }
+
+    @Test("text is wrapped at the width, and a word that is longer stands alone")
+    func wrap() {
+        #expect(Wrap.lines("aa bb cc", width: 5) == ["aa bb", "cc"])
+        #expect(Wrap.lines("aa bb", width: 5, indent: 2) == ["  aa", "  bb"])
+        #expect(Wrap.lines("aaaaaaaa b", width: 3) == ["aaaaaaaa", "b"])
+        #expect(Wrap.lines("") == [])
+    }
+
+    @Test("canary: a page for a program with an unknown request would be seen")
+    func canary() {
+        var program = Program.ccsd
+        program.details = [".evil request", "'another"]
+        #expect(!ManPage.text(program).contains("\n.evil"))
+        #expect(ManPage.text(program).contains("\n\\&.evil"))
+        #expect(ManPage.text(program).contains("\n\\&'another"))
+    }
+}
