@@ -172,6 +172,32 @@ package enum Limits {
     package static let expiredPerSweep = 10_000
     /// Milliseconds between sweeps: expiry is on time within a second.
     package static let sweepMilliseconds = 500
+    /// Milliseconds for which changes that nobody waits for may wait to ride with a durable commit.
+    package static let lazyCommitMilliseconds = 50
+    /// Milliseconds between attempts while the store fails: enough not to turn a full disk into a busy loop.
+    package static let storeRetryMilliseconds = 100
+    /// Questions that wait for the store; each login asks two.
+    package static let waitingLoads = 65_536
+    /// Names of unreadable records that one audit lists.
+    package static let unreadableNames = 1_000
+    /// Octets of the cache of uncompressed blocks, which index and filter blocks share.
+    package static let storeCacheBytes = 67_108_864
+    /// Octets of messages gathered in memory before they are written as one sorted file.
+    package static let storeWriteBufferBytes = 33_554_432
+    /// The same for families with small records.
+    package static let storeSmallWriteBufferBytes = 8_388_608
+    /// Octets of all write buffers together.
+    package static let storeAllWriteBuffersBytes = 134_217_728
+    /// Octets of write-ahead logs before the oldest data in memory is written out: bounds the time of a recovery.
+    package static let storeLogBytes = 268_435_456
+    /// Sorted files that the store keeps open.
+    package static let storeOpenFiles = 512
+    /// Octets of one file of the engine's own diary.
+    package static let storeDiaryBytes = 1_048_576
+    /// Files of that diary.
+    package static let storeDiaryFiles = 4
+    /// Threads that the engine compacts with: one core is left to the connections.
+    package static let storeBackgroundJobs = 2
 
     // MARK: Ending
 

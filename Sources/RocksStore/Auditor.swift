@@ -1,0 +1,76 @@
+import Basics
+import Delivery
+import Store
+
+/// Reads everything in one snapshot and counts it.
+struct Auditor: ~Copyable {
+    private let snapshot: Engine.Snapshot
+    private var audit = StoreAudit()
+    private var leftOut = 0
+
+    init(_ engine: Engine) { snapshot = engine.snapshot() }
+
+    /// Counts; what cannot be read is named and passed over.
+    mutating func run() -> StoreAudit {
+        walk(.meta) { (key, value, audit) throws(RecordFault) in
+            guard [UInt8](copying: key) == MetaKey.tally else { return }
+            let tally = try Tally(reading: value)
+            audit.downstream = tally.downstream
+            audit.upstream = tally.upstream
+        }
+        walk(.registry) { (key, value, audit) throws(RecordFault) in
+            switch RegistryRow(key) {
+            case .device(let device):
+                _ = try RegistryRecord.device(value, device)
+                audit.devices += 1
+            case .registration(let name):
+                _ = try RegistryRecord.registration(value, name)
+                audit.registrations += 1
+            case nil: throw .value
+            }
+        }
+        walk(.senders) { (key, value, audit) throws(RecordFault) in
+            guard key.byteCount == 8 else { throw .value }
+            _ = try RegistryRecord.sender(value, SenderID(key.bigEndian(at: 0)))
+            audit.senders += 1
+        }
+        walk(.pending) { (key, value, audit) throws(RecordFault) in
+            guard key.byteCount == 16 else { throw .value }
+            let message = try MessageRecord.message(
+                value, device: DeviceID(key.bigEndian(at: 0)), sequence: Sequence(key.bigEndian(at: 8)))
+            if message.kind == .message { audit.downstreamPending += 1 }
+        }
+        walk(.upstream) { (key, value, audit) throws(RecordFault) in
+            guard key.byteCount == 16 else { throw .value }
+            let message = try UpstreamRecord.upstream(
+                value, sender: SenderID(key.bigEndian(at: 0)), sequence: Sequence(key.bigEndian(at: 8)))
+            if message.kind == .message { audit.upstreamPending += 1 }
+        }
+        if leftOut > 0 { audit.unreadable.append("and \(leftOut) more") }
+        return audit
+    }
+
+    private mutating func walk(
+        _ family: Family,
+        _ visit: (borrowing RawSpan, borrowing RawSpan, inout StoreAudit) throws(RecordFault) -> Void
+    ) {
+        let rows = snapshot.cursor(family)
+        while rows.isValid {
+            do throws(RecordFault) {
+                try visit(rows.key, rows.value, &audit)
+            } catch { name(Names.name(family, rows.key, error.rawValue)) }
+            rows.next()
+        }
+        do throws(StoreError) {
+            try rows.finish()
+        } catch { name("\(family.name): \(error.description)") }
+    }
+
+    private mutating func name(_ record: String) {
+        if audit.unreadable.count < Limits.unreadableNames {
+            audit.unreadable.append(record)
+        } else {
+            leftOut += 1
+        }
+    }
+}

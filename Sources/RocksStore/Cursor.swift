@@ -1,0 +1,82 @@
+import Basics
+import CRocksDB
+import Glibc
+import Store
+
+/// Walks over keys in order, within bounds: without them the engine would plod through what was deleted behind.
+@safe struct Cursor: ~Copyable {
+    private let iterator: OpaquePointer
+    private let options: OpaquePointer
+    /// The engine keeps only a pointer to the end, so its octets live here.
+    private let end: UnsafeMutableRawPointer?
+
+    init(
+        database: OpaquePointer, family: OpaquePointer, snapshot: OpaquePointer, _ start: Key?,
+        _ before: Key?
+    ) {
+        unsafe options = rocksdb_readoptions_create()
+        unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
+        if let before {
+            let bytes = before.bytes
+            let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.byteCount, alignment: 1)
+            unsafe bytes.withUnsafeBytes {
+                unsafe copy.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
+            }
+            unsafe rocksdb_readoptions_set_iterate_upper_bound(options, copy, bytes.byteCount)
+            unsafe end = copy
+        } else {
+            unsafe end = nil
+        }
+        unsafe iterator = rocksdb_create_iterator_cf(database, options, family)
+        if let start { seek(start) } else { unsafe rocksdb_iter_seek_to_first(iterator) }
+    }
+
+    deinit {
+        unsafe rocksdb_iter_destroy(iterator)
+        unsafe rocksdb_readoptions_destroy(options)
+        unsafe end?.deallocate()
+    }
+
+    /// Goes to a key, or the next after it.
+    func seek(_ key: Key) {
+        unsafe key.bytes.withUnsafeBytes { unsafe rocksdb_iter_seek(iterator, $0.baseAddress, $0.count) }
+    }
+
+    /// Whether it stands on a pair.
+    var isValid: Bool { unsafe rocksdb_iter_valid(iterator) != 0 }
+
+    /// Goes to the next pair.
+    func next() { unsafe rocksdb_iter_next(iterator) }
+
+    /// The key it stands on; valid until it moves.
+    var key: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            var length = 0
+            let start = unsafe rocksdb_iter_key(iterator, &length)
+            return unsafe span(start, length)
+        }
+    }
+
+    /// The value it stands on; valid until it moves.
+    var value: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            var length = 0
+            let start = unsafe rocksdb_iter_value(iterator, &length)
+            return unsafe span(start, length)
+        }
+    }
+
+    /// Throws what stopped it, if it was not the end.
+    func finish() throws(StoreError) {
+        try unsafe check("walk") { error in unsafe rocksdb_iter_get_error(iterator, error) }
+    }
+
+    @_lifetime(borrow self)
+    private func span(_ start: UnsafePointer<CChar>?, _ length: Int) -> RawSpan {
+        let start = unsafe UnsafeRawPointer(start) ?? UnsafeRawPointer(bitPattern: 16)
+        let span = unsafe RawSpan(_unsafeStart: start.unsafelyUnwrapped, byteCount: length)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+}

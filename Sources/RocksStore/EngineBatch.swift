@@ -1,0 +1,37 @@
+import Basics
+import CRocksDB
+
+/// Changes that the engine applies together or not at all.
+@safe struct EngineBatch: ~Copyable {
+    private let engine: Engine
+    /// The engine's handle.
+    let handle: OpaquePointer
+
+    /// An empty batch.
+    init(_ engine: Engine) {
+        self.engine = engine
+        unsafe handle = rocksdb_writebatch_create()
+    }
+
+    deinit { unsafe rocksdb_writebatch_destroy(handle) }
+
+    /// Whether it changes nothing.
+    var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
+
+    func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        unsafe key.withUnsafeBytes { key in
+            unsafe value.withUnsafeBytes { value in
+                unsafe rocksdb_writebatch_put_cf(
+                    handle, engine.handle(family), key.baseAddress, key.count, value.baseAddress,
+                    value.count)
+            }
+        }
+    }
+
+    func delete(_ family: Family, _ key: borrowing RawSpan) {
+        unsafe key.withUnsafeBytes { key in
+            unsafe rocksdb_writebatch_delete_cf(
+                handle, engine.handle(family), key.baseAddress, key.count)
+        }
+    }
+}

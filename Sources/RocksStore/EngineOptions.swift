@@ -1,0 +1,79 @@
+import Basics
+import CRocksDB
+
+/// The settings of the engine; every other one is its default.
+@safe final class EngineOptions {
+    /// For the database and the families with small records.
+    let database: OpaquePointer
+    /// For messages.
+    private let messages: OpaquePointer
+    /// For what forgets by itself.
+    private let forgetful: OpaquePointer
+    private let cache: OpaquePointer
+
+    /// Makes them; `memory` decides what the family `seen` forgets, and must outlive the database.
+    init(memory: SeenMemory) {
+        unsafe cache = rocksdb_cache_create_lru(Limits.storeCacheBytes)
+        unsafe database = Self.family(cache, writeBuffer: Limits.storeSmallWriteBufferBytes)
+        unsafe messages = Self.family(cache, writeBuffer: Limits.storeWriteBufferBytes)
+        unsafe forgetful = Self.family(cache, writeBuffer: Limits.storeSmallWriteBufferBytes)
+        unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
+        unsafe Self.setDatabase(database)
+    }
+
+    deinit {
+        unsafe rocksdb_options_destroy(database)
+        unsafe rocksdb_options_destroy(messages)
+        unsafe rocksdb_options_destroy(forgetful)
+        unsafe rocksdb_cache_destroy(cache)
+    }
+
+    /// The options of a family.
+    func options(of family: Family) -> OpaquePointer {
+        switch family {
+        case .pending, .upstream: unsafe messages
+        case .seen: unsafe forgetful
+        case .meta, .registry, .senders, .expiry: unsafe database
+        }
+    }
+
+    private static func setDatabase(_ options: OpaquePointer) {
+        unsafe rocksdb_options_set_create_if_missing(options, 1)
+        unsafe rocksdb_options_set_create_missing_column_families(options, 1)
+        // What was acknowledged was synced. Behind it a power cut may leave anything, which must not keep us from
+        // opening: replay ends at the first record that is not whole.
+        unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
+        unsafe rocksdb_options_set_max_total_wal_size(options, UInt64(Limits.storeLogBytes))
+        unsafe rocksdb_options_set_db_write_buffer_size(options, Limits.storeAllWriteBuffersBytes)
+        unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
+        unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))
+        unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
+        unsafe rocksdb_options_set_info_log_level(options, 2)  // warnings
+        unsafe rocksdb_options_set_max_log_file_size(options, Limits.storeDiaryBytes)
+        unsafe rocksdb_options_set_keep_log_file_num(options, Limits.storeDiaryFiles)
+        unsafe rocksdb_options_set_stats_dump_period_sec(options, 0)
+        unsafe rocksdb_options_set_stats_persist_period_sec(options, 0)
+        unsafe rocksdb_options_set_skip_stats_update_on_db_open(options, 1)
+    }
+
+    private static func family(_ cache: OpaquePointer, writeBuffer: Int) -> OpaquePointer {
+        let table = unsafe rocksdb_block_based_options_create()
+        unsafe rocksdb_block_based_options_set_block_cache(table, cache)
+        unsafe rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1)
+        unsafe rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1)
+        unsafe rocksdb_block_based_options_set_format_version(table, 5)
+        // Ten bits a key: one look in a hundred for something that is not there reads a block.
+        unsafe rocksdb_block_based_options_set_filter_policy(
+            table, rocksdb_filterpolicy_create_bloom_full(10))
+        let options = unsafe rocksdb_options_create()
+        unsafe rocksdb_options_set_block_based_table_factory(options, table)
+        unsafe rocksdb_block_based_options_destroy(table)
+        unsafe rocksdb_options_set_write_buffer_size(options, writeBuffer)
+        unsafe rocksdb_options_set_max_write_buffer_number(options, 3)
+        unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05)
+        unsafe rocksdb_options_set_memtable_whole_key_filtering(options, 1)
+        unsafe rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1)
+        unsafe rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
+        return unsafe options.unsafelyUnwrapped
+    }
+}

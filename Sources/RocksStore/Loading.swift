@@ -1,0 +1,178 @@
+import Basics
+import Delivery
+import Store
+
+/// Answers questions from one snapshot.
+struct Loading: ~Copyable {
+    private let snapshot: Engine.Snapshot
+    /// Messages that could not be read and were passed over.
+    private(set) var unreadable = 0
+
+    init(_ engine: Engine) { snapshot = engine.snapshot() }
+
+    /// All that is known of a device, without bodies.
+    mutating func device(_ device: DeviceID) throws(StoreError) -> Loaded {
+        var state = DeviceState(device: device, record: nil, registrations: [], mailbox: [])
+        let rows = snapshot.cursor(.registry, from: Key(device.number), before: Key.after(device.number))
+        while rows.isValid {
+            do throws(RecordFault) {
+                switch RegistryRow(rows.key) {
+                case .device: state.record = try RegistryRecord.device(rows.value, device)
+                case .registration(let name):
+                    state.registrations.append(try RegistryRecord.registration(rows.value, name))
+                case nil: throw .value
+                }
+            } catch { throw Names.corrupt(.registry, rows.key, error) }
+            rows.next()
+        }
+        try rows.finish()
+        let messages = snapshot.cursor(.pending, from: Key(device.number), before: Key.after(device.number))
+        while messages.isValid {
+            if messages.key.byteCount == 16,
+                let entry = try? MessageRecord.entry(
+                    messages.value, device: device, sequence: Sequence(messages.key.bigEndian(at: 8)))
+            {
+                state.mailbox.append(entry)
+            } else {
+                unreadable += 1
+            }
+            messages.next()
+        }
+        try messages.finish()
+        return .device(state)
+    }
+
+    /// A page of a device's mailbox.
+    mutating func messages(
+        _ device: DeviceID, after: Sequence, limit: Int
+    ) throws(StoreError) -> Loaded {
+        var page: [StoredMessage] = []
+        let isLast = try self.page(.pending, device.number, after, limit) { value, sequence in
+            guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
+            else { return false }
+            page.append(message)
+            return true
+        }
+        return .messages(device, page, isLast: isLast)
+    }
+
+    /// A page of a sender's mailbox.
+    mutating func upstream(
+        _ sender: SenderID, after: Sequence, limit: Int
+    ) throws(StoreError) -> Loaded {
+        var page: [StoredUpstream] = []
+        let isLast = try self.page(.upstream, sender.number, after, limit) { value, sequence in
+            guard let message = try? UpstreamRecord.upstream(value, sender: sender, sequence: sequence)
+            else { return false }
+            page.append(message)
+            return true
+        }
+        return .upstream(sender, page, isLast: isLast)
+    }
+
+    /// Takes readable records after a place until there are enough; whether nothing follows.
+    private mutating func page(
+        _ family: Family, _ owner: UInt64, _ after: Sequence, _ limit: Int,
+        _ take: (borrowing RawSpan, Sequence) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard after.number < .max else { return true }
+        let rows = snapshot.cursor(
+            family, from: Key(owner, after.number + 1), before: Key.after(owner))
+        var taken = 0
+        while rows.isValid, taken < limit {
+            if rows.key.byteCount == 16, take(rows.value, Sequence(rows.key.bigEndian(at: 8))) {
+                taken += 1
+            } else {
+                unreadable += 1
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return !rows.isValid
+    }
+
+    /// What ends between two times, earliest first, and when the first of all behind `start` ends.
+    func expired(
+        from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int
+    ) throws(StoreError) -> ([ExpiredEntry], first: UnixMilliseconds) {
+        let rows = snapshot.cursor(.expiry, from: Key(UInt64(bitPattern: start) ^ (1 << 63)))
+        var entries: [ExpiredEntry] = []
+        var first: UnixMilliseconds?
+        while rows.isValid, entries.count < limit {
+            if let end = ExpiryKey(key: rows.key) {
+                first = first ?? end.time
+                if end.time > time { break }
+                entries.append(end.entry)
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return (entries, first ?? (rows.isValid ? start : .max))
+    }
+
+    /// All senders; one that cannot be read fails all, since leaving it out would lock its app servers out.
+    func senders() throws(StoreError) -> [SenderRecord] {
+        let rows = snapshot.cursor(.senders)
+        var records: [SenderRecord] = []
+        while rows.isValid {
+            do throws(RecordFault) {
+                guard rows.key.byteCount == 8 else { throw .value }
+                records.append(try RegistryRecord.sender(rows.value, SenderID(rows.key.bigEndian(at: 0))))
+            } catch { throw Names.corrupt(.senders, rows.key, error) }
+            rows.next()
+        }
+        try rows.finish()
+        return records
+    }
+
+    /// Devices after one.
+    mutating func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        var records: [DeviceRecord] = []
+        guard after?.number != .max else { return [] }
+        let rows = snapshot.cursor(.registry, from: after.map { Key($0.number + 1) })
+        while rows.isValid, records.count < limit {
+            guard rows.key.byteCount >= 8 else {
+                rows.next()
+                continue
+            }
+            let device = DeviceID(rows.key.bigEndian(at: 0))
+            if case .device = RegistryRow(rows.key) {
+                if let record = try? RegistryRecord.device(rows.value, device) {
+                    records.append(record)
+                } else {
+                    unreadable += 1
+                }
+            }
+            guard let next = Key.after(device.number) else { break }
+            rows.seek(next)
+        }
+        try rows.finish()
+        return records
+    }
+}
+
+extension Key {
+    /// The first key behind all of an owner's; nil behind the last owner there can be.
+    static func after(_ owner: UInt64) -> Key? { owner == .max ? nil : Key(owner + 1) }
+}
+
+/// What a key of the registry names.
+enum RegistryRow {
+    case device(DeviceID)
+    case registration(RegistrationName)
+
+    /// Reads a key; nil if it is none of ours.
+    init?(_ key: borrowing RawSpan) {
+        guard key.byteCount >= 9, let kind = RegistryKind(rawValue: key.byte(at: 8)) else { return nil }
+        let device = DeviceID(key.bigEndian(at: 0))
+        switch kind {
+        case .device:
+            guard key.byteCount == 9 else { return nil }
+            self = .device(device)
+        case .registration:
+            guard key.byteCount == 17 else { return nil }
+            let number = RegistrationNumber(key.bigEndian(at: 9))
+            self = .registration(RegistrationName(device: device, number: number))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Basics
+import CRocksDB
+import Glibc
+import Store
+
+/// Opening: who else holds the store, which format it has, what it had counted.
+enum Recovery {
+    /// What a store that is not open says.
+    static let closed = StoreError(.inputOutput, "the store is closed")
+
+    /// Opens a database of this format, or makes one.
+    static func open(_ path: String, _ memory: SeenMemory) throws(StoreError) -> Engine {
+        let engine: Engine
+        do throws(StoreError) {
+            engine = try Engine(path: path, memory: memory)
+        } catch {
+            guard error.kind == .locked else { throw error }
+            throw StoreError(.locked, holder(of: path, said: error.description))
+        }
+        let key = MetaKey.format
+        let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
+            String(validating: [UInt8](copying: bytes), as: UTF8.self).flatMap { Int($0) }
+        }
+        switch format {
+        case .none:
+            let now = [UInt8]("\(MetaKey.formatNow)".utf8)
+            try engine.put(.meta, key.raw, now.raw)
+        case .some(.none): throw StoreError(.corrupt, "\(path): meta/format is no number")
+        case .some(.some(let found)) where found > MetaKey.formatNow:
+            throw StoreError(
+                .newerFormat, "\(path) has format \(found); this version reads up to \(MetaKey.formatNow)")
+        case .some(.some): break
+        }
+        return engine
+    }
+
+    /// What was counted when the last commit was written.
+    static func tally(of engine: Engine) throws(StoreError) -> Tally {
+        let key = MetaKey.tally
+        let tally = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) -> Tally in
+            do throws(RecordFault) {
+                return try Tally(reading: bytes)
+            } catch { throw StoreError(.corrupt, "meta/tally: \(error.rawValue)") }
+        }
+        return tally ?? Tally()
+    }
+
+    /// Names the process that holds the lock.
+    private static func holder(of path: String, said: String) -> String {
+        // Closing any descriptor of the lock file gives up the lock of the whole process, so where the holder is
+        // this process the file must not be touched.
+        if said.utf8.indices.contains(where: { said.utf8[$0...].starts(with: "by current process".utf8) }) {
+            return "\(path) is already open in this process"
+        }
+        let file = unsafe Glibc.open("\(path)/LOCK", O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { return said }
+        defer { Glibc.close(file) }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        guard unsafe fcntl(file, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return said }
+        return "\(path) is held by process \(lock.l_pid)"
+    }
+}

@@ -1,0 +1,165 @@
+package import Basics
+package import Delivery
+import Glibc
+package import Store
+import Synchronization
+
+/// The embedded store: RocksDB in a directory of ours.
+///
+/// A record that cannot be read is never removed: loads pass over such messages, `audit` names them, and a device
+/// or registration that cannot be read fails the load, so that nobody is told that it does not exist.
+package final class RocksStore: Store {
+    /// The directory.
+    package let path: String
+    private let memory = SeenMemory()
+    private let floor = ExpiryFloor()
+    private let open: ReadWriteLock<Engine?>
+    private let writer: Mutex<Writer>
+    private let passedOver = Atomic<Int>(0)
+
+    /// What only the committing thread touches.
+    private struct Writer: Sendable {
+        var tally: Tally
+        /// The engine takes no more writes after one has failed, until it is opened anew.
+        var isBroken = false
+        var isClosed = false
+    }
+
+    /// Opens the store in a directory, which is made (for nobody else's eyes) where it is missing.
+    package init(path: String) throws(StoreError) {
+        self.path = path
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw StoreError(.inputOutput, "make \(path): \(unsafe String(cString: strerror(errno)))")
+        }
+        let engine = try Recovery.open(path, memory)
+        writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
+        open = ReadWriteLock(engine)
+    }
+
+    /// Unreadable messages that loads have passed over since the store was opened.
+    package var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
+
+    package func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+        try writer.withLock { (writer) throws(StoreError) in
+            guard !writer.isClosed else { throw Recovery.closed }
+            if writer.isBroken { try reopen(&writer) }
+            return try write(batches, &writer)
+        }
+    }
+
+    private func write(
+        _ batches: [WriteBatch], _ writer: inout Writer
+    ) throws(StoreError) -> [CommitOutcome] {
+        try withEngine { (engine) throws(StoreError) in
+            var commit = Commit(engine, memory, tally: writer.tally)
+            var outcomes: [CommitOutcome] = []
+            outcomes.reserveCapacity(batches.count)
+            for batch in batches { outcomes.append(try commit.add(batch)) }
+            floor.commitBegins(commit.earliestEnd)
+            defer { floor.commitEnds() }
+            do throws(StoreError) {
+                try commit.write(
+                    sync: batches.contains { $0.isDurable }, countedBefore: writer.tally)
+            } catch {
+                writer.isBroken = true
+                throw error
+            }
+            writer.tally = commit.tally
+            passedOver.add(commit.unreadable, ordering: .relaxed)
+            return outcomes
+        }
+    }
+
+    /// A failed write leaves the engine without a word on what reached the disk: it is asked anew.
+    private func reopen(_ writer: inout Writer) throws(StoreError) {
+        try open.write { (engine) throws(StoreError) in
+            engine = nil
+            engine = try Recovery.open(path, memory)
+        }
+        writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
+        writer.isBroken = false
+    }
+
+    package func load(_ load: Load) throws(StoreError) -> Loaded {
+        try withEngine { (engine) throws(StoreError) in
+            if case .expired(let time, let limit) = load { return try sweep(engine, by: time, limit) }
+            var loading = Loading(engine)
+            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
+            switch load {
+            case .device(let device): return try loading.device(device)
+            case .messages(let device, let after, let limit):
+                return try loading.messages(device, after: after, limit: limit)
+            case .upstream(let sender, let after, let limit):
+                return try loading.upstream(sender, after: after, limit: limit)
+            case .expired: return .expired([])
+            }
+        }
+    }
+
+    /// The floor is asked before the snapshot is made: what is committed in between lowers it again.
+    private func sweep(
+        _ engine: Engine, by time: UnixMilliseconds, _ limit: Int
+    ) throws(StoreError) -> Loaded {
+        let start = floor.sweepBegins()
+        var first: UnixMilliseconds?
+        defer { if start != nil { floor.sweepEnds(first: first) } }
+        let (entries, found) = try Loading(engine).expired(from: start ?? .min, by: time, limit: limit)
+        first = found
+        return .expired(entries)
+    }
+
+    package func senders() throws(StoreError) -> [SenderRecord] {
+        try withEngine { (engine) throws(StoreError) in try Loading(engine).senders() }
+    }
+
+    package func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        try withEngine { (engine) throws(StoreError) in
+            var loading = Loading(engine)
+            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
+            return try loading.devices(after: after, limit: limit)
+        }
+    }
+
+    package func setting(_ name: String) throws(StoreError) -> [UInt8]? {
+        try withEngine { (engine) throws(StoreError) in
+            try engine.get(.meta, MetaKey.setting(name).raw) { (bytes) throws(StoreError) in
+                [UInt8](copying: bytes)
+            }
+        }
+    }
+
+    package func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
+        try withEngine { (engine) throws(StoreError) in
+            try engine.put(.meta, MetaKey.setting(name).raw, value.raw)
+        }
+    }
+
+    package func audit() throws(StoreError) -> StoreAudit {
+        try withEngine { (engine) throws(StoreError) in
+            var auditor = Auditor(engine)
+            return auditor.run()
+        }
+    }
+
+    package func close() throws(StoreError) {
+        try writer.withLock { (writer) throws(StoreError) in
+            guard !writer.isClosed else { return }
+            try withEngine { (engine) throws(StoreError) in try engine.sync() }
+            writer.isClosed = true
+            open.write { $0 = nil }
+        }
+    }
+
+    /// Makes the next commit open the engine anew.
+    func breakWriter() { writer.withLock { $0.isBroken = true } }
+
+    /// Uses the engine while nobody replaces it.
+    func withEngine<Result>(
+        _ body: (Engine) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try open.read { (engine) throws(StoreError) in
+            guard let engine else { throw Recovery.closed }
+            return try body(engine)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package import Basics
+package import Delivery
+
+/// All that a store holds, as a plain value: the reference for what a store must do.
+package struct MemoryState: Sendable {
+    /// Which upstream message a device may repeat.
+    private struct SeenKey: Hashable {
+        var device: DeviceID
+        var category: [UInt8]
+        var persistentID: [UInt8]
+    }
+
+    private var devices: [DeviceID: DeviceRecord] = [:]
+    private var registrations: [DeviceID: [RegistrationNumber: Registration]] = [:]
+    private var messages = Mailboxes<StoredMessage>()
+    private var upstream = Mailboxes<StoredUpstream>()
+    private var senderRecords: [SenderID: SenderRecord] = [:]
+    private var seen: [SeenKey: UnixMilliseconds] = [:]
+    private var expiry = SortedKeys()
+    /// Small settings, by name.
+    package var settings: [String: [UInt8]] = [:]
+    /// What was counted.
+    package private(set) var tally = Tally()
+
+    /// Holds nothing.
+    package init() {}
+
+    /// Applies one batch.
+    package mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
+        var outcome = CommitOutcome(ticket: batch.ticket)
+        for mutation in batch.mutations { apply(mutation, &outcome) }
+        return outcome
+    }
+
+    private mutating func apply(_ mutation: Mutation, _ outcome: inout CommitOutcome) {
+        switch mutation {
+        case .putDevice(let record): devices[record.device] = record
+        case .putRegistration(let registration):
+            registrations[registration.name.device, default: [:]][registration.name.number] = registration
+        case .removeRegistration(let name):
+            registrations[name.device]?[name.number] = nil
+            if registrations[name.device]?.isEmpty == true { registrations[name.device] = nil }
+        case .removeDevice(let device): devices[device] = nil
+        case .putMessage(let message): put(message)
+        case .removeMessage(let device, let sequence, _, let reason):
+            guard let gone = messages.remove(device.number, sequence.number) else { return }
+            expiry.remove(ExpiryKey(gone))
+            if gone.kind == .message { tally.downstream[reason] += 1 }
+        case .putSender(let record): senderRecords[record.sender] = record
+        case .removeSender(let sender): senderRecords[sender] = nil
+        case .putUpstream(let message, let now): put(message, now, &outcome)
+        case .removeUpstream(let sender, let sequence, _, let reason):
+            guard let gone = upstream.remove(sender.number, sequence.number) else { return }
+            expiry.remove(ExpiryKey(gone))
+            if gone.kind == .message { tally.upstream[reason] += 1 }
+        }
+    }
+
+    private mutating func put(_ message: StoredMessage) {
+        guard messages.put(message, message.device.number, message.sequence.number) else { return }
+        expiry.insert(ExpiryKey(message))
+        if message.kind == .message { tally.downstream.accepted += 1 }
+    }
+
+    private mutating func put(
+        _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
+    ) {
+        let key = SeenKey(
+            device: message.from.device, category: message.category, persistentID: message.persistentID)
+        if !message.persistentID.isEmpty, let time = seen[key], Upstreams.isRemembered(time, at: now) {
+            outcome.duplicates.append((message.sender, message.sequence))
+            return
+        }
+        guard upstream.put(message, message.sender.number, message.sequence.number) else { return }
+        if !message.persistentID.isEmpty { seen[key] = now }
+        expiry.insert(ExpiryKey(message))
+        if message.kind == .message { tally.upstream.accepted += 1 }
+    }
+
+    /// Answers a question.
+    package func load(_ load: Load) -> Loaded {
+        switch load {
+        case .device(let device):
+            let state = DeviceState(
+                device: device, record: devices[device],
+                registrations: (registrations[device] ?? [:]).values.sorted {
+                    $0.name.number < $1.name.number
+                },
+                mailbox: messages.all(device.number).map { MailboxEntry($0) })
+            return .device(state)
+        case .messages(let device, let after, let limit):
+            let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
+            return .messages(device, page, isLast: isLast)
+        case .upstream(let sender, let after, let limit):
+            let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
+            return .upstream(sender, page, isLast: isLast)
+        case .expired(let time, let limit):
+            return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
+        }
+    }
+
+    /// All senders, by their id.
+    package var senders: [SenderRecord] { senderRecords.values.sorted { $0.sender < $1.sender } }
+
+    /// Devices in order of their id, after one, at most so many.
+    package func devices(after: DeviceID?, limit: Int) -> [DeviceRecord] {
+        let records = devices.values.filter { record in after.map { record.device > $0 } ?? true }
+        return Array(records.sorted { $0.device < $1.device }.prefix(limit))
+    }
+
+    /// Counts everything.
+    package func audit() -> StoreAudit {
+        var audit = StoreAudit()
+        audit.downstream = tally.downstream
+        audit.upstream = tally.upstream
+        messages.forEach { if $0.kind == .message { audit.downstreamPending += 1 } }
+        upstream.forEach { if $0.kind == .message { audit.upstreamPending += 1 } }
+        audit.devices = devices.count
+        audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
+        audit.senders = senderRecords.count
+        return audit
+    }
+}
+
+/// What every store must decide alike about upstream messages.
+package enum Upstreams {
+    /// Whether a message put at a time still keeps its repeats out.
+    package static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
+        now - time < Int64(Limits.upstreamMemorySeconds) * 1_000
+    }
+}

@@ -1,0 +1,114 @@
+package import Basics
+package import Delivery
+
+/// How a downstream message or marker is kept; device and sequence are its key.
+package enum MessageRecord {
+    private static let version: UInt8 = 1
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let marker = Flags(rawValue: 1)
+        static let collapses = Flags(rawValue: 2)
+        static let high = Flags(rawValue: 4)
+        static let wantsReceipt = Flags(rawValue: 8)
+        static let all: Flags = [.marker, .collapses, .high, .wantsReceipt]
+    }
+
+    /// What a removal must know of a message.
+    package struct Header: Sendable, Equatable {
+        /// Whether it is counted: a message, no marker.
+        package var isCounted: Bool
+        /// When it ends unheard, milliseconds since 1970.
+        package var expiresAt: UnixMilliseconds
+
+        /// A header; both parts are the caller's.
+        package init(isCounted: Bool, expiresAt: UnixMilliseconds) {
+            self.isCounted = isCounted
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// Replaces a buffer's content by the record of a message.
+    package static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
+        var flags: Flags = []
+        var discarded: Int?
+        if case .discardedMarker(let count) = message.kind {
+            flags.insert(.marker)
+            discarded = count
+        }
+        if message.collapseKey != nil { flags.insert(.collapses) }
+        if message.priority == .high { flags.insert(.high) }
+        if message.wantsReceipt { flags.insert(.wantsReceipt) }
+        var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
+        writer.byte(flags.rawValue)
+        writer.signed(message.expiresAt)
+        writer.number(UInt64(message.salt))
+        writer.number(message.registration.number)
+        if let discarded { writer.number(UInt64(discarded)) }
+        if let key = message.collapseKey { writer.bytes(key) }
+        writer.number(message.sender.number)
+        writer.signed(message.acceptedAt)
+        writer.bytes(message.messageID)
+        writer.bytes(message.body)
+        buffer = writer.finish()
+    }
+
+    /// The message in a record.
+    package static func message(
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+    ) throws(RecordFault) -> StoredMessage {
+        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        let (flags, entry) = try entry(&reader, sequence)
+        let sender = SenderID(try reader.number())
+        let acceptedAt = try reader.signed()
+        let messageID = try reader.byteArray()
+        let body = try reader.byteArray()
+        try reader.finish()
+        return StoredMessage(
+            device: device, sequence: sequence, salt: entry.salt, registration: entry.registration,
+            sender: sender, kind: entry.kind, messageID: messageID, collapseKey: entry.collapseKey,
+            acceptedAt: acceptedAt, expiresAt: entry.expiresAt,
+            priority: flags.contains(.high) ? .high : .normal,
+            wantsReceipt: flags.contains(.wantsReceipt), body: body)
+    }
+
+    /// The message in a record without its body, which is not copied.
+    package static func entry(
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+    ) throws(RecordFault) -> MailboxEntry {
+        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        return try entry(&reader, sequence).1
+    }
+
+    /// What a removal must know.
+    package static func header(
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+    ) throws(RecordFault) -> Header {
+        var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
+        let flags = Flags(rawValue: try reader.byte())
+        return Header(isCounted: !flags.contains(.marker), expiresAt: try reader.signed())
+    }
+
+    private static func entry(
+        _ reader: inout RecordReader, _ sequence: Sequence
+    ) throws(RecordFault) -> (Flags, MailboxEntry) {
+        let flags = Flags(rawValue: try reader.byte())
+        guard Flags.all.isSuperset(of: flags) else { throw .value }
+        let expiresAt = try reader.signed()
+        guard let salt = UInt32(exactly: try reader.number()) else { throw .value }
+        let registration = RegistrationNumber(try reader.number())
+        let kind: StoredMessage.Kind =
+            flags.contains(.marker) ? .discardedMarker(count: try reader.count()) : .message
+        let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
+        let entry = MailboxEntry(
+            StoredMessage(
+                device: DeviceID(0), sequence: sequence, salt: salt, registration: registration,
+                sender: SenderID(0), kind: kind, messageID: [], collapseKey: collapseKey, acceptedAt: 0,
+                expiresAt: expiresAt, body: []))
+        return (flags, entry)
+    }
+
+    private static func place(_ device: DeviceID, _ sequence: Sequence) -> RecordPlace {
+        RecordPlace(.message, device.number, sequence.number)
+    }
+}

@@ -1,0 +1,106 @@
+package import Basics
+package import Delivery
+
+/// How devices, registrations and senders are kept; their ids are their keys.
+package enum RegistryRecord {
+    private static let version: UInt8 = 1
+
+    /// Replaces a buffer's content by the record of a device.
+    package static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(
+            buffer, version: version, place: RecordPlace(.device, device.device.number))
+        writer.bytes(device.token.octets)
+        writer.signed(device.createdAt)
+        writer.signed(device.seenAt)
+        writer.number(device.nextRegistration)
+        buffer = writer.finish()
+    }
+
+    /// The device in a record.
+    package static func device(
+        _ bytes: borrowing RawSpan, _ device: DeviceID
+    ) throws(RecordFault) -> DeviceRecord {
+        var reader = try RecordReader(
+            copy bytes, version: version, place: RecordPlace(.device, device.number))
+        let record = DeviceRecord(
+            device: device, token: SecretDigest(octets: try reader.digest()),
+            createdAt: try reader.signed(), seenAt: try reader.signed(),
+            nextRegistration: try reader.number())
+        try reader.finish()
+        return record
+    }
+
+    /// Replaces a buffer's content by the record of a registration.
+    package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(buffer, version: version, place: place(registration.name))
+        writer.bytes(registration.category)
+        writer.bytes(registration.subtype)
+        writer.bytes(registration.senderText)
+        writer.number(registration.sender.number)
+        writer.signed(registration.createdAt)
+        buffer = writer.finish()
+    }
+
+    /// The registration in a record.
+    package static func registration(
+        _ bytes: borrowing RawSpan, _ name: RegistrationName
+    ) throws(RecordFault) -> Registration {
+        var reader = try RecordReader(copy bytes, version: version, place: place(name))
+        let registration = Registration(
+            name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
+            senderText: try reader.byteArray(), sender: SenderID(try reader.number()),
+            createdAt: try reader.signed())
+        try reader.finish()
+        return registration
+    }
+
+    /// Replaces a buffer's content by the record of a sender.
+    package static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(
+            buffer, version: version, place: RecordPlace(.sender, sender.sender.number))
+        writer.byte(sender.isSuspended ? 1 : 0)
+        writer.bytes([UInt8](sender.label.utf8))
+        writer.signed(sender.createdAt)
+        writer.number(UInt64(sender.keys.count))
+        for key in sender.keys {
+            writer.bytes(key.digest.octets)
+            writer.signed(key.createdAt)
+            writer.byte(key.expiresAt == nil ? 0 : 1)
+            if let end = key.expiresAt { writer.signed(end) }
+        }
+        buffer = writer.finish()
+    }
+
+    /// The sender in a record.
+    package static func sender(
+        _ bytes: borrowing RawSpan, _ sender: SenderID
+    ) throws(RecordFault) -> SenderRecord {
+        var reader = try RecordReader(
+            copy bytes, version: version, place: RecordPlace(.sender, sender.number))
+        let isSuspended = try flag(&reader)
+        let label = try reader.text()
+        let createdAt = try reader.signed()
+        var keys: [ServerKey] = []
+        for _ in 0..<(try reader.count()) {
+            keys.append(
+                ServerKey(
+                    digest: SecretDigest(octets: try reader.digest()), createdAt: try reader.signed(),
+                    expiresAt: try flag(&reader) ? try reader.signed() : nil))
+        }
+        try reader.finish()
+        return SenderRecord(
+            sender: sender, label: label, keys: keys, createdAt: createdAt, isSuspended: isSuspended)
+    }
+
+    private static func flag(_ reader: inout RecordReader) throws(RecordFault) -> Bool {
+        switch try reader.byte() {
+        case 0: false
+        case 1: true
+        default: throw .value
+        }
+    }
+
+    private static func place(_ name: RegistrationName) -> RecordPlace {
+        RecordPlace(.registration, name.device.number, name.number.number)
+    }
+}

@@ -1,0 +1,24 @@
+/// Expiry keys in order.
+struct SortedKeys: Sendable {
+    /// Ascending.
+    private(set) var keys: [ExpiryKey] = []
+
+    /// Adds a key that is not there yet.
+    mutating func insert(_ key: ExpiryKey) { keys.insert(key, at: place(of: key)) }
+
+    /// Removes a key if it is there.
+    mutating func remove(_ key: ExpiryKey) {
+        let at = place(of: key)
+        if at < keys.count, keys[at] == key { keys.remove(at: at) }
+    }
+
+    private func place(of key: ExpiryKey) -> Int {
+        if let last = keys.last, last < key { return keys.count }
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

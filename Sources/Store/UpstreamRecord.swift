@@ -1,0 +1,75 @@
+package import Basics
+package import Delivery
+
+/// How an upstream message or receipt is kept; sender and sequence are its key.
+package enum UpstreamRecord {
+    private static let version: UInt8 = 1
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let receipt = Flags(rawValue: 1)
+        static let fcmDomain = Flags(rawValue: 2)
+        static let all: Flags = [.receipt, .fcmDomain]
+    }
+
+    /// Replaces a buffer's content by the record of a message.
+    package static func write(_ upstream: StoredUpstream, to buffer: inout ByteBuffer) {
+        var flags: Flags = []
+        var sentAt: UnixMilliseconds?
+        if case .receipt(let time) = upstream.kind {
+            flags.insert(.receipt)
+            sentAt = time
+        }
+        if upstream.isFCMDomain { flags.insert(.fcmDomain) }
+        var writer = RecordWriter(buffer, version: version, place: place(upstream.sender, upstream.sequence))
+        writer.byte(flags.rawValue)
+        writer.signed(upstream.expiresAt)
+        if let sentAt { writer.signed(sentAt) }
+        writer.number(upstream.from.device.number)
+        writer.number(upstream.from.number.number)
+        writer.signed(Int64(upstream.lifetimeSeconds))
+        writer.bytes(upstream.category)
+        writer.bytes(upstream.messageID)
+        writer.bytes(upstream.persistentID)
+        writer.bytes(upstream.body)
+        buffer = writer.finish()
+    }
+
+    /// The message in a record.
+    package static func upstream(
+        _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
+    ) throws(RecordFault) -> StoredUpstream {
+        var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))
+        let flags = Flags(rawValue: try reader.byte())
+        guard Flags.all.isSuperset(of: flags) else { throw .value }
+        let expiresAt = try reader.signed()
+        let kind: StoredUpstream.Kind =
+            flags.contains(.receipt) ? .receipt(sentAt: try reader.signed()) : .message
+        let device = DeviceID(try reader.number())
+        let from = RegistrationName(device: device, number: RegistrationNumber(try reader.number()))
+        guard let lifetime = Int(exactly: try reader.signed()) else { throw .value }
+        let category = try reader.byteArray()
+        let messageID = try reader.byteArray()
+        let persistentID = try reader.byteArray()
+        let body = try reader.byteArray()
+        try reader.finish()
+        return StoredUpstream(
+            sender: sender, sequence: sequence, kind: kind, from: from,
+            isFCMDomain: flags.contains(.fcmDomain), category: category, messageID: messageID,
+            persistentID: persistentID, expiresAt: expiresAt, lifetimeSeconds: lifetime, body: body)
+    }
+
+    /// What a removal must know.
+    package static func header(
+        _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
+    ) throws(RecordFault) -> MessageRecord.Header {
+        var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))
+        let flags = Flags(rawValue: try reader.byte())
+        return MessageRecord.Header(
+            isCounted: !flags.contains(.receipt), expiresAt: try reader.signed())
+    }
+
+    private static func place(_ sender: SenderID, _ sequence: Sequence) -> RecordPlace {
+        RecordPlace(.upstream, sender.number, sequence.number)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import RocksStore
+import Store
+
+/// The stores that keep the contract.
+enum Kind: String, CaseIterable {
+    case memory
+    case rocks
+}
+
+/// A directory that vanishes with its owner.
+final class ScratchDirectory {
+    let path: String
+
+    init() {
+        path = NSTemporaryDirectory() + "ccsd-store-\(UUID().uuidString)"
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// A copy as a killed process would have left it.
+    func copied() throws -> ScratchDirectory {
+        let copy = ScratchDirectory()
+        try FileManager.default.removeItem(atPath: copy.path)
+        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+        return copy
+    }
+}
+
+/// A store of a kind with the directory that it lives in.
+struct Opened {
+    let store: any Store
+    let directory: ScratchDirectory
+}
+
+func open(_ kind: Kind) throws -> Opened {
+    let directory = ScratchDirectory()
+    switch kind {
+    case .memory: return Opened(store: MemoryStore(), directory: directory)
+    case .rocks: return Opened(store: try RocksStore(path: directory.path + "/db"), directory: directory)
+    }
+}

@@ -1,0 +1,102 @@
+import Basics
+import Delivery
+import Store
+
+/// What a store should hold, kept so simply that it can hardly be wrong.
+struct NaiveModel {
+    var devices: [DeviceRecord] = []
+    var registrations: [Registration] = []
+    var senders: [SenderRecord] = []
+    var messages: [StoredMessage] = []
+    var upstream: [StoredUpstream] = []
+    var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
+    var down = MilestoneCounts()
+    var up = MilestoneCounts()
+
+    mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
+        var outcome = CommitOutcome(ticket: batch.ticket)
+        for mutation in batch.mutations {
+            switch mutation {
+            case .putDevice(let record):
+                devices.removeAll { $0.device == record.device }
+                devices.append(record)
+            case .removeDevice(let device): devices.removeAll { $0.device == device }
+            case .putRegistration(let registration):
+                registrations.removeAll { $0.name == registration.name }
+                registrations.append(registration)
+            case .removeRegistration(let name): registrations.removeAll { $0.name == name }
+            case .putSender(let record):
+                senders.removeAll { $0.sender == record.sender }
+                senders.append(record)
+            case .removeSender(let sender): senders.removeAll { $0.sender == sender }
+            case .putMessage(let message):
+                if messages.contains(where: { $0.device == message.device && $0.sequence == message.sequence }
+                ) {
+                    continue
+                }
+                messages.append(message)
+                if message.kind == .message { down.accepted += 1 }
+            case .removeMessage(let device, let sequence, _, let reason):
+                guard let at = messages.firstIndex(where: { $0.device == device && $0.sequence == sequence })
+                else { continue }
+                if messages.remove(at: at).kind == .message { down[reason] += 1 }
+            case .putUpstream(let message, let now): put(message, now, &outcome)
+            case .removeUpstream(let sender, let sequence, _, let reason):
+                guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
+                else { continue }
+                if upstream.remove(at: at).kind == .message { up[reason] += 1 }
+            }
+        }
+        return outcome
+    }
+
+    private mutating func put(
+        _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
+    ) {
+        let isRepeated = seen.contains {
+            $0.0 == message.from.device && $0.1 == message.category && $0.2 == message.persistentID
+                && now - $0.3 < 86_400_000
+        }
+        if !message.persistentID.isEmpty, isRepeated {
+            return outcome.duplicates.append((message.sender, message.sequence))
+        }
+        if upstream.contains(where: { $0.sender == message.sender && $0.sequence == message.sequence }) {
+            return
+        }
+        seen.append((message.from.device, message.category, message.persistentID, now))
+        upstream.append(message)
+        if message.kind == .message { up.accepted += 1 }
+    }
+
+    /// The first thing in which a store differs; nil if in none.
+    func difference(from store: any Store, devices range: ClosedRange<UInt64>, at time: UnixMilliseconds)
+        throws -> String?
+    {
+        for device in range {
+            let state = try store.state(device)
+            let mailbox = messages.filter { $0.device.number == device }.sorted { $0.sequence < $1.sequence }
+            if try store.mailbox(device) != mailbox { return "mailbox of \(device)" }
+            if state?.mailbox != mailbox.map({ MailboxEntry($0) }) { return "entries of \(device)" }
+            if state?.record != devices.first(where: { $0.device.number == device }) {
+                return "device \(device)"
+            }
+            let own = registrations.filter { $0.name.device.number == device }.sorted {
+                $0.name.number < $1.name.number
+            }
+            if state?.registrations != own { return "registrations of \(device)" }
+            let outbox = upstream.filter { $0.sender.number == device }.sorted { $0.sequence < $1.sequence }
+            if try store.outbox(device) != outbox { return "upstream of \(device)" }
+        }
+        if try store.senders() != senders.sorted(by: { $0.sender < $1.sender }) { return "senders" }
+        let listed = try store.devices(after: nil, limit: 1_000)
+        if listed != devices.sorted(by: { $0.device < $1.device }) { return "devices" }
+        let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
+        if try store.expired(by: time) != ends.filter({ $0.time <= time }).sorted().map(\.entry) {
+            return "ends"
+        }
+        let audit = try store.audit()
+        if !audit.holds { return "audit \(audit)" }
+        if audit.downstream != down || audit.upstream != up { return "counts \(audit)" }
+        return nil
+    }
+}

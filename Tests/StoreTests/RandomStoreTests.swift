@@ -1,0 +1,80 @@
+import Basics
+import Delivery
+import Store
+import Synchronization
+import Testing
+
+/// Thousands of random batches against the model, and stores with a fault that this must find.
+@Suite struct RandomStoreTests {
+    @Test("Random batches leave what the model says", arguments: Kind.allCases, [1, 2, 3] as [UInt64])
+    func agreesWithModel(_ kind: Kind, _ seed: UInt64) throws {
+        let opened = try open(kind)
+        let difference = try firstDifference(opened.store, seed: seed, commits: 1_500)
+        #expect(difference == nil)
+    }
+
+    @Test("A planted fault is found", arguments: FaultyStore.Fault.allCases)
+    func canary(_ fault: FaultyStore.Fault) throws {
+        let difference = try firstDifference(FaultyStore(fault), seed: 1, commits: 1_500)
+        #expect(difference != nil)
+    }
+}
+
+/// A store with one thing wrong.
+final class FaultyStore: Store {
+    enum Fault: CaseIterable {
+        case dropsOneMutation
+        case reordersBatch
+        case repeatsOneBatch
+        case forgetsDuplicates
+        case losesTail
+        case hidesOldest
+    }
+
+    private let base = MemoryStore()
+    private let fault: Fault
+    private let commits = Mutex(0)
+
+    init(_ fault: Fault) { self.fault = fault }
+
+    func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+        let count = commits.withLock { count in
+            count += 1
+            return count
+        }
+        guard count > 20 else { return try base.commit(batches) }
+        var changed = batches
+        switch fault {
+        case .dropsOneMutation:
+            if count % 9 == 0, !changed[0].mutations.isEmpty { changed[0].mutations.removeLast() }
+        case .reordersBatch:
+            changed = changed.map {
+                WriteBatch(ticket: $0.ticket, mutations: $0.mutations.reversed(), isDurable: $0.isDurable)
+            }
+        case .repeatsOneBatch:
+            if count % 10 == 0 { _ = try base.commit(batches) }
+        case .forgetsDuplicates:
+            return try base.commit(batches).map { CommitOutcome(ticket: $0.ticket) }
+        case .losesTail: if count % 40 == 0 { changed[changed.count - 1].mutations = [] }
+        case .hidesOldest: break
+        }
+        return try base.commit(changed)
+    }
+
+    func load(_ load: Load) throws(StoreError) -> Loaded {
+        let answer = try base.load(load)
+        if fault == .hidesOldest, case .expired(let entries) = answer {
+            return .expired(Array(entries.dropFirst()))
+        }
+        return answer
+    }
+
+    func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
+    func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        try base.devices(after: after, limit: limit)
+    }
+    func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
+    func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
+    func audit() throws(StoreError) -> StoreAudit { try base.audit() }
+    func close() throws(StoreError) { try base.close() }
+}

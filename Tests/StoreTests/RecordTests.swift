@@ -1,0 +1,89 @@
+import Basics
+import Delivery
+import Store
+import Testing
+
+/// Records are read exactly as they were written, or not at all.
+@Suite struct RecordTests {
+    private let message = Samples.message(5, 9, key: "score", body: Array(repeating: 3, count: 40))
+
+    private func record(_ message: StoredMessage) -> [UInt8] {
+        var buffer = ByteBuffer()
+        buffer.append([1, 2, 3])
+        MessageRecord.write(message, to: &buffer)
+        return buffer.copied()
+    }
+
+    @Test("Extreme values return as they were written")
+    func extremes() throws {
+        let messages = [
+            StoredMessage(
+                device: DeviceID(.max), sequence: Sequence(.max), salt: .max,
+                registration: RegistrationNumber(.max),
+                sender: SenderID(.max), kind: .discardedMarker(count: .max), messageID: [], collapseKey: [],
+                acceptedAt: .min, expiresAt: .max, body: []),
+            StoredMessage(
+                device: DeviceID(0), sequence: Sequence(0), salt: 0, registration: RegistrationNumber(0),
+                sender: SenderID(0), messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
+                expiresAt: .min, priority: .high, wantsReceipt: true,
+                body: [UInt8](repeating: 0, count: 70_000)),
+        ]
+        for message in messages {
+            let bytes = record(message)
+            #expect(
+                try MessageRecord.message(bytes.raw, device: message.device, sequence: message.sequence)
+                    == message)
+            #expect(
+                try MessageRecord.entry(bytes.raw, device: message.device, sequence: message.sequence)
+                    == MailboxEntry(message))
+            #expect(
+                try MessageRecord.header(bytes.raw, device: message.device, sequence: message.sequence)
+                    == MessageRecord.Header(isCounted: message.kind == .message, expiresAt: message.expiresAt)
+            )
+        }
+    }
+
+    @Test("Every changed bit and every cut is found")
+    func damage() {
+        let good = record(message)
+        func reads(_ bytes: [UInt8]) -> Bool {
+            (try? MessageRecord.message(bytes.raw, device: message.device, sequence: message.sequence)) != nil
+        }
+        #expect(reads(good), "the canary: undamaged, it must be read")
+        for at in good.indices {
+            for bit in 0..<8 {
+                var bad = good
+                bad[at] ^= 1 << UInt8(bit)
+                #expect(!reads(bad), "bit \(bit) of octet \(at)")
+            }
+            #expect(!reads(Array(good[..<at])), "cut to \(at)")
+        }
+        #expect(!reads(good + [0]))
+    }
+
+    @Test("A record under another key is found")
+    func misplaced() {
+        let bytes = record(message)
+        #expect(throws: RecordFault.checksum) {
+            try MessageRecord.message(bytes.raw, device: message.device, sequence: Sequence(10))
+        }
+        #expect(throws: RecordFault.checksum) {
+            try MessageRecord.entry(bytes.raw, device: DeviceID(6), sequence: message.sequence)
+        }
+        #expect(throws: RecordFault.checksum) {
+            try UpstreamRecord.upstream(bytes.raw, sender: SenderID(5), sequence: message.sequence)
+        }
+    }
+
+    @Test("A tally returns as it was written")
+    func tally() throws {
+        var tally = Tally()
+        for (index, milestone) in Milestone.allCases.enumerated() {
+            tally.downstream[milestone] = index * 1_000
+            tally.upstream[milestone] = index + 7
+        }
+        var buffer = ByteBuffer()
+        tally.write(to: &buffer)
+        #expect(try Tally(reading: buffer.bytes) == tally)
+    }
+}

@@ -1,0 +1,200 @@
+import Basics
+import Delivery
+import Foundation
+import Store
+import Testing
+
+@testable import RocksStore
+
+/// What only a store on a disk must do: come back, refuse, and name what is broken.
+@Suite struct RocksStoreTests {
+    private let directory = ScratchDirectory()
+    private var path: String { directory.path + "/db" }
+
+    @Test("What was committed is there after closing and opening, and after opening without closing")
+    func reopens() throws {
+        var model = NaiveModel()
+        var batches = RandomBatches(seed: 11)
+        for round in 0..<6 {
+            let store = try RocksStore(path: path)
+            #expect(try model.difference(from: store, devices: RandomBatches.owners, at: batches.now) == nil)
+            for _ in 0..<60 {
+                let next = batches.next()
+                #expect(try store.commit(next) == next.map { model.apply($0) })
+            }
+            if round % 2 == 0 { try store.close() }
+        }
+    }
+
+    @Test("A killed process loses nothing it has written")
+    func killed() throws {
+        let store = try RocksStore(path: path)
+        var model = NaiveModel()
+        var batches = RandomBatches(seed: 12)
+        for _ in 0..<10 {
+            for _ in 0..<40 {
+                let next = batches.next()
+                #expect(try store.commit(next) == next.map { model.apply($0) })
+            }
+            let copy = try directory.copied()
+            let found = try RocksStore(path: copy.path + "/db")
+            #expect(try model.difference(from: found, devices: RandomBatches.owners, at: batches.now) == nil)
+        }
+    }
+
+    @Test(
+        "After a power cut everything durable is there, a prefix of the rest, and the counts fit",
+        arguments: 1...12 as ClosedRange<UInt64>)
+    func powerCut(_ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let store = try RocksStore(path: path)
+        for sequence in 1...50 as ClosedRange<UInt64> {
+            try store.apply(.putMessage(Samples.message(5, sequence)))
+        }
+        let log = try #require(try ScratchDirectory.newestLog(in: path))
+        let synced = try Data(contentsOf: URL(fileURLWithPath: log)).count
+        for sequence in 1...50 as ClosedRange<UInt64> {
+            try store.apply(
+                .removeMessage(DeviceID(5), Sequence(sequence), expiresAt: 0, reason: .delivered),
+                durable: false)
+        }
+        let copy = try directory.copied()
+        let copiedLog = log.replacingOccurrences(of: directory.path, with: copy.path)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: copiedLog))
+        bytes = bytes.prefix(Int.random(in: synced...bytes.count, using: &random))
+        if seed % 3 == 0 {
+            bytes.append(Data((0..<100).map { _ in UInt8.random(in: 0...255, using: &random) }))
+        }
+        try bytes.write(to: URL(fileURLWithPath: copiedLog))
+        let found = try RocksStore(path: copy.path + "/db")
+        let audit = try found.audit()
+        #expect(audit.holds)
+        #expect(audit.downstream.accepted == 50)
+        let left = try found.mailbox(5).map(\.sequence.number)
+        #expect(left == Array((1...50 as ClosedRange<UInt64>).suffix(left.count)))
+    }
+
+    @Test("A second opener is told who holds the store")
+    func locked() throws {
+        let store = try RocksStore(path: path)
+        let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
+        #expect(error?.kind == .locked)
+        #expect(error?.description.contains("already open in this process") == true)
+        // The refusal must not have given the lock up: the store still works, and still refuses.
+        try store.apply(.putMessage(Samples.message(1, 1)))
+        #expect(throws: StoreError.self) { try RocksStore(path: path) }
+        try store.close()
+        #expect(try RocksStore(path: path).mailbox(1).count == 1)
+    }
+
+    @Test("The directory is closed to others")
+    func mode() throws {
+        let store = try RocksStore(path: path)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o700)
+        try store.close()
+    }
+
+    @Test("A newer format is refused, not misread")
+    func newerFormat() throws {
+        try RocksStore(path: path).close()
+        try raw { engine in
+            let (key, value) = (MetaKey.format, [UInt8]("2".utf8))
+            try engine.put(.meta, key.raw, value.raw)
+        }
+        let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
+        #expect(error?.kind == .newerFormat)
+    }
+
+    @Test("Unreadable records are named by the audit, passed over by loads, and stay")
+    func corruption() throws {
+        let store = try RocksStore(path: path)
+        for sequence in 1...3 as ClosedRange<UInt64> {
+            try store.apply(
+                .putMessage(Samples.message(5, sequence, ends: 100)),
+                .putUpstream(Samples.upstream(8, sequence), now: 0),
+                .putRegistration(Samples.registration(6, sequence)), .putDevice(Samples.device(sequence)))
+        }
+        #expect(try store.audit().holds, "the canary: it holds before the damage")
+        try store.close()
+        try raw { engine in
+            let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+            try engine.put(.pending, Key(5, 2).bytes, garbage.raw)
+            try engine.put(.upstream, Key(8, 1).bytes, garbage.raw)
+            try engine.put(.registry, Key.registration(Samples.registration(6, 3).name).bytes, garbage.raw)
+            try engine.put(.registry, Key.device(DeviceID(2)).bytes, [UInt8]().raw)
+        }
+        let damaged = try RocksStore(path: path)
+        #expect(try damaged.mailbox(5).map(\.sequence.number) == [1, 3])
+        #expect(try damaged.outbox(8).map(\.sequence.number) == [2, 3])
+        #expect(try damaged.state(5)?.mailbox.count == 2)
+        #expect(damaged.unreadablePassedOver == 3)
+        let error = #expect(throws: StoreError.self) { try damaged.load(.device(DeviceID(6))) }
+        #expect(error?.kind == .corrupt)
+        #expect(error?.description == "registry/6/3: wrong checksum")
+        // The sweep is rid of it, the record itself is not.
+        try damaged.apply(.removeMessage(DeviceID(5), Sequence(2), expiresAt: 100, reason: .expired))
+        #expect(try damaged.expired(by: 100).count == 2)
+        let audit = try damaged.audit()
+        #expect(!audit.holds)
+        #expect(
+            audit.unreadable.sorted() == [
+                "pending/5/2: wrong checksum", "registry/2: wrong length", "registry/6/3: wrong checksum",
+                "upstream/8/1: wrong checksum",
+            ])
+        #expect(audit.downstreamPending == 2 && audit.upstreamPending == 2 && audit.devices == 2)
+    }
+
+    @Test("After a failed write the store is opened anew and goes on")
+    func failedWrite() throws {
+        let store = try RocksStore(path: path)
+        try store.apply(.putMessage(Samples.message(5, 1)))
+        store.pretendWriteFailed()
+        try store.apply(.putMessage(Samples.message(5, 2)))
+        #expect(try store.mailbox(5).count == 2)
+        #expect(try store.audit().holds)
+    }
+
+    @Test("A closed store says so")
+    func closed() throws {
+        let store = try RocksStore(path: path)
+        try store.close()
+        try store.close()
+        #expect(throws: StoreError.self) { try store.apply(.putMessage(Samples.message(5, 1))) }
+        #expect(throws: StoreError.self) { try store.mailbox(5) }
+    }
+
+    @Test("What need not be remembered any more goes when the engine compacts")
+    func forgetting() throws {
+        let store = try RocksStore(path: path)
+        for sequence in 1...40 as ClosedRange<UInt64> {
+            try store.apply(
+                .putUpstream(
+                    Samples.upstream(8, sequence, persistentID: "p\(sequence)"), now: Int64(sequence)))
+        }
+        #expect(store.compactedSeen() == 40)
+        let later = Int64(Limits.upstreamMemorySeconds) * 1_000 + 21
+        try store.apply(.putUpstream(Samples.upstream(8, 99, persistentID: "new"), now: later))
+        #expect(store.compactedSeen() == 20)
+    }
+
+    @Test("Engine texts are told apart")
+    func faults() {
+        #expect(kind(of: "IO error: No space left on device: While appending to file") == .full)
+        #expect(kind(of: "IO error: While lock file: /x/LOCK: Resource temporarily unavailable") == .locked)
+        #expect(kind(of: "Corruption: block checksum mismatch") == .corrupt)
+        #expect(kind(of: "IO error: Input/output error") == .inputOutput)
+    }
+
+    private func raw(_ body: (Engine) throws -> Void) throws {
+        try body(try Engine(path: path, memory: SeenMemory()))
+    }
+}
+
+extension ScratchDirectory {
+    /// The write-ahead log that is being written.
+    static func newestLog(in path: String) throws -> String? {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".log") }.max()
+            .map { "\(path)/\($0)" }
+    }
+}

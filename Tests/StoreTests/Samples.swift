@@ -1,0 +1,100 @@
+import Basics
+import Delivery
+import Store
+
+/// Values to store, with the parts that a test cares for.
+enum Samples {
+    static let day: UnixMilliseconds = 86_400_000
+    static let now: UnixMilliseconds = 1_700_000_000_000
+
+    static func message(
+        _ device: UInt64, _ sequence: UInt64, ends: UnixMilliseconds = now + day,
+        kind: StoredMessage.Kind = .message, key: String? = nil, body: [UInt8] = [1, 2, 3]
+    ) -> StoredMessage {
+        StoredMessage(
+            device: DeviceID(device), sequence: Sequence(sequence),
+            salt: UInt32(truncatingIfNeeded: sequence),
+            registration: RegistrationNumber(7), sender: SenderID(kind == .message ? 42 : 0), kind: kind,
+            messageID: Array("m-\(sequence)".utf8), collapseKey: key.map { Array($0.utf8) },
+            acceptedAt: now, expiresAt: ends, priority: sequence % 2 == 0 ? .high : .normal,
+            wantsReceipt: sequence % 3 == 0, body: body)
+    }
+
+    static func upstream(
+        _ sender: UInt64, _ sequence: UInt64, device: UInt64 = 5, persistentID: String = "",
+        category: String = "com.example", ends: UnixMilliseconds = now + day,
+        kind: StoredUpstream.Kind = .message
+    ) -> StoredUpstream {
+        StoredUpstream(
+            sender: SenderID(sender), sequence: Sequence(sequence), kind: kind,
+            from: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
+            isFCMDomain: sequence % 2 == 0, category: Array(category.utf8),
+            messageID: Array("u-\(sequence)".utf8), persistentID: Array(persistentID.utf8),
+            expiresAt: ends, lifetimeSeconds: 3_600, body: [9, 8, 7])
+    }
+
+    static func device(_ number: UInt64, seenAt: UnixMilliseconds = now) -> DeviceRecord {
+        DeviceRecord(
+            device: DeviceID(number), token: digest(UInt8(truncatingIfNeeded: number)), createdAt: now,
+            seenAt: seenAt, nextRegistration: 3)
+    }
+
+    static func registration(_ device: UInt64, _ number: UInt64) -> Registration {
+        Registration(
+            name: RegistrationName(device: DeviceID(device), number: RegistrationNumber(number)),
+            category: Array("com.example.\(number)".utf8), subtype: [], senderText: Array("42".utf8),
+            sender: SenderID(42), createdAt: now)
+    }
+
+    static func sender(_ number: UInt64, label: String = "Läden") -> SenderRecord {
+        SenderRecord(
+            sender: SenderID(number), label: label,
+            keys: [
+                ServerKey(digest: digest(1), createdAt: now, expiresAt: now + day),
+                ServerKey(digest: digest(2), createdAt: now),
+            ], createdAt: now, isSuspended: number % 2 == 1)
+    }
+
+    static func digest(_ octet: UInt8) -> SecretDigest {
+        SecretDigest(octets: [UInt8](repeating: octet, count: 32))
+    }
+
+    static func batch(_ mutations: Mutation..., ticket: UInt64 = 1, durable: Bool = true) -> WriteBatch {
+        WriteBatch(ticket: ticket, mutations: mutations, isDurable: durable)
+    }
+}
+
+extension Store {
+    /// Commits one batch and returns its outcome.
+    @discardableResult
+    func apply(_ mutations: Mutation..., ticket: UInt64 = 1, durable: Bool = true) throws -> CommitOutcome {
+        let outcomes = try commit([WriteBatch(ticket: ticket, mutations: mutations, isDurable: durable)])
+        return outcomes[0]
+    }
+
+    func mailbox(_ device: UInt64, after: UInt64 = 0, limit: Int = 1_000) throws -> [StoredMessage] {
+        guard
+            case .messages(_, let page, _) = try load(
+                .messages(DeviceID(device), after: Sequence(after), limit: limit))
+        else { return [] }
+        return page
+    }
+
+    func outbox(_ sender: UInt64, after: UInt64 = 0, limit: Int = 1_000) throws -> [StoredUpstream] {
+        guard
+            case .upstream(_, let page, _) = try load(
+                .upstream(SenderID(sender), after: Sequence(after), limit: limit))
+        else { return [] }
+        return page
+    }
+
+    func state(_ device: UInt64) throws -> DeviceState? {
+        guard case .device(let state) = try load(.device(DeviceID(device))) else { return nil }
+        return state
+    }
+
+    func expired(by time: UnixMilliseconds, limit: Int = 100_000) throws -> [ExpiredEntry] {
+        guard case .expired(let entries) = try load(.expired(by: time, limit: limit)) else { return [] }
+        return entries
+    }
+}
