@@ -40,7 +40,7 @@ import Store
 
     deinit {
         unsafe rocksdb_cancel_all_background_work(database, 1)
-        for unsafehandle in unsafe families { unsafe rocksdb_column_family_handle_destroy(handle) }
+        unsafe families.forEach { unsafe rocksdb_column_family_handle_destroy($0) }
         unsafe rocksdb_close(database)
         unsafe rocksdb_readoptions_destroy(reading)
         unsafe rocksdb_writeoptions_destroy(syncing)

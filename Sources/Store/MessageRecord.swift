@@ -58,18 +58,10 @@ package enum MessageRecord {
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> StoredMessage {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
-        let (flags, entry) = try entry(&reader, sequence)
-        let sender = SenderID(try reader.number())
-        let acceptedAt = try reader.signed()
-        let messageID = try reader.byteArray()
-        let body = try reader.byteArray()
+        var message = try envelope(&reader, device, sequence)
+        message.body = try reader.byteArray()
         try reader.finish()
-        return StoredMessage(
-            device: device, sequence: sequence, salt: entry.salt, registration: entry.registration,
-            sender: sender, kind: entry.kind, messageID: messageID, collapseKey: entry.collapseKey,
-            acceptedAt: acceptedAt, expiresAt: entry.expiresAt,
-            priority: flags.contains(.high) ? .high : .normal,
-            wantsReceipt: flags.contains(.wantsReceipt), body: body)
+        return message
     }
 
     /// The message in a record without its body, which is not copied.
@@ -77,7 +69,7 @@ package enum MessageRecord {
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> MailboxEntry {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
-        return try entry(&reader, sequence).1
+        return MailboxEntry(try envelope(&reader, device, sequence))
     }
 
     /// What a removal must know.
@@ -89,9 +81,9 @@ package enum MessageRecord {
         return Header(isCounted: !flags.contains(.marker), expiresAt: try reader.signed())
     }
 
-    private static func entry(
-        _ reader: inout RecordReader, _ sequence: Sequence
-    ) throws(RecordFault) -> (Flags, MailboxEntry) {
+    private static func envelope(
+        _ reader: inout RecordReader, _ device: DeviceID, _ sequence: Sequence
+    ) throws(RecordFault) -> StoredMessage {
         let flags = Flags(rawValue: try reader.byte())
         guard Flags.all.isSuperset(of: flags) else { throw .value }
         let expiresAt = try reader.signed()
@@ -100,12 +92,13 @@ package enum MessageRecord {
         let kind: StoredMessage.Kind =
             flags.contains(.marker) ? .discardedMarker(count: try reader.count()) : .message
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
-        let entry = MailboxEntry(
-            StoredMessage(
-                device: DeviceID(0), sequence: sequence, salt: salt, registration: registration,
-                sender: SenderID(0), kind: kind, messageID: [], collapseKey: collapseKey, acceptedAt: 0,
-                expiresAt: expiresAt, body: []))
-        return (flags, entry)
+        let sender = SenderID(try reader.number())
+        let acceptedAt = try reader.signed()
+        return StoredMessage(
+            device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
+            kind: kind, messageID: try reader.byteArray(), collapseKey: collapseKey,
+            acceptedAt: acceptedAt, expiresAt: expiresAt, priority: flags.contains(.high) ? .high : .normal,
+            wantsReceipt: flags.contains(.wantsReceipt), body: [])
     }
 
     private static func place(_ device: DeviceID, _ sequence: Sequence) -> RecordPlace {
