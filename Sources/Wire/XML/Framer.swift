@@ -214,7 +214,9 @@ struct Framer {
         switch state {
         case .bang:
             if byte == UInt8(ascii: "-") || byte.isNameStart { throw .restrictedXML }
-            guard byte == UInt8(ascii: "["), depth > 0 else { throw .invalidXML }
+            guard byte == UInt8(ascii: "[") else { throw .invalidXML }
+            // Character data between stanzas parses, but no stream has it; before the root it does not parse.
+            guard depth > 0 else { throw isHeader ? .invalidXML : .badFormat }
             matched = 0
             state = .cdataStart
         case .cdataStart:

@@ -65,12 +65,11 @@ package struct StanzaReader: ~Copyable {
         while true {
             if !framer.isInside {
                 guard try skip(bytes, &offset) else { return .incomplete }
-                if stage == .stanzas, root.isUsual,
+                if stage == .stanzas, root.isUsual {
                     let usual = UsualStanza(
                         bytes, from: offset, limit: min(bytes.byteCount, offset + limits.bytes))
-                {
                     work &+= UInt64(usual.end - offset)
-                    if let message = Self.message(usual, in: bytes) {
+                    if usual.isFound, let message = Self.message(usual, in: bytes) {
                         offset = usual.end
                         return .message(message)
                     }
@@ -95,17 +94,17 @@ package struct StanzaReader: ~Copyable {
                 partial.append(bytes.extracting(start..<end))
                 var frame = ByteBuffer()
                 swap(&frame, &partial)
-                if kind == .stanza, root.isUsual,
+                if kind == .stanza, root.isUsual {
                     let usual = UsualStanza(frame.bytes, from: 0, limit: frame.count)
-                {
-                    work &+= UInt64(frame.count)
-                    if usual.isEscaped {
-                        if let message = Self.message(usual, in: frame.bytes) { return .message(message) }
-                    } else {
+                    work &+= UInt64(usual.end)
+                    if usual.isFound, !usual.isEscaped {
                         return .message(
                             MessageStanza(
                                 form: .usable, isError: usual.isError, parts: usual.parts, held: frame,
                                 isHeld: true))
+                    }
+                    if usual.isFound, let message = Self.message(usual, in: frame.bytes) {
+                        return .message(message)
                     }
                 }
                 if let event = try complete(kind, frame.bytes, isEmptyTag: isEmptyTag) { return event }

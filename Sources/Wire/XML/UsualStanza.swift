@@ -9,22 +9,16 @@ struct UsualStanza {
     var isEscaped = false
     /// Whether `type` is `error`.
     var isError = false
-    /// Offset behind the stanza.
+    /// Whether it is a usual stanza, complete.
+    var isFound = false
+    /// Offset behind the stanza; where it was not found, how far was looked.
     var end = 0
 
-    /// Recognises a stanza that begins at an offset and lies wholly before `limit`; nil if it is cut off or of another shape.
+    /// Tries to recognise a stanza that begins at an offset and lies wholly before `limit`.
     @inline(__always)
-    init?(_ bytes: RawSpan, from start: Int, limit: Int) {
+    init(_ bytes: RawSpan, from start: Int, limit: Int) {
         var cursor = Cursor(bytes, at: start, end: limit)
-        guard cursor.take("<message"), cursor.attributes(of: &self) else { return nil }
-        cursor.skipSpace()
-        guard cursor.take("<gcm"), cursor.gcmAttributes() else { return nil }
-        let payload = cursor.at
-        guard cursor.text(isEscaped: &isEscaped) else { return nil }
-        parts.payload = Slice(payload, cursor.at)
-        guard cursor.take("</gcm>") else { return nil }
-        cursor.skipSpace()
-        guard cursor.take("</message>") else { return nil }
+        isFound = cursor.stanza(&self)
         end = cursor.at
     }
 
@@ -41,6 +35,20 @@ struct UsualStanza {
             self.bytes = bytes
             self.at = at
             self.end = end
+        }
+
+        @_lifetime(self: copy self)
+        @inline(__always)
+        mutating func stanza(_ stanza: inout UsualStanza) -> Bool {
+            guard take("<message"), attributes(of: &stanza) else { return false }
+            skipSpace()
+            guard take("<gcm"), gcmAttributes() else { return false }
+            let payload = at
+            guard text(isEscaped: &stanza.isEscaped) else { return false }
+            stanza.parts.payload = Slice(payload, at)
+            guard take("</gcm>") else { return false }
+            skipSpace()
+            return take("</message>")
         }
 
         /// The byte at an offset that was compared with `end` before.

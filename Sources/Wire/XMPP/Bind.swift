@@ -27,6 +27,7 @@ package enum Bind {
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .privateUse, .unassigned, .surrogate, .lineSeparator, .paragraphSeparator: true
+        case .spaceSeparator: scalar != " "
         default: false
         }
     }

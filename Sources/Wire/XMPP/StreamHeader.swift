@@ -24,8 +24,10 @@ package struct StreamHeader: Sendable, Equatable {
 
     /// The part of the version before the point; nil if there is no version or it is no number.
     var majorVersion: Int? {
-        guard let version else { return nil }
-        return Int(version.prefix { $0 != "." })
+        guard let major = version?.split(separator: ".", omittingEmptySubsequences: false).first,
+            !major.isEmpty, major.utf8.allSatisfy({ $0 &- 0x30 < 10 })
+        else { return nil }
+        return Int(major) ?? .max
     }
 
     /// The name to answer with: what was asked for if it can be a domain, else the default (ccs-xmpp 1.3).
