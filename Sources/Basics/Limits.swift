@@ -151,6 +151,20 @@ package enum Limits {
     package static let lingerMilliseconds = 2_000
     /// Milliseconds for which a listener rests when there is no descriptor for a new connection.
     package static let acceptRestMilliseconds = 100
+    /// Octets of a certificate chain or key file: the longest real chains have 20 KiB.
+    package static let smallFileBytes = 1_048_576
+    /// Seconds between two looks at whether the certificate files have changed.
+    package static let certificateCheckSeconds = 10
+    /// Days before its end at which a certificate of our own making is renewed, and one from elsewhere is warned of.
+    package static let certificateRenewalDays = 30
+    /// Descriptors whose readiness is taken from the kernel at once.
+    package static let readinessPerTurn = 512
+    /// Connections that the kernel holds for a listener until we accept them: a reconnect storm of one second.
+    package static let acceptBacklog = 4_096
+    /// Seconds from the first packet to the end of the TLS handshake of a connection that we open.
+    package static let connectDeadlineSeconds = 10
+    /// Seconds of silence after which the kernel asks whether the peer's machine still lives.
+    package static let tcpKeepaliveSeconds = 300
     /// Seconds for which sent data may stay unacknowledged by the peer's kernel: it is dead then.
     package static let peerSilenceSeconds = 60
     /// Timers that our own code may set on one reactor, beside the one of each connection.

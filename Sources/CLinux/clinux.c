@@ -1,5 +1,23 @@
 #define _GNU_SOURCE
 #include "clinux.h"
+#include <pthread.h>
+#include <string.h>
 #include <sys/socket.h>
 
-int clinux_accept(int listener) { return accept4(listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length) {
+    return accept4(listener, peer, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int clinux_peer_user(int socket, unsigned *user) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *user = credentials.uid;
+    return 0;
+}
+
+void clinux_name_thread(const char *name) {
+    char short_name[16] = {0};
+    strncpy(short_name, name, sizeof short_name - 1);
+    pthread_setname_np(pthread_self(), short_name);
+}

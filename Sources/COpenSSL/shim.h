@@ -8,3 +8,12 @@
 #include <openssl/rand.h>
 #include <openssl/pem.h>
 #include <openssl/core_names.h>
+
+// Macros and variadic functions that Swift cannot call.
+
+/// SSL_set_tlsext_host_name is a macro with a cast.
+static inline long copenssl_set_host_name(SSL *ssl, const char *name) { return SSL_set_tlsext_host_name(ssl, (char *)name); }
+/// EVP_EC_gen is a macro over a variadic function.
+static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_EC_gen("P-256"); }
+/// BIO_get_mem_data is a macro.
+static inline long copenssl_memory_of(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }

@@ -1,7 +1,25 @@
 package import Basics
+import CLinux
+import Glibc
 
 /// One TCP or UNIX-domain connection, with or without TLS; used on the thread of its reactor only.
 package final class Connection {
+    /// What may still happen on it.
+    enum State {
+        /// Our own TCP connect is under way.
+        case connecting
+        /// TLS is being set up.
+        case handshaking
+        /// Data flows.
+        case open
+        /// What waits is sent, nothing is taken any more.
+        case closing
+        /// Our end is sent and the owner is told; we wait for the peer's end.
+        case lingering
+        /// Nothing more happens.
+        case closed
+    }
+
     /// Names it, on all threads and for ever.
     package let id: ConnectionID
     /// The other end.
@@ -13,28 +31,114 @@ package final class Connection {
     /// What goes to the peer at the end of the turn, after `setNeedsFlush`.
     package var outbox = Outbox()
     /// Whether bytes are taken from the peer; false presses back.
-    package var isReading = true
+    ///
+    /// Cleared within `connection(_:received:now:)`, no record follows the one at hand.
+    package var isReading = true {
+        didSet { if isReading, !oldValue { reactor.readLater(self) } }
+    }
     /// When `connectionDeadline` is called; `.distantFuture` for never.
-    package var deadline = Instant.distantFuture
+    package var deadline = Instant.distantFuture {
+        didSet { if deadline < oldValue { reactor.arm(self) } }
+    }
     /// Whether it counts against `PaceSettings.anonymousPerAddress`; clear it after the login.
-    package var isAnonymous = false
+    package var isAnonymous = false {
+        didSet { if oldValue, !isAnonymous { acceptor?.forgetAnonymous(peer) } }
+    }
+    /// OpenSSL's or the system's words for what ended the connection, for logs; empty where there are none.
+    package internal(set) var failure = ""
 
-    init(id: ConnectionID, peer: SocketAddress, listener: ListenerName) { fatalError("lands next") }
+    let socket: Int32
+    let tls: TLSSession
+    let reactor: Reactor
+    let acceptor: Acceptor?
+    let pace: PaceSettings
+    var state: State
+    var closeReason = CloseReason.internalError
+    /// Sealed octets that the socket did not take yet.
+    var waiting = ByteBuffer()
+    /// Octets received while reading was stopped, not opened yet.
+    var held = ByteBuffer()
+    var needsFlush = false
+    var readsLater = false
+    /// The kernel told of the peer's end: a short read does not mean that nothing follows.
+    var peerHungUp = false
+    var inputEnded = false
+    var isCongested = false
+    var endIsSealed = false
+    var timer: TimerID?
+    var armed = Instant.distantFuture
+    var writeDeadline = Instant.distantFuture
+    /// End of the handshake, of closing or of lingering.
+    var stateDeadline = Instant.distantFuture
+
+    init(
+        id: ConnectionID, socket: Int32, peer: SocketAddress, tls: consuming TLSSession, reactor: Reactor,
+        acceptor: Acceptor?, pace: PaceSettings, state: State
+    ) {
+        self.id = id
+        self.socket = socket
+        self.peer = peer
+        self.tls = tls
+        self.reactor = reactor
+        self.acceptor = acceptor
+        self.pace = pace
+        self.state = state
+        listener = acceptor?.name ?? .outgoing
+    }
+
+    /// Whether data flows: after `connectionOpened`, before `close` and `abort`.
+    package var isOpen: Bool { state == .open }
 
     /// Asks for the outbox to be sent at the end of this turn.
-    package func setNeedsFlush() { fatalError("lands next") }
+    @inline(__always)
+    package func setNeedsFlush() {
+        guard !needsFlush else { return }
+        needsFlush = true
+        reactor.flushLater(self)
+    }
+
     /// Sends what waits, ends TLS and TCP in order, and then calls `connectionClosed`; bounded by the write deadline.
-    package func close(_ reason: CloseReason) { fatalError("lands next") }
-    /// Drops the connection without sending what waits; `connectionClosed` is called within this turn.
-    package func abort(_ reason: CloseReason) { fatalError("lands next") }
+    package func close(_ reason: CloseReason) {
+        switch state {
+        case .connecting, .handshaking: abort(reason)
+        case .open:
+            state = .closing
+            closeReason = reason
+            stateDeadline = reactor.now.monotonic.advanced(milliseconds: pace.writeMilliseconds)
+            reactor.arm(self)
+            setNeedsFlush()
+        case .closing, .lingering, .closed: break
+        }
+    }
+
+    /// Drops the connection without sending what waits; `connectionClosed` is called within this turn or the next.
+    package func abort(_ reason: CloseReason) {
+        guard state != .closed else { return }
+        if state != .closing, state != .lingering { closeReason = reason }
+        state = .closed
+        reactor.reapLater(self)
+    }
+
     /// Octets that wait for the peer: the outbox and what the socket did not take yet.
-    package var outboundCount: Int { fatalError("lands next") }
-    /// OpenSSL's or the system's words for what ended the connection, for logs; empty where there are none.
-    package var failure: String { fatalError("lands next") }
+    package var outboundCount: Int { outbox.bytes.count &+ waiting.count }
+
+    /// Whether there is no TLS.
+    package var isPlain: Bool { tls.isPlain }
     /// `TLSv1.3`; nil without TLS.
-    package var tlsVersion: String? { fatalError("lands next") }
+    package var tlsVersion: String? { tls.version }
     /// `TLS_AES_256_GCM_SHA384`; nil without TLS.
-    package var tlsCipher: String? { fatalError("lands next") }
-    /// The user id of the process at the other end of a UNIX-domain socket.
-    package var peerUser: UInt32? { fatalError("lands next") }
+    package var tlsCipher: String? { tls.cipher }
+    /// Whether the TLS handshake resumed an earlier session.
+    package var tlsIsResumed: Bool { tls.isResumed }
+    /// The application protocol agreed on in the TLS handshake; nil for none.
+    package var applicationProtocol: String? { tls.applicationProtocol }
+
+    /// The user id of the process at the other end of a UNIX-domain socket; nil for other connections.
+    package var peerUser: UInt32? {
+        var user: UInt32 = 0
+        guard case .unix = peer, state != .closed, unsafe clinux_peer_user(socket, &user) == 0 else {
+            return nil
+        }
+        return user
+    }
 }

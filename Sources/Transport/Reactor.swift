@@ -1,9 +1,16 @@
 package import Basics
+import CLinux
+import Glibc
 
 /// One epoll loop: it owns its listeners, connections and timers, and runs on one thread.
 ///
 /// Not Sendable: only `handle` may leave the thread.
-package final class Reactor {
+@safe package final class Reactor {
+    enum Timer {
+        case connection(slot: UInt32, generation: UInt32)
+        case body((Now) -> Void)
+    }
+
     /// Who is told of wake-ups and ends of turns.
     package var delegate: (any ReactorDelegate)?
     /// Which reactor this is.
@@ -11,59 +18,127 @@ package final class Reactor {
     /// Wakes the reactor from any thread.
     package let handle: ReactorHandle
     /// The clocks, read once per turn.
-    package private(set) var now: Now
+    package internal(set) var now: Now
     /// Called for what an operator should read.
     package var report: ((TransportReport) -> Void)?
 
+    let epoll: Descriptor
+    let staging: TLSStaging
+    let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Limits.readinessPerTurn)
+    var acceptors: [Acceptor?] = []
+    var watches: [(descriptor: Int32, body: (Now) -> Void)] = []
+    var connections: [Connection?] = []
+    var freeSlots: [UInt32] = []
+    var generation: UInt32 = 0
+    /// Connections that are open.
+    package internal(set) var connectionCount = 0
+    var wheel: TimerWheel<Timer>
+    var due: [Timer] = []
+    var bodies = 0
+    /// Connections to flush at the end of the turn.
+    var dirty: [Connection] = []
+    /// Connections whose sockets may hold more than was taken.
+    var unfinished: [Connection] = []
+    /// Connections that have ended.
+    var doomed: [Connection] = []
+    /// Whether owners were told something after `reactorTurnEnded`: then the next turn does not wait.
+    var hasFollowUp = false
+    /// A descriptor kept back, so that there is one to accept and close with when all are used up.
+    var reserve: Int32
+    private var isStopping = false
+
     /// Makes the loop; nothing runs yet.
-    package init(index: Int) throws(TransportError) { fatalError("lands next") }
+    package init(index: Int) throws(TransportError) {
+        self.index = index
+        handle = try ReactorHandle()
+        staging = try TLSStaging()
+        now = Now.read()
+        wheel = TimerWheel(start: now.monotonic)
+        let number = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard number >= 0 else { throw SystemCall.failure("make an epoll instance") }
+        epoll = Descriptor(owning: number)
+        reserve = Self.openReserve()
+        try watch(handle.event.number, EPOLLIN.rawValue | EPOLLET.rawValue, key: Key.wake)
+    }
 
-    /// Accepts connections; `accept` gives each its delegate, nil refuses it.
-    package func listen(
-        on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?, pace: PaceSettings = PaceSettings(),
-        accept: @escaping (Connection) -> (any ConnectionDelegate)?
-    ) throws(TransportError) { fatalError("lands next") }
+    deinit {
+        if reserve >= 0 { _ = Glibc.close(reserve) }
+        unsafe events.deallocate()
+    }
 
-    /// Opens a connection; its success or failure is told to the delegate.
-    package func connect(
-        to address: SocketAddress, tls: TLSClientSettings? = nil, serverName: String? = nil,
-        pace: PaceSettings = PaceSettings(), delegate: any ConnectionDelegate
-    ) throws(TransportError) -> Connection { fatalError("lands next") }
+    static func openReserve() -> Int32 { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+
+    /// What an event of epoll is about: a connection (slot and generation), or one of the others by number.
+    enum Key {
+        static let wake: UInt64 = .max
+        static let others: UInt64 = 0xffff_0000
+        static func acceptor(_ index: Int) -> UInt64 { others | UInt64(index) }
+        static func watch(_ index: Int) -> UInt64 { others | 0x8000 | UInt64(index) }
+        static func connection(_ id: ConnectionID) -> UInt64 { UInt64(id.generation) << 32 | UInt64(id.slot) }
+    }
+
+    func watch(_ descriptor: Int32, _ events: UInt32, key: UInt64) throws(TransportError) {
+        var event = unsafe epoll_event()
+        unsafe event.events = events
+        unsafe event.data.u64 = key
+        guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
+            throw SystemCall.failure("watch descriptor \(descriptor)")
+        }
+    }
+
+    /// Calls `body` whenever a descriptor of the caller's is readable; the caller keeps it open until `stop`.
+    package func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void)
+        throws(TransportError)
+    {
+        try watch(descriptor.number, EPOLLIN.rawValue, key: Key.watch(watches.count))
+        watches.append((descriptor.number, body))
+    }
 
     /// Calls `body` at or soon after an instant, once.
     @discardableResult
-    package func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID { fatalError("lands next") }
+    package func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID {
+        precondition(bodies < Limits.timersPerReactor, "our own code sets too many timers")
+        bodies += 1
+        return wheel.insert(at: instant, .body(body))
+    }
+
     /// Takes a timer back; nothing happens where it has fired.
-    package func cancel(_ timer: TimerID) { fatalError("lands next") }
+    package func cancel(_ timer: TimerID) {
+        if wheel.remove(timer) != nil { bodies -= 1 }
+    }
 
     /// The connection of that name; nil when it is gone or closing.
-    package func connection(_ id: ConnectionID) -> Connection? { fatalError("lands next") }
+    @inline(__always)
+    package func connection(_ id: ConnectionID) -> Connection? {
+        guard Int(id.slot) < connections.count, let found = connections[Int(id.slot)],
+            found.id.generation == id.generation, found.state == .open
+        else { return nil }
+        return found
+    }
+
     /// All connections that are open, in no order.
-    package func forEachConnection(_ body: (Connection) -> Void) { fatalError("lands next") }
-    /// Connections that are open.
-    package var connectionCount: Int { fatalError("lands next") }
+    package func forEachConnection(_ body: (Connection) -> Void) {
+        for slot in connections.indices {
+            if let found = connections[slot], found.state == .open { body(found) }
+        }
+    }
 
-    /// Calls `body` whenever a descriptor of the caller's is readable; the caller keeps it open until `stop`.
-    package func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void) throws(TransportError) { fatalError("lands next") }
-
-    /// Closes all listeners (or those of one name).
-    package func stopListening(_ name: ListenerName? = nil) { fatalError("lands next") }
     /// Ends `run` after this turn.
-    package func stop() { fatalError("lands next") }
+    package func stop() { isStopping = true }
+
     /// Runs on the calling thread until `stop`; what is still open is dropped then.
-    package func run() { fatalError("lands next") }
-    /// One turn, waiting at most so many milliseconds (-1: for ever); for tests and single-threaded tools.
-    package func turn(waitMilliseconds: Int) { fatalError("lands next") }
-}
+    package func run() {
+        while !isStopping { turn(waitMilliseconds: -1) }
+        end()
+    }
 
-/// Wakes a reactor from any thread.
-package final class ReactorHandle: Sendable {
-    /// Makes the reactor call `reactorWoke` soon; one call for any number of wake-ups.
-    package func wake() { fatalError("lands next") }
-}
-
-/// Names a timer of one reactor.
-package struct TimerID: Hashable, Sendable {
-    var index: UInt32
-    var generation: UInt32
+    /// Drops all listeners and connections, telling their owners.
+    package func end() {
+        stopListening()
+        for case let connection? in connections { connection.abort(.systemShutdown) }
+        reap()
+        watches.removeAll()
+        dirty.removeAll()
+        unfinished.removeAll()
+    }
 }

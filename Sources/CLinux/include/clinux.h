@@ -1,10 +1,18 @@
 // The Linux calls that the toolchain's Glibc module leaves out.
 // No _GNU_SOURCE here: the Glibc module is built without it, and two modules must not disagree about fd_set and the like.
 #pragma once
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC; accept4 needs _GNU_SOURCE.
-int clinux_accept(int listener);
+int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length);
+/// The user id behind the other end of a UNIX-domain socket; struct ucred needs _GNU_SOURCE.
+int clinux_peer_user(int socket, unsigned *user);
+/// Names the calling thread, by at most 15 octets; pthread_setname_np needs _GNU_SOURCE.
+void clinux_name_thread(const char *name);

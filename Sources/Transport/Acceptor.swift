@@ -1,0 +1,68 @@
+import Basics
+import CLinux
+import Glibc
+
+/// One listener of one reactor: whom it lets in, and how many.
+final class Acceptor {
+    let socket: ListeningSocket
+    let name: ListenerName
+    let tls: TLSContextHolder?
+    let pace: PaceSettings
+    let accept: (Connection) -> (any ConnectionDelegate)?
+    /// Connections open now.
+    var connections = 0
+    /// Whether it waits for descriptors to become free.
+    var isResting = false
+    /// An error number that the next accepts fail with: tests set it.
+    var injectedFailure: Int32 = 0
+    private var anonymous: [SocketAddress: Int] = [:]
+
+    init(
+        socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?, pace: PaceSettings,
+        accept: @escaping (Connection) -> (any ConnectionDelegate)?
+    ) {
+        self.socket = socket
+        self.name = name
+        self.tls = tls
+        self.pace = pace
+        self.accept = accept
+    }
+
+    /// The next waiting connection, or -1 and `errno`.
+    func next() -> (socket: Int32, peer: SocketAddress) {
+        guard injectedFailure == 0 else {
+            errno = injectedFailure
+            return (-1, .unix(path: ""))
+        }
+        let listener = socket.descriptor.number
+        let (result, peer) = unsafe SocketAddress.filled { unsafe clinux_accept(listener, $0, $1) }
+        return (result, peer)
+    }
+
+    /// Counts a stranger in; false when its address has too many already.
+    func admitAnonymous(_ peer: SocketAddress) -> Bool {
+        guard let origin = Self.origin(of: peer) else { return true }
+        let count = anonymous[origin, default: 0]
+        guard count < pace.anonymousPerAddress else { return false }
+        anonymous[origin] = count + 1
+        return true
+    }
+
+    /// Counts a stranger out: it has logged in or gone.
+    func forgetAnonymous(_ peer: SocketAddress) {
+        guard let origin = Self.origin(of: peer), let count = anonymous[origin] else { return }
+        anonymous[origin] = count > 1 ? count - 1 : nil
+    }
+
+    /// Strangers that are connected.
+    var anonymousCount: Int { anonymous.values.reduce(0, +) }
+
+    /// Whom a peer counts as: an IPv4 address, or an IPv6 network of 64 bits, since one host has all of it.
+    private static func origin(of peer: SocketAddress) -> SocketAddress? {
+        switch peer {
+        case .ipv4(let number, _): .ipv4(number, port: 0)
+        case .ipv6(let upper, _, _, _): .ipv6(upper, 0, zone: 0, port: 0)
+        case .unix: nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import Basics
+
+/// Keeps the contexts of listeners in step with the certificate files.
+///
+/// New handshakes use the new certificate; any failure keeps the old one.
+package final class CertificateWatcher {
+    /// What a look at the files found.
+    package enum Outcome: Sendable {
+        /// Nothing has changed.
+        case unchanged
+        /// New handshakes use what the files hold now.
+        case replaced(notAfter: UnixMilliseconds, warnings: [String])
+        /// What the files hold cannot be used; the old certificate stays.
+        case kept(TransportError)
+    }
+
+    private let certificateFile: String
+    private let keyFile: String
+    private var targets: [(holder: TLSContextHolder, settings: TLSServerSettings)] = []
+    private var stamps: [SmallFile.Stamp?]
+    private var identity: TLSIdentity
+    /// When the certificate in use ends.
+    package var notAfter: UnixMilliseconds { identity.notAfter }
+    /// What an operator should know of the certificate in use.
+    package var warnings: [String] { identity.warnings }
+
+    /// Reads the files; fails where they cannot be used, since there is nothing older to keep.
+    package init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
+        stamps = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
+        identity = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
+    }
+
+    /// A context holder with these settings that this watcher keeps up to date.
+    package func holder(_ settings: TLSServerSettings) throws(TransportError) -> TLSContextHolder {
+        let holder = TLSContextHolder(try context(identity, settings))
+        targets.append((holder, settings))
+        return holder
+    }
+
+    /// Looks whether the files have changed, and if so takes them over.
+    package func check(now: UnixMilliseconds) -> Outcome {
+        let found = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
+        guard found != stamps else { return .unchanged }
+        stamps = found
+        return reload(now: now)
+    }
+
+    /// Takes the files over, changed or not (SIGHUP): also gives new keys to the session tickets.
+    package func reload(now: UnixMilliseconds) -> Outcome {
+        do throws(TransportError) {
+            let fresh = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
+            var contexts: [TLSServerContext] = []
+            for (_, settings) in targets { contexts.append(try context(fresh, settings)) }
+            for (target, context) in zip(targets, contexts) { target.holder.replace(with: context) }
+            identity = fresh
+            return .replaced(notAfter: fresh.notAfter, warnings: fresh.warnings)
+        } catch {
+            return .kept(error)
+        }
+    }
+
+    private func context(_ identity: TLSIdentity, _ settings: TLSServerSettings) throws(TransportError)
+        -> TLSServerContext
+    {
+        try TLSServerContext(chain: identity.chain, key: identity.key, settings: settings)
+    }
+}

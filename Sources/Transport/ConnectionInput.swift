@@ -1,0 +1,131 @@
+import Basics
+import Glibc
+
+/// The way of bytes from the socket to the owner.
+extension Connection {
+    /// Takes what the socket has, until it is empty, the owner stops, or this turn's share is used up.
+    func readable(_ now: Now) {
+        var share = pace.readBytesPerTurn
+        if !held.isEmpty { openHeld(now) }
+        while state == .handshaking || (state == .open && isReading) {
+            guard share > 0 else { return reactor.readLater(self) }
+            guard !inputEnded else { return }
+            let staging = reactor.staging
+            let room = unsafe staging.received
+            let count = SystemCall.retrying { unsafe recv(socket, room.baseAddress, room.count, 0) }
+            guard count > 0 else { return noInput(count, now) }
+            share -= count
+            unsafe open(UnsafeRawBufferPointer(start: room.baseAddress, count: count), now)
+            // A short read emptied the socket; edge triggering says when there is more.
+            if count < TLSStaging.receiveBytes, !peerHungUp { return }
+        }
+        if state == .closing || state == .lingering { discardInput(now) }
+    }
+
+    private func openHeld(_ now: Now) {
+        guard isReading, state == .open else { return }
+        var bytes = ByteBuffer()
+        swap(&bytes, &held)
+        unsafe bytes.bytes.withUnsafeBytes { unsafe open($0, now) }
+    }
+
+    /// Nothing came: the socket is empty, at its end, or broken.
+    private func noInput(_ result: Int, _ now: Now) {
+        if result == 0 { return peerEnded(now) }
+        guard errno != EAGAIN else { return }
+        fail(code: errno)
+    }
+
+    /// Ends the connection for a system error.
+    func fail(code: Int32) {
+        failure = SystemCall.words(for: code)
+        switch state {
+        case .connecting: abort(.connectFailed)
+        default: abort(code == ETIMEDOUT || code == EHOSTUNREACH ? .deadPeer : .peerReset)
+        }
+    }
+
+    /// Hands received octets to TLS and what it opens to the owner.
+    private func open(_ bytes: UnsafeRawBufferPointer, _ now: Now) {
+        guard !tls.isPlain else { return unsafe received(bytes, now) }
+        let staging = reactor.staging
+        unsafe staging.unread = unsafe bytes
+        if state == .handshaking { continueHandshake(now) }
+        if state == .open { openRecords(staging, now) }
+        if state == .open, unsafe !staging.unread.isEmpty {
+            unsafe held.append(staging.unread)
+        }
+        unsafe staging.unread = UnsafeRawBufferPointer(start: nil, count: 0)
+        // Answers of TLS itself: the end of a handshake, a key update, an alert.
+        sendSealed(now)
+    }
+
+    @inline(__always)
+    private func openRecords(_ staging: TLSStaging, _ now: Now) {
+        while isReading {
+            switch tls.read(staging) {
+            case .done(let count):
+                unsafe received(UnsafeRawBufferPointer(start: staging.plain.baseAddress, count: count), now)
+                guard state == .open, unsafe !staging.unread.isEmpty else { return }
+            case .wantsMore: return
+            case .ended: return peerEnded(now)
+            case .failed(let words):
+                failure = words
+                return abort(.protocolViolation)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func received(_ bytes: UnsafeRawBufferPointer, _ now: Now) {
+        delegate?.connection(self, received: unsafe bytes.bytes, now: now)
+    }
+
+    /// Goes on with the TLS handshake as far as the staging memory allows.
+    func continueHandshake(_ now: Now) {
+        switch tls.handshake() {
+        case .done: opened(now)
+        case .wantsMore: break
+        case .ended: abort(.peerClosed)
+        case .failed(let words):
+            failure = words
+            sendSealed(now)
+            abort(.handshakeFailed)
+        }
+    }
+
+    /// Data may flow from now on.
+    func opened(_ now: Now) {
+        state = .open
+        stateDeadline = .distantFuture
+        delegate?.connectionOpened(self, now: now)
+        if !outbox.isEmpty { setNeedsFlush() }
+    }
+
+    private func peerEnded(_ now: Now) {
+        guard !inputEnded else { return }
+        inputEnded = true
+        switch state {
+        case .handshaking:
+            failure = "the peer closed during the TLS handshake"
+            abort(.peerClosed)
+        case .open:
+            if delegate?.connectionInputEnded(self, now: now) != true { close(.peerClosed) }
+        case .closing: break
+        case .connecting, .lingering, .closed: abort(.peerClosed)
+        }
+    }
+
+    /// Takes and drops what still comes, so that closing does not reset our last octets away.
+    private func discardInput(_ now: Now) {
+        held.removeAll()
+        var share = pace.readBytesPerTurn
+        while !inputEnded {
+            guard share > 0 else { return reactor.readLater(self) }
+            let room = unsafe reactor.staging.received
+            let count = SystemCall.retrying { unsafe recv(socket, room.baseAddress, room.count, 0) }
+            guard count > 0 else { return noInput(count, now) }
+            share -= count
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import COpenSSL
+
+/// One certificate, as OpenSSL holds it.
+@safe final class Certificate {
+    let raw: OpaquePointer
+
+    /// Takes over one reference.
+    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe X509_free(raw) }
+}
+
+/// One private key, as OpenSSL holds it.
+@safe final class PrivateKey {
+    let raw: OpaquePointer
+
+    /// Takes over one reference.
+    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe EVP_PKEY_free(raw) }
+}
+
+/// Bytes in memory that OpenSSL reads or writes like a file.
+@safe final class MemoryBIO {
+    let raw: OpaquePointer
+
+    /// Empty, to be written.
+    init() throws(TransportError) {
+        guard let raw = unsafe BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.failure("allocate memory") }
+        unsafe self.raw = raw
+    }
+
+    /// Filled, to be read.
+    convenience init(_ bytes: [UInt8]) throws(TransportError) {
+        try self.init()
+        guard unsafe bytes.isEmpty || BIO_write(raw, bytes, Int32(clamping: bytes.count)) == bytes.count
+        else {
+            throw OpenSSLErrors.failure("allocate memory")
+        }
+    }
+
+    deinit { unsafe BIO_free(raw) }
+
+    /// What was written.
+    var bytes: [UInt8] {
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe copenssl_memory_of(raw, &start)
+        guard let start = unsafe start, count > 0 else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+}
+
+/// Certificates and keys as text.
+enum PEM {
+    /// All certificates of a text, in order; fails on the first that cannot be read.
+    static func certificates(_ text: [UInt8]) throws(TransportError) -> [Certificate] {
+        let input = try MemoryBIO(text)
+        var found: [Certificate] = []
+        while let raw = unsafe PEM_read_bio_X509(input.raw, nil, nil, nil) {
+            found.append(unsafe Certificate(owning: raw))
+        }
+        // The end of the text shows as "no start line"; anything else is a damaged certificate.
+        let last = ERR_peek_last_error()
+        let isEnd = ERR_GET_REASON(last) == PEM_R_NO_START_LINE
+        let words = OpenSSLErrors.drain()
+        guard isEnd else { throw TransportError("read the certificate", detail: words) }
+        return found
+    }
+
+    /// The private key of a text; an encrypted one is refused, since nobody could be asked for its password.
+    static func privateKey(_ text: [UInt8]) throws(TransportError) -> PrivateKey {
+        let input = try MemoryBIO(text)
+        guard let raw = unsafe PEM_read_bio_PrivateKey(input.raw, nil, { _, _, _, _ in -1 }, nil) else {
+            throw OpenSSLErrors.failure("read the key", otherwise: "the file holds no key")
+        }
+        return unsafe PrivateKey(owning: raw)
+    }
+}

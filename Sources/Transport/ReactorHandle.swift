@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Wakes a reactor from any thread.
+package final class ReactorHandle: Sendable {
+    let event: Descriptor
+    private let isAsked = Atomic<Bool>(false)
+    private let isAsleep = Atomic<Bool>(false)
+
+    init() throws(TransportError) {
+        let number = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+        guard number >= 0 else { throw SystemCall.failure("make an eventfd") }
+        event = Descriptor(owning: number)
+    }
+
+    /// Makes the reactor call `reactorWoke` soon; one call for any number of wake-ups.
+    ///
+    /// Only the first wake-up of a sleeping reactor costs a system call.
+    package func wake() {
+        guard !isAsked.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        if isAsleep.load(ordering: .sequentiallyConsistent) { _ = eventfd_write(event.number, 1) }
+    }
+
+    /// Says that the reactor is about to sleep; false when it must not, because it was asked meanwhile.
+    func prepareToSleep() -> Bool {
+        isAsleep.store(true, ordering: .sequentiallyConsistent)
+        return !isAsked.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Says that the reactor is awake.
+    func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
+
+    /// Whether it was asked since the last time.
+    func takeRequest() -> Bool {
+        isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .sequentiallyConsistent)
+    }
+}

@@ -1,0 +1,183 @@
+import Basics
+import CLinux
+import Glibc
+
+/// How connections come to a reactor.
+extension Reactor {
+    /// Accepts connections; `accept` gives each its delegate, nil refuses it.
+    package func listen(
+        on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?,
+        pace: PaceSettings = PaceSettings(), accept: @escaping (Connection) -> (any ConnectionDelegate)?
+    ) throws(TransportError) {
+        let acceptor = Acceptor(socket: socket, name: name, tls: tls, pace: pace, accept: accept)
+        acceptors.append(acceptor)
+        try resume(acceptor, acceptors.count - 1)
+    }
+
+    private func resume(_ acceptor: Acceptor, _ index: Int) throws(TransportError) {
+        // Exclusive: where reactors share one socket, a connection wakes one of them.
+        try watch(
+            acceptor.socket.descriptor.number, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue,
+            key: Key.acceptor(index))
+    }
+
+    /// Closes all listeners, or those of one name.
+    package func stopListening(_ name: ListenerName? = nil) {
+        for index in acceptors.indices {
+            guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
+            acceptors[index] = nil
+            if !acceptor.isResting { unwatch(acceptor) }
+            _ = shutdown(acceptor.socket.descriptor.number, Int32(SHUT_RDWR))
+        }
+    }
+
+    private func unwatch(_ acceptor: Acceptor) {
+        _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, acceptor.socket.descriptor.number, nil)
+    }
+
+    /// Accepts what waits, up to the listener's share of a turn.
+    func acceptAll(_ acceptor: Acceptor) {
+        for _ in 0..<acceptor.pace.acceptsPerTurn {
+            let (socket, peer) = acceptor.next()
+            if socket >= 0 {
+                admit(socket, peer, acceptor)
+                continue
+            }
+            switch errno {
+            case EAGAIN: return
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return shed(acceptor, code: errno)
+            default: continue  // The connection was gone before we came to it.
+            }
+        }
+    }
+
+    private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
+        guard acceptor.connections < acceptor.pace.connections, acceptor.admitAnonymous(peer) else {
+            _ = Glibc.close(socket)
+            report?(.refused(listener: acceptor.name, peer: peer, reason: .tooManyConnections))
+            return
+        }
+        var tls = Optional(TLSSession.plain)
+        if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
+        guard let tls = tls.take() else {
+            _ = OpenSSLErrors.drain()
+            _ = Glibc.close(socket)
+            acceptor.forgetAnonymous(peer)
+            return
+        }
+        acceptor.connections += 1
+        let connection = add(socket, peer, tls, acceptor, acceptor.pace, .handshaking)
+        connection.isAnonymous = true
+        connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
+        connection.delegate = acceptor.accept(connection)
+        begin(connection)
+    }
+
+    private func begin(_ connection: Connection) {
+        let mask = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        do throws(TransportError) {
+            try watch(connection.socket, mask, key: Key.connection(connection.id))
+        } catch {
+            connection.failure = error.detail
+            return connection.abort(.internalError)
+        }
+        guard connection.delegate != nil else {
+            connection.isAnonymous = false
+            return connection.abort(.operatorRequest)
+        }
+        if connection.state == .handshaking, connection.isPlain {
+            connection.opened(now)
+        } else {
+            arm(connection)
+        }
+    }
+
+    private func add(
+        _ socket: Int32, _ peer: SocketAddress, _ tls: consuming TLSSession, _ acceptor: Acceptor?,
+        _ pace: PaceSettings, _ state: Connection.State
+    ) -> Connection {
+        generation &+= 1
+        let slot: UInt32
+        if let free = freeSlots.popLast() {
+            slot = free
+        } else {
+            slot = UInt32(connections.count)
+            connections.append(nil)
+        }
+        let id = ConnectionID(reactor: UInt16(index), slot: slot, generation: generation)
+        let connection = Connection(
+            id: id, socket: socket, peer: peer, tls: tls, reactor: self, acceptor: acceptor, pace: pace,
+            state: state)
+        connections[Int(slot)] = connection
+        connectionCount += 1
+        return connection
+    }
+
+    /// No descriptor is left: tells those who wait by closing on them, and lets the listener rest for a while.
+    ///
+    /// Without the rest the listener would stay readable, and the loop would spin.
+    private func shed(_ acceptor: Acceptor, code: Int32) {
+        var dropped = 0
+        if reserve >= 0 { _ = Glibc.close(reserve) }
+        while dropped < acceptor.pace.acceptsPerTurn {
+            let (socket, _) = acceptor.next()
+            guard socket >= 0 else { break }
+            _ = Glibc.close(socket)
+            dropped += 1
+        }
+        reserve = Self.openReserve()
+        guard let index = acceptors.firstIndex(where: { $0 === acceptor }) else { return }
+        acceptor.isResting = true
+        unwatch(acceptor)
+        report?(.acceptFailed(listener: acceptor.name, code: code, dropped: dropped))
+        schedule(at: now.monotonic.advanced(milliseconds: Int64(Limits.acceptRestMilliseconds))) {
+            [weak self, weak acceptor] _ in
+            guard let self, let acceptor, self.acceptors[index] === acceptor else { return }
+            acceptor.isResting = false
+            do throws(TransportError) {
+                try self.resume(acceptor, index)
+                self.report?(.acceptResumed(listener: acceptor.name))
+            } catch {
+                self.shed(acceptor, code: error.code)
+            }
+        }
+    }
+
+    /// Opens a connection; its success or failure is told to the delegate.
+    package func connect(
+        to address: SocketAddress, tls settings: TLSClientSettings? = nil, serverName: String? = nil,
+        pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
+    ) throws(TransportError) -> Connection {
+        var tls = Optional(TLSSession.plain)
+        if let settings {
+            tls = TLSSession.connecting(settings, staging, serverName: serverName, address: address)
+        }
+        guard let tls = tls.take() else { throw OpenSSLErrors.failure("set up TLS for \(address)") }
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let number = socket(address.family, kind, 0)
+        guard number >= 0 else { throw SystemCall.failure("open a socket for \(address)") }
+        if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        let result = unsafe address.withSocketAddress { target, length in
+            SystemCall.retrying { unsafe Glibc.connect(number, target, length) }
+        }
+        let code = errno
+        guard let result else {
+            _ = Glibc.close(number)
+            throw TransportError("connect to \(address)", detail: "the path is too long for a socket")
+        }
+        let connection = add(number, address, tls, nil, pace, .connecting)
+        connection.stateDeadline = now.monotonic.advanced(milliseconds: pace.handshakeMilliseconds)
+        connection.delegate = delegate
+        if result == 0 || code == EINPROGRESS { begin(connection) } else { connection.fail(code: code) }
+        return connection
+    }
+}
+
+extension PaceSettings {
+    /// For connections that we open.
+    package static var outgoing: PaceSettings {
+        var pace = PaceSettings()
+        pace.handshakeMilliseconds = Int64(Limits.connectDeadlineSeconds) * 1_000
+        return pace
+    }
+}

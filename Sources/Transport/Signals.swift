@@ -1,0 +1,48 @@
+import CLinux
+import Glibc
+
+/// A signal that the server acts on.
+package enum ServerSignal: Int32, Sendable, CaseIterable {
+    /// SIGHUP: read configuration and certificates again.
+    case reload = 1
+    /// SIGINT: as SIGTERM, from a terminal.
+    case interrupt = 2
+    /// SIGTERM: drain and end.
+    case terminate = 15
+}
+
+/// The signals of the process as a descriptor; made on the first thread before others start, so that all inherit the mask.
+package struct Signals: ~Copyable, Sendable {
+    /// Readable when a signal has come; for `Reactor.watch`.
+    package let descriptor: Descriptor
+
+    /// Takes SIGTERM, SIGINT and SIGHUP out of their usual course, and ignores SIGPIPE.
+    package init() throws(TransportError) {
+        _ = signal(SIGPIPE, SIG_IGN)
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for each in ServerSignal.allCases { unsafe sigaddset(&set, each.rawValue) }
+        guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else {
+            throw SystemCall.failure("block signals")
+        }
+        let number = unsafe signalfd(-1, &set, Int32(SFD_NONBLOCK | SFD_CLOEXEC))
+        guard number >= 0 else { throw SystemCall.failure("make a signalfd") }
+        descriptor = Descriptor(owning: number)
+    }
+
+    /// The next signal that has come; nil when there is none.
+    package func next() -> ServerSignal? {
+        var info = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        guard unsafe read(descriptor.number, &info, size) == size else { return nil }
+        return ServerSignal(rawValue: Int32(info.ssi_signo))
+    }
+
+    /// Puts the signals back in their usual course for a process that this one starts.
+    package static func unblock() {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for each in ServerSignal.allCases { unsafe sigaddset(&set, each.rawValue) }
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+}

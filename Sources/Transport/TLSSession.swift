@@ -1,0 +1,136 @@
+import Basics
+import COpenSSL
+import Glibc
+
+/// One TLS connection as OpenSSL holds it, over the staging memory of its reactor; or none, for plain connections.
+@safe struct TLSSession: ~Copyable {
+    /// How a step ended.
+    enum Step: Equatable {
+        /// It is done, with so many octets where octets were asked for.
+        case done(Int)
+        /// More must come from the peer first.
+        case wantsMore
+        /// The peer has ended its direction in order.
+        case ended
+        /// It cannot go on; OpenSSL's words.
+        case failed(String)
+    }
+
+    private let ssl: OpaquePointer?
+
+    /// No TLS.
+    static var plain: TLSSession { unsafe TLSSession(nil) }
+
+    private init(_ ssl: OpaquePointer?) { unsafe self.ssl = unsafe ssl }
+
+    deinit { unsafe SSL_free(ssl) }
+
+    /// The server's side of a handshake.
+    static func accepting(_ context: TLSServerContext, _ staging: TLSStaging) -> TLSSession? {
+        guard let ssl = unsafe make(context.raw, staging) else { return nil }
+        unsafe SSL_set_accept_state(ssl)
+        return unsafe TLSSession(ssl)
+    }
+
+    /// The client's side of a handshake; the certificate is verified for `serverName` or the address dialled.
+    static func connecting(
+        _ settings: TLSClientSettings, _ staging: TLSStaging, serverName: String?, address: SocketAddress
+    ) -> TLSSession? {
+        guard let ssl = unsafe make(settings.raw, staging) else { return nil }
+        unsafe SSL_set_connect_state(ssl)
+        let session = unsafe TLSSession(ssl)
+        if let serverName, SocketAddress(literal: serverName, port: 0) == nil {
+            _ = unsafe copenssl_set_host_name(ssl, serverName)
+            guard unsafe !settings.verifies || SSL_set1_host(ssl, serverName) == 1 else { return nil }
+        } else if settings.verifies {
+            let parameters = unsafe SSL_get0_param(ssl)
+            guard unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName ?? address.host) == 1 else {
+                _ = OpenSSLErrors.drain()
+                return nil
+            }
+        }
+        return session
+    }
+
+    private static func make(_ context: OpaquePointer, _ staging: TLSStaging) -> OpaquePointer? {
+        guard let ssl = unsafe SSL_new(context) else { return nil }
+        guard let bio = unsafe staging.makeBIO() else {
+            unsafe SSL_free(ssl)
+            return nil
+        }
+        unsafe SSL_set_bio(ssl, bio, bio)
+        return unsafe ssl
+    }
+
+    /// Whether there is no TLS.
+    var isPlain: Bool { unsafe ssl == nil }
+
+    /// Goes on with the handshake.
+    borrowing func handshake() -> Step {
+        let result = unsafe SSL_do_handshake(ssl)
+        return result == 1 ? .done(0) : step(result)
+    }
+
+    /// Opens the next record of the staging memory.
+    @inline(__always)
+    borrowing func read(_ staging: TLSStaging) -> Step {
+        let count = unsafe SSL_read(ssl, staging.plain.baseAddress, Int32(TLSStaging.recordBytes))
+        return count > 0 ? .done(Int(count)) : step(count)
+    }
+
+    /// Seals octets as one record (several beyond 16 KiB) into the staging memory; false when TLS has ended.
+    @inline(__always)
+    borrowing func seal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count)) == bytes.count else {
+            _ = OpenSSLErrors.drain()
+            return false
+        }
+        return true
+    }
+
+    /// Writes the end of our direction into the staging memory.
+    borrowing func sealEnd() {
+        if unsafe SSL_shutdown(ssl) < 0 { _ = OpenSSLErrors.drain() }
+    }
+
+    private borrowing func step(_ result: Int32) -> Step {
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .wantsMore
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        default:
+            let verdict = unsafe SSL_get_verify_result(ssl)
+            var words = OpenSSLErrors.drain()
+            if verdict != Int(X509_V_OK), let reason = unsafe X509_verify_cert_error_string(verdict) {
+                words += unsafe ": " + String(cString: reason)
+            }
+            return .failed(words.isEmpty ? "TLS ended" : words)
+        }
+    }
+
+    /// `TLSv1.3`; nil without TLS.
+    var version: String? {
+        guard let ssl = unsafe ssl, let name = unsafe SSL_get_version(ssl) else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    /// `TLS_AES_256_GCM_SHA384`; nil without TLS.
+    var cipher: String? {
+        guard let ssl = unsafe ssl, let cipher = unsafe SSL_get_current_cipher(ssl),
+            let name = unsafe SSL_CIPHER_get_name(cipher)
+        else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    /// The application protocol agreed on; nil for none.
+    var applicationProtocol: String? {
+        guard let ssl = unsafe ssl else { return nil }
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &name, &length)
+        guard let name = unsafe name, length > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
+
+    /// Whether the handshake resumed an earlier session.
+    var isResumed: Bool { unsafe ssl != nil && SSL_session_reused(ssl) == 1 }
+}

@@ -1,0 +1,78 @@
+import Basics
+import COpenSSL
+import Glibc
+
+/// Memory of one reactor through which all its TLS connections pass.
+///
+/// OpenSSL reads and writes it through a BIO of ours, so that one `recv` may carry many records, one `send` many
+/// records, and no connection owns a network buffer.
+@safe final class TLSStaging {
+    /// Octets taken from the socket at once.
+    static let receiveBytes = 65_536
+    /// Octets of plaintext in one TLS record at most (RFC 8446, 5.1).
+    static let recordBytes = 16_384
+
+    /// What `recv` fills.
+    let received = UnsafeMutableRawBufferPointer.allocate(byteCount: receiveBytes, alignment: 64)
+    /// What `SSL_read` fills.
+    let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 64)
+    /// What of `received` OpenSSL has not taken yet.
+    var unread = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    /// What OpenSSL has written for the connection at hand.
+    var sealed = ByteBuffer()
+    private let method: OpaquePointer
+
+    init() throws(TransportError) {
+        guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "reactor staging")
+        else {
+            throw OpenSSLErrors.failure("make a BIO")
+        }
+        unsafe self.method = method
+        _ = unsafe BIO_meth_set_create(method) { bio in
+            unsafe BIO_set_init(bio, 1)
+            return 1
+        }
+        _ = unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
+        _ = unsafe BIO_meth_set_write(method) { bio, bytes, count in
+            unsafe TLSStaging.of(bio) {
+                unsafe $0.sealed.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            }
+            return count
+        }
+        _ = unsafe BIO_meth_set_read(method) { bio, room, count in
+            unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
+            let taken = unsafe TLSStaging.of(bio) { unsafe $0.take(into: room, atMost: Int(count)) }
+            if taken > 0 { return Int32(taken) }
+            unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+            return -1
+        }
+    }
+
+    deinit {
+        unsafe BIO_meth_free(method)
+        unsafe received.deallocate()
+        unsafe plain.deallocate()
+    }
+
+    /// A BIO over this memory; the reactor, and so the memory, outlives its connections.
+    func makeBIO() -> OpaquePointer? {
+        guard let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        return unsafe bio
+    }
+
+    @inline(__always)
+    private func take(into room: UnsafeMutablePointer<CChar>?, atMost count: Int) -> Int {
+        let taken = unsafe min(count, unread.count)
+        guard taken > 0, let room = unsafe room, let start = unsafe unread.baseAddress else { return 0 }
+        unsafe memcpy(room, start, taken)
+        unsafe unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(taken))
+        return taken
+    }
+
+    @inline(__always)
+    private static func of<R>(_ bio: OpaquePointer?, _ body: (TLSStaging) -> R) -> R {
+        unsafe Unmanaged<TLSStaging>.fromOpaque(BIO_get_data(bio).unsafelyUnwrapped)._withUnsafeGuaranteedRef(
+            body)
+    }
+}

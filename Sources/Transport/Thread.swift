@@ -1,0 +1,42 @@
+import CLinux
+import Glibc
+
+/// A thread of the system, for a reactor or the store; it is joined or runs until the process ends.
+package struct Thread: Sendable {
+    /// What the new thread takes over.
+    private final class Start {
+        let name: String
+        let body: () -> Void
+
+        init(name: String, body: @escaping () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    private let handle: pthread_t
+
+    /// Starts a thread; its name (at most 15 octets) shows in `top -H` and `perf`.
+    package init(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
+        let start = Start(name: name, body: body)
+        var handle = pthread_t()
+        let pointer = unsafe Unmanaged.passRetained(start).toOpaque()
+        let result = unsafe pthread_create(
+            &handle, nil,
+            { pointer in
+                guard let pointer = unsafe pointer else { return nil }
+                let start = unsafe Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+                unsafe clinux_name_thread(start.name)
+                start.body()
+                return nil
+            }, pointer)
+        guard result == 0 else {
+            unsafe Unmanaged<Start>.fromOpaque(pointer).release()
+            throw TransportError("start thread \(name)", detail: SystemCall.words(for: result), code: result)
+        }
+        self.handle = handle
+    }
+
+    /// Waits for the thread's end; once only.
+    package func join() { _ = pthread_join(handle, nil) }
+}

@@ -1,0 +1,125 @@
+import Basics
+import Glibc
+import Testing
+
+@testable import Transport
+
+@Suite struct ClosingTests {
+    @Test("close sends what waits, then the end, and tells the owner once", arguments: [true, false])
+    func orderly(tls: Bool) throws {
+        let loop = try Loopback(tls: tls)
+        loop.server.onBytes = { connection, _ in
+            connection.send("goodbye")
+            connection.close(.connectionDraining)
+            connection.close(.idle)
+        }
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.send("hello")
+        #expect(loop.reactor.turns { !owner.closed.isEmpty && loop.reactor.connectionCount == 0 })
+        #expect(owner.received == Array("goodbye".utf8))
+        #expect(owner.closed == [.peerClosed])
+        #expect(loop.server.closed == [.connectionDraining])
+    }
+
+    @Test("our last octets arrive although the peer keeps sending")
+    func closeAgainstTalker() throws {
+        let loop = try Loopback()
+        loop.server.onBytes = { connection, _ in
+            guard connection.isOpen else { return }
+            connection.send("that was enough")
+            connection.close(.protocolViolation)
+        }
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        for _ in 0..<50 { connection.send([UInt8](repeating: 1, count: 16_000)) }
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(owner.received == Array("that was enough".utf8))
+    }
+
+    @Test("abort tells the owner once and drops what waits")
+    func abort() throws {
+        let loop = try Loopback()
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.send("never sent")
+        connection.abort(.operatorRequest)
+        connection.abort(.idle)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty && !loop.server.closed.isEmpty })
+        #expect(owner.closed == [.operatorRequest])
+        #expect(loop.server.chunks.isEmpty)
+        #expect(loop.reactor.connection(connection.id) == nil)
+    }
+
+    @Test("a peer that vanishes is noticed", arguments: [true, false])
+    func abrupt(reset: Bool) throws {
+        let loop = try Loopback(tls: false)
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        _ = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        #expect(loop.reactor.turns { loop.server.opened == 1 })
+        if reset {
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        }
+        close(socket)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [reset ? .peerReset : .peerClosed])
+    }
+
+    @Test("a peer that has ended its side still gets its answer when the owner wants that")
+    func halfClose() throws {
+        let loop = try Loopback(tls: false)
+        loop.server.keepsOpenAtEnd = true
+        loop.server.onInputEnd = { connection in
+            connection.send("late answer")
+            connection.close(.responseComplete)
+        }
+        let owner = Recorder()
+        owner.keepsOpenAtEnd = true
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        _ = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        #expect(write(socket, "hi", 2) == 2)
+        shutdown(socket, Int32(SHUT_WR))
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        var room = [UInt8](repeating: 0, count: 64)
+        let count = read(socket, &room, room.count)
+        #expect(Array(room.prefix(max(0, count))) == Array("late answer".utf8))
+        #expect(loop.server.received == Array("hi".utf8))
+        #expect(loop.server.inputEnds == 1)
+    }
+
+    @Test("the end of the reactor tells all owners")
+    func end() throws {
+        let loop = try Loopback()
+        let owner = Recorder()
+        _ = try loop.connect(owner)
+        loop.reactor.end()
+        #expect(owner.closed == [.systemShutdown])
+        #expect(loop.server.closed == [.systemShutdown])
+        #expect(loop.reactor.connectionCount == 0)
+    }
+
+    @Test("a refused connection is closed and never told of again")
+    func refused() throws {
+        let loop = try Loopback()
+        loop.refuses = true
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(loop.server.opened == 0 && loop.server.closed.isEmpty)
+    }
+
+    @Test("a connect that nobody answers is told with the system's words")
+    func connectRefused() throws {
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        let owner = Recorder()
+        var port: UInt16 = 0
+        do { port = try ListeningSocket(tcp: .loopback(port: 0)).address.port }
+        _ = try reactor.connect(to: .loopback(port: port), delegate: owner)
+        #expect(reactor.turns { !owner.closed.isEmpty })
+        #expect(owner.closed == [.connectFailed])
+        #expect(owner.failures == ["Connection refused"])
+    }
+}

@@ -1,0 +1,119 @@
+import Basics
+import Testing
+
+@testable import Transport
+
+@Suite struct EchoTests {
+    @Test("what one side sends the other receives", arguments: [true, false])
+    func echo(tls: Bool) throws {
+        let loop = try Loopback(tls: tls)
+        loop.server.onBytes = { $0.send($1) }
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.send("hello")
+        #expect(loop.reactor.turns { owner.received.count == 5 })
+        #expect(owner.received == Array("hello".utf8))
+        #expect(connection.isPlain == !tls)
+        #expect(connection.tlsVersion == (tls ? "TLSv1.3" : nil))
+    }
+
+    @Test("many records of one turn arrive one by one, with their boundaries")
+    func records() throws {
+        let loop = try Loopback()
+        let sizes = [1, 2, 15, 16, 17, 1_000, 16_383, 16_384, 1, 500] + Array(1...200)
+        let records = sizes.map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
+        loop.server.onOpen = { connection in records.forEach { connection.send($0) } }
+        let owner = Recorder()
+        _ = try loop.connect(owner)
+        #expect(loop.reactor.turns { owner.received.count == sizes.reduce(0, +) })
+        #expect(owner.chunks == records)
+    }
+
+    @Test("a record over 16 KiB arrives in several, complete")
+    func longRecord() throws {
+        let loop = try Loopback()
+        let long = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        loop.server.onOpen = { $0.send(long) }
+        let owner = Recorder()
+        _ = try loop.connect(owner)
+        #expect(loop.reactor.turns { owner.received.count == long.count })
+        #expect(owner.received == long)
+        #expect(owner.chunks.allSatisfy { $0.count <= 16_384 })
+        #expect(owner.chunks.count == 7)
+    }
+
+    @Test("canary: without record ends the boundaries are lost, and the test of boundaries would see it")
+    func boundariesCanary() throws {
+        let loop = try Loopback()
+        loop.server.onOpen = { connection in
+            connection.outbox.bytes.append("one")
+            connection.outbox.bytes.append("two")
+            connection.setNeedsFlush()
+        }
+        let owner = Recorder()
+        _ = try loop.connect(owner)
+        #expect(loop.reactor.turns { owner.received.count == 6 })
+        #expect(owner.chunks == [Array("onetwo".utf8)])
+    }
+
+    @Test("megabytes pass in both directions at once", arguments: [true, false])
+    func bulk(tls: Bool) throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        let loop = try Loopback(tls: tls, pace: pace)
+        let block = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        var atServer = 0
+        var atClient = 0
+        loop.server.onBytes = {
+            atServer += $1.count; _ = $0
+        }
+        loop.server.onOpen = { connection in for _ in 0..<400 { connection.send(block) } }
+        let owner = Recorder()
+        owner.onBytes = {
+            atClient += $1.count; _ = $0
+        }
+        let connection = try loop.reactor.connect(
+            to: loop.address, tls: loop.client, pace: pace, delegate: owner)
+        for _ in 0..<400 { connection.send(block) }
+        #expect(loop.reactor.turns { atServer == 4_000_000 && atClient == 4_000_000 })
+        #expect(Array(owner.received.prefix(10_000)) == block)
+        #expect(Array(owner.received.suffix(10_000)) == block)
+        #expect(connection.outboundCount == 0)
+    }
+
+    @Test("reading stops at the record at which the owner says so, and goes on where it stopped")
+    func backPressure() throws {
+        let loop = try Loopback()
+        loop.server.onBytes = { connection, _ in connection.isReading = false }
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        for number in 0..<10 { connection.send("record \(number)") }
+        #expect(loop.reactor.turns { !loop.server.chunks.isEmpty })
+        for _ in 0..<5 { loop.reactor.turn(waitMilliseconds: 1) }
+        #expect(loop.server.chunks == [Array("record 0".utf8)])
+        loop.server.onBytes = { _, _ in }
+        let accepted = try #require(loop.server.connections.first)
+        accepted.isReading = true
+        #expect(loop.reactor.turns { loop.server.chunks.count == 10 })
+        #expect(loop.server.chunks.last == Array("record 9".utf8))
+    }
+
+    @Test("a thousand connections at once")
+    func thousand() throws {
+        DescriptorLimit.raise()
+        let loop = try Loopback()
+        loop.server.onBytes = { $0.send($1) }
+        let owners = (0..<1_000).map { _ in Recorder() }
+        for (number, owner) in owners.enumerated() {
+            owner.onOpen = { $0.send("number \(number)") }
+            _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        }
+        #expect(loop.reactor.turns { owners.allSatisfy { !$0.received.isEmpty } })
+        for (number, owner) in owners.enumerated() {
+            #expect(owner.received == Array("number \(number)".utf8))
+        }
+        #expect(loop.reactor.connectionCount == 2_000)
+        let ids = Set(owners.compactMap { $0.connections.first?.id })
+        #expect(ids.count == 1_000)
+    }
+}
