@@ -105,6 +105,12 @@ package enum Limits {
     package static let deviceSilenceSeconds = 1_500
     /// Unacknowledged upstream frames after which a stream ack is sent unasked (mcs-device 3.4).
     package static let framesBeforeStreamAck = 10
+    /// Upstream messages of one device, over all its apps, that wait to be stored.
+    package static let waitingUpstreamPerDevice = 100
+    /// Milliseconds for which a stream ack may wait for the upstream messages still on their way to the disk.
+    package static let streamAckDelayMilliseconds: Int64 = 20
+    /// Seconds after which a device whose upstream message could not be stored is asked to come again and repeat it.
+    package static let upstreamRetrySeconds = 60
     /// Devices whose state is held in memory by one partition while they are offline.
     package static let idleDevicesInMemory = 100_000
     /// Events that wait for the state of one device to be loaded.

@@ -3,17 +3,17 @@ import Testing
 import Wire
 
 @Suite struct MCSFrameReaderTests {
-    static let stream: [UInt8] = [41] + Samples.all.flatMap(written)
+    static let stream: [UInt8] = [41] + MCSSamples.all.flatMap(mcsWritten)
 
     @Test("two cuts anywhere change nothing")
     func everySplit() throws {
-        let whole = try frames(of: Self.stream)
-        #expect(whole.map(\.tag) == Samples.all.map { written($0)[0] })
+        let whole = try mcsFrames(of: Self.stream)
+        #expect(whole.map(\.tag) == MCSSamples.all.map { mcsWritten($0)[0] })
         for cut in 0...Self.stream.count {
-            let cutOnce = try frames(of: Self.stream, cutAt: [cut])
+            let cutOnce = try mcsFrames(of: Self.stream, cutAt: [cut])
             #expect(cutOnce.elementsEqual(whole) { $0 == $1 })
             let second = min(Self.stream.count, cut + cut % 5)
-            let cutTwice = try frames(of: Self.stream, cutAt: [cut, second])
+            let cutTwice = try mcsFrames(of: Self.stream, cutAt: [cut, second])
             #expect(cutTwice.elementsEqual(whole) { $0 == $1 })
         }
     }
@@ -23,12 +23,12 @@ import Wire
         var random = SeededRandom(seed: seed)
         var messages: [MCS.Message] = []
         for _ in 0..<20 {
-            messages.append(Samples.all.randomElement(using: &random) ?? .close(MCS.Close()))
+            messages.append(MCSSamples.all.randomElement(using: &random) ?? .close(MCS.Close()))
         }
-        let stream: [UInt8] = [41] + messages.flatMap(written)
+        let stream: [UInt8] = [41] + messages.flatMap(mcsWritten)
         let cuts = (0..<Int.random(in: 0...60, using: &random))
             .map { _ in Int.random(in: 0...stream.count, using: &random) }.sorted()
-        let read = try frames(of: stream, cutAt: cuts).map {
+        let read = try mcsFrames(of: stream, cutAt: cuts).map {
             try MCS.Message(tag: $0.tag, decoding: $0.message.raw)
         }
         #expect(read == messages)
@@ -38,36 +38,36 @@ import Wire
     func repeatedVersion(version: UInt8) throws {
         let stream: [UInt8] = [version, 0, 0, version, version, 1, 2, 0x10, 5, version, 4, 0]
         for cut in 0...stream.count {
-            #expect(try frames(of: stream, cutAt: [cut]).map(\.tag) == [0, 1, 4])
+            #expect(try mcsFrames(of: stream, cutAt: [cut]).map(\.tag) == [0, 1, 4])
         }
     }
 
     @Test("another first octet, an octet that is no tag, and a frame over the limit are errors")
     func errors() {
-        #expect(throws: MCSError.unsupportedVersion(37)) { try frames(of: [37]) }
-        #expect(throws: MCSError.unsupportedVersion(0)) { try frames(of: [0, 0]) }
-        #expect(throws: MCSError.unsupportedVersion(0x16)) { try frames(of: [0x16, 3, 1]) }
-        #expect(throws: MCSError.invalidTag(16)) { try frames(of: [41, 16]) }
-        #expect(throws: MCSError.invalidTag(42)) { try frames(of: [41, 0, 0, 42]) }
-        #expect(throws: MCSError.tooLarge(101)) { try frames(of: [41, 8, 101], limit: 100) }
-        #expect(throws: MCSError.varintOverflow) { try frames(of: [41, 8] + octets("8080808080")) }
+        #expect(throws: MCSError.unsupportedVersion(37)) { try mcsFrames(of: [37]) }
+        #expect(throws: MCSError.unsupportedVersion(0)) { try mcsFrames(of: [0, 0]) }
+        #expect(throws: MCSError.unsupportedVersion(0x16)) { try mcsFrames(of: [0x16, 3, 1]) }
+        #expect(throws: MCSError.invalidTag(16)) { try mcsFrames(of: [41, 16]) }
+        #expect(throws: MCSError.invalidTag(42)) { try mcsFrames(of: [41, 0, 0, 42]) }
+        #expect(throws: MCSError.tooLarge(101)) { try mcsFrames(of: [41, 8, 101], limit: 100) }
+        #expect(throws: MCSError.varintOverflow) { try mcsFrames(of: [41, 8] + mcsOctets("8080808080")) }
     }
 
     @Test("a size of two octets for a small number is read, as one client writes it")
     func longSize() throws {
-        #expect(try frames(of: [41, 0, 0x82, 0x00, 0x08, 0x01]).first?.message == [8, 1])
+        #expect(try mcsFrames(of: [41, 0, 0x82, 0x00, 0x08, 0x01]).first?.message == [8, 1])
     }
 
     @Test("tags without a message of ours are handed over to be skipped")
     func unknownTag() throws {
-        #expect(try frames(of: [41, 13, 1, 255, 4, 0]).map(\.tag) == [13, 4])
-        #expect(try firstMessage(of: [13, 1, 255]) == nil)
+        #expect(try mcsFrames(of: [41, 13, 1, 255, 4, 0]).map(\.tag) == [13, 4])
+        #expect(try mcsFirstMessage(of: [13, 1, 255]) == nil)
     }
 
     @Test("only an incomplete frame is held, and an idle reader holds nothing")
     func held() throws {
         var reader = MCS.FrameReader()
-        let first = [41] + written(.dataMessage(Samples.message)) + [8, 5, 1]
+        let first = [41] + mcsWritten(.dataMessage(MCSSamples.message)) + [8, 5, 1]
         try reader.read(first.raw) { _, _ in true }
         let heldBytes = reader.heldBytes
         #expect(heldBytes == 3)
@@ -83,19 +83,20 @@ import Wire
         var reader = MCS.FrameReader()
         var count = 0
         let stream: [UInt8] = [41, 0, 0, 0, 0]
-        try reader.read(stream.raw) { _, _ in
+        let taken = try reader.read(stream.raw) { _, _ in
             count += 1
             return false
         }
         #expect(count == 1)
+        #expect(taken == 3)
     }
 
     @Test("canary: a lost octet is noticed")
     func canary() throws {
-        let whole = try frames(of: Self.stream)
+        let whole = try mcsFrames(of: Self.stream)
         var damaged = Self.stream
         damaged.remove(at: 4)
-        let read = try? frames(of: damaged)
+        let read = try? mcsFrames(of: damaged)
         #expect(read?.elementsEqual(whole) { $0 == $1 } != true)
     }
 }

@@ -13,57 +13,57 @@ import Wire
         (.close(MCS.Close()), "04 00"),
         (.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)), "07 0C 10 01 1A 00 3A 04 08 0D 12 00 50 03"),
         (.iq(MCS.Iq(.selectiveAck([]))), "07 0A 10 01 1A 00 3A 04 08 0C 12 00"),
-        (.iq(MCS.Iq(.selectiveAck([utf8("ab")]))), "07 0E 10 01 1A 00 3A 08 08 0C 12 04 0A 02 6162"),
-        (.streamError(MCS.StreamError(type: utf8("t"))), "0A 03 0A 01 74"),
+        (.iq(MCS.Iq(.selectiveAck([mcsText("ab")]))), "07 0E 10 01 1A 00 3A 08 08 0C 12 04 0A 02 6162"),
+        (.streamError(MCS.StreamError(type: mcsText("t"))), "0A 03 0A 01 74"),
     ]
 
     @Test("a message is written as the octets worked out by hand", arguments: goldens)
     func golden(message: MCS.Message, octetsText: String) throws {
-        #expect(written(message) == octets(octetsText))
-        #expect(try firstMessage(of: octets(octetsText)) == message)
+        #expect(mcsWritten(message) == mcsOctets(octetsText))
+        #expect(try mcsFirstMessage(of: mcsOctets(octetsText)) == message)
     }
 
     @Test("a login response names its fields by the right numbers")
     func loginResponse() {
         var response = MCS.LoginResponse()
-        response.id = utf8("x")
-        response.jid = utf8("1@m/1")
+        response.id = mcsText("x")
+        response.jid = mcsText("1@m/1")
         response.lastStreamIDReceived = 1
         response.serverTimestamp = 128
         #expect(
-            written(.loginResponse(response)) == octets("03 0F 0A0178 1205 31406D2F31 3001 408001"))
+            mcsWritten(.loginResponse(response)) == mcsOctets("03 0F 0A0178 1205 31406D2F31 3001 408001"))
         response.error = MCS.ErrorInfo(code: 401)
         response.jid = nil
         response.lastStreamIDReceived = nil
         response.serverTimestamp = nil
-        #expect(written(.loginResponse(response)) == octets("03 08 0A0178 1A03 089103"))
+        #expect(mcsWritten(.loginResponse(response)) == mcsOctets("03 08 0A0178 1A03 089103"))
     }
 
     @Test("a data message names its fields by the right numbers, and a field over 15 has a tag of two octets")
     func dataMessage() {
         var message = MCS.DataMessage()
-        message.id = utf8("I")
-        message.from = utf8("F")
-        message.category = utf8("C")
-        message.token = utf8("T")
-        message.body = octets("3A06 0A016B 120176")
+        message.id = mcsText("I")
+        message.from = mcsText("F")
+        message.category = mcsText("C")
+        message.token = mcsText("T")
+        message.body = mcsOctets("3A06 0A016B 120176")
         message.fromTrustedServer = false
-        message.persistentID = utf8("P")
+        message.persistentID = mcsText("P")
         message.timeToLive = 60
         message.sent = 1
         message.immediateAck = true
         #expect(
-            written(.dataMessage(message))
-                == octets(
+            mcsWritten(.dataMessage(message))
+                == mcsOctets(
                     """
                     08 22 120149 1A0146 2A0143 320154 3A06 0A016B 120176 4000 4A0150 88013C 900101 C00101
                     """))
     }
 
-    @Test("every message is read as it was written", arguments: Samples.all)
+    @Test("every message is read as it was written", arguments: MCSSamples.all)
     func roundTrip(message: MCS.Message) throws {
-        #expect(try firstMessage(of: written(message)) == message)
-        let stream = [MCS.version] + written(message)
+        #expect(try mcsFirstMessage(of: mcsWritten(message)) == message)
+        let stream = [MCS.version] + mcsWritten(message)
         let exercised = MCS.exercise(stream.raw)
         #expect(exercised.messages == [message])
         #expect(exercised.error == nil)
@@ -75,43 +75,43 @@ import Wire
     func lengths(size: Int) throws {
         var error = MCS.StreamError(type: [])
         error.text = [UInt8](repeating: 0x61, count: size)
-        let frame = written(.streamError(error))
-        let (length, width) = try decoded(Array(frame.dropFirst()))
+        let frame = mcsWritten(.streamError(error))
+        let (length, width) = try mcsVarint(Array(frame.dropFirst()))
         #expect(Int(length) == frame.count - 1 - width)
         #expect(width == Varint.size(length))
-        #expect(try firstMessage(of: frame) == .streamError(error))
+        #expect(try mcsFirstMessage(of: frame) == .streamError(error))
     }
 
     @Test("fields that are not known are passed over")
     func unknownFields() throws {
         let heartbeat = "1002 A201 03 616263 A901 0102030405060708 AD01 01020304 B001 FFFF03 1801"
         #expect(
-            try message(tag: .heartbeatAck, heartbeat)
+            try mcsMessage(tag: .heartbeatAck, heartbeat)
                 == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2, status: 1)))
     }
 
     @Test("a known field of another type, a group and a field 0 are errors")
     func malformed() {
-        #expect(throws: MCSError.wrongWireType(field: 1)) { try message(tag: .heartbeatPing, "0A00") }
-        #expect(throws: MCSError.unsupportedWireType(3)) { try message(tag: .heartbeatPing, "0B0C") }
-        #expect(throws: MCSError.invalidFieldNumber) { try message(tag: .heartbeatPing, "0000") }
-        #expect(throws: MCSError.truncated) { try message(tag: .heartbeatPing, "08") }
-        #expect(throws: MCSError.missingField(5)) { try message(tag: .dataMessage, "") }
-        #expect(throws: MCSError.missingField(3)) { try message(tag: .loginRequest, "") }
+        #expect(throws: MCSError.wrongWireType(field: 1)) { try mcsMessage(tag: .heartbeatPing, "0A00") }
+        #expect(throws: MCSError.unsupportedWireType(3)) { try mcsMessage(tag: .heartbeatPing, "0B0C") }
+        #expect(throws: MCSError.invalidFieldNumber) { try mcsMessage(tag: .heartbeatPing, "0000") }
+        #expect(throws: MCSError.truncated) { try mcsMessage(tag: .heartbeatPing, "08") }
+        #expect(throws: MCSError.missingField(5)) { try mcsMessage(tag: .dataMessage, "") }
+        #expect(throws: MCSError.missingField(3)) { try mcsMessage(tag: .loginRequest, "") }
     }
 
     @Test("received ids beyond the limit are dropped, not kept")
     func manyReceivedIDs() throws {
-        var login = Samples.login
+        var login = MCSSamples.login
         login.receivedIDs = [[UInt8]](repeating: [0x61], count: Limits.receivedIDs + 10)
-        let again = try firstMessage(of: written(.loginRequest(login)))
+        let again = try mcsFirstMessage(of: mcsWritten(.loginRequest(login)))
         login.receivedIDs.removeLast(10)
         #expect(again == .loginRequest(login))
     }
 
     @Test("canary: a wrong field number would be seen")
     func canary() {
-        #expect(written(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != octets("01 02 08 05"))
+        #expect(mcsWritten(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != mcsOctets("01 02 08 05"))
     }
 }
 
@@ -121,9 +121,9 @@ import Wire
     func pairs() throws {
         var body = ByteBuffer()
         AppData.append(key: "k", text: "v", to: &body)
-        #expect(body.copied() == octets("3A06 0A016B 120176"))
+        #expect(body.copied() == mcsOctets("3A06 0A016B 120176"))
         let long = [UInt8](repeating: 0x61, count: 200)
-        AppData.append(key: utf8("k").raw, value: long.raw, to: &body)
+        AppData.append(key: mcsText("k").raw, value: long.raw, to: &body)
         var seen: [String] = []
         try AppData.forEach(in: body.bytes) { key, value in
             seen.append("\(String(decoding: [UInt8](copying: key), as: UTF8.self)):\(value.byteCount)")
@@ -137,19 +137,19 @@ import Wire
     @Test("pairs of a client are put in order and without what is not known")
     func canonical() throws {
         var expected = MCS.DataMessage()
-        expected.category = utf8("C")
-        expected.body = octets("3A06 0A016B 120176")
+        expected.category = mcsText("C")
+        expected.body = mcsOctets("3A06 0A016B 120176")
         #expect(
-            try message(tag: .dataMessage, "2A0143 3A08 120176 2001 0A016B") == .dataMessage(expected))
+            try mcsMessage(tag: .dataMessage, "2A0143 3A08 120176 2001 0A016B") == .dataMessage(expected))
     }
 
     @Test("a pair without key or value is an error", arguments: ["3A03 120176", "3A03 0A016B", "3A00"])
     func incomplete(text: String) {
-        #expect(throws: MCSError.self) { try payloadBytes(text) }
+        #expect(throws: MCSError.self) { try mcsPayloadBytes(text) }
     }
 
     @Test("canary: a value counts")
     func canary() throws {
-        #expect(try payloadBytes("3A06 0A016B 120176") != 1)
+        #expect(try mcsPayloadBytes("3A06 0A016B 120176") != 1)
     }
 }

@@ -2,20 +2,20 @@ import Basics
 import Wire
 
 /// The octets of hexadecimal text; blanks between them count for nothing.
-func octets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
+func mcsOctets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
 
 /// The octets of text.
-func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
+func mcsText(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 /// What a message writes.
-func written(_ message: MCS.Message) -> [UInt8] {
+func mcsWritten(_ message: MCS.Message) -> [UInt8] {
     var buffer = ByteBuffer()
     message.append(to: &buffer)
     return buffer.copied()
 }
 
 /// The frames of a stream that comes in pieces of the given sizes, the last one repeated.
-func frames(
+func mcsFrames(
     of stream: [UInt8], cutAt cuts: [Int] = [], limit: Int = Limits.loginFrameBytes
 ) throws(MCSError) -> [(tag: UInt8, message: [UInt8])] {
     var reader = MCS.FrameReader(limit: limit)
@@ -32,17 +32,17 @@ func frames(
 }
 
 /// One of each message, with every field that we know.
-enum Samples {
+enum MCSSamples {
     static let login: MCS.LoginRequest = {
         var login = MCS.LoginRequest()
-        login.id = utf8("chrome-156.0.8078.79")
-        login.domain = utf8("mcs.android.com")
-        login.user = utf8("5000000000000000001")
-        login.resource = utf8("5000000000000000001")
-        login.authToken = utf8("-42")
-        login.deviceID = utf8("android-4563918244f40001")
-        login.settings = [MCS.Setting(name: utf8("new_vc"), value: utf8("1"))]
-        login.receivedIDs = [utf8("0:1438098844346796%c5da679ff9fd7ecd"), utf8("up-1")]
+        login.id = mcsText("chrome-156.0.8078.79")
+        login.domain = mcsText("mcs.android.com")
+        login.user = mcsText("5000000000000000001")
+        login.resource = mcsText("5000000000000000001")
+        login.authToken = mcsText("-42")
+        login.deviceID = mcsText("android-4563918244f40001")
+        login.settings = [MCS.Setting(name: mcsText("new_vc"), value: mcsText("1"))]
+        login.receivedIDs = [mcsText("0:1438098844346796%c5da679ff9fd7ecd"), mcsText("up-1")]
         login.adaptiveHeartbeat = false
         login.heartbeatStat = MCS.HeartbeatStat(hasTimedOut: true, intervalMilliseconds: 10_000)
         login.usesRMQ2 = true
@@ -54,33 +54,33 @@ enum Samples {
 
     static let response: MCS.LoginResponse = {
         var response = MCS.LoginResponse()
-        response.id = utf8("chrome")
-        response.jid = utf8("1@mcs.android.com/1")
-        response.error = MCS.ErrorInfo(code: 401, message: utf8("no"), type: utf8("auth"))
+        response.id = mcsText("chrome")
+        response.jid = mcsText("1@mcs.android.com/1")
+        response.error = MCS.ErrorInfo(code: 401, message: mcsText("no"), type: mcsText("auth"))
         response.streamID = 1
         response.lastStreamIDReceived = 1
         response.heartbeatConfig = MCS.HeartbeatConfig(
-            uploadsStat: true, ip: utf8("::1"), intervalMilliseconds: 60_000)
+            uploadsStat: true, ip: mcsText("::1"), intervalMilliseconds: 60_000)
         response.serverTimestamp = 1_438_098_844_346
         return response
     }()
 
     static let message: MCS.DataMessage = {
         var message = MCS.DataMessage()
-        message.id = utf8("0000002A")
-        message.from = utf8("123456789")
-        message.to = utf8("123456789@gcm.googleapis.com")
-        message.category = utf8("com.example.app")
-        message.token = utf8("do_not_collapse")
+        message.id = mcsText("0000002A")
+        message.from = mcsText("123456789")
+        message.to = mcsText("123456789@gcm.googleapis.com")
+        message.category = mcsText("com.example.app")
+        message.token = mcsText("do_not_collapse")
         var body = ByteBuffer()
         AppData.append(key: "k", value: [1, 2, 3].raw, to: &body)
         AppData.append(key: "", text: "", to: &body)
         message.body = body.copied()
         message.fromTrustedServer = false
-        message.persistentID = utf8("0:1%c5da679ff9fd7ecd")
+        message.persistentID = mcsText("0:1%c5da679ff9fd7ecd")
         message.streamID = 7
         message.lastStreamIDReceived = 3
-        message.registrationID = utf8("reg")
+        message.registrationID = mcsText("reg")
         message.timeToLive = 60
         message.sent = 1_455_265_806_071
         message.queued = 0
@@ -95,36 +95,36 @@ enum Samples {
         .heartbeatAck(MCS.Heartbeat(streamID: -1, lastStreamIDReceived: .max, status: .min)),
         .loginRequest(login), .loginResponse(response), .close(MCS.Close()),
         .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 42)), .iq(MCS.Iq(.selectiveAck([]))),
-        .iq(MCS.Iq(.selectiveAck([utf8("a"), [], utf8("b")]))), .iq(MCS.Iq(.other)),
+        .iq(MCS.Iq(.selectiveAck([mcsText("a"), [], mcsText("b")]))), .iq(MCS.Iq(.other)),
         .dataMessage(message), .dataMessage(MCS.DataMessage()),
-        .streamError(MCS.StreamError(type: utf8("t"), text: utf8("x"))),
+        .streamError(MCS.StreamError(type: mcsText("t"), text: mcsText("x"))),
     ]
 }
 
 /// Reads a message from octets, which the expectation macros cannot lend by themselves.
-func message(tag: MCS.Tag, _ bytes: [UInt8]) throws(MCSError) -> MCS.Message? {
+func mcsMessage(tag: MCS.Tag, _ bytes: [UInt8]) throws(MCSError) -> MCS.Message? {
     try MCS.Message(tag: tag.rawValue, decoding: bytes.raw)
 }
 
 /// The same, from hexadecimal text.
-func message(tag: MCS.Tag, _ text: String) throws(MCSError) -> MCS.Message? {
-    try message(tag: tag, octets(text))
+func mcsMessage(tag: MCS.Tag, _ text: String) throws(MCSError) -> MCS.Message? {
+    try mcsMessage(tag: tag, mcsOctets(text))
 }
 
 /// The first message of a stream that has the version octet still before it.
-func firstMessage(of stream: [UInt8]) throws(MCSError) -> MCS.Message? {
-    guard let frame = try frames(of: [MCS.version] + stream).first else { return nil }
+func mcsFirstMessage(of stream: [UInt8]) throws(MCSError) -> MCS.Message? {
+    guard let frame = try mcsFrames(of: [MCS.version] + stream).first else { return nil }
     return try MCS.Message(tag: frame.tag, decoding: frame.message.raw)
 }
 
 /// The octets of keys and values in a body.
-func payloadBytes(_ text: String) throws(MCSError) -> Int {
-    let body = octets(text)
+func mcsPayloadBytes(_ text: String) throws(MCSError) -> Int {
+    let body = mcsOctets(text)
     return try AppData.payloadBytes(of: body.raw)
 }
 
 /// The number at the start of octets, and how many it took.
-func decoded(_ bytes: [UInt8]) throws(MCSError) -> (UInt64, Int) {
+func mcsVarint(_ bytes: [UInt8]) throws(MCSError) -> (UInt64, Int) {
     var at = 0
     let value = try Varint.read(bytes.raw, at: &at)
     return (value, at)

@@ -13,9 +13,9 @@ import Wire
     func golden(number: UInt64, text: String) throws {
         var buffer = ByteBuffer()
         Varint.append(number, to: &buffer)
-        #expect(buffer.copied() == octets(text))
+        #expect(buffer.copied() == mcsOctets(text))
         #expect(Varint.size(number) == buffer.count)
-        #expect(try decoded(buffer.copied()) == (number, buffer.count))
+        #expect(try mcsVarint(buffer.copied()) == (number, buffer.count))
     }
 
     @Test("random numbers are read as written, and never when cut short")
@@ -25,16 +25,16 @@ import Wire
             let number = random.next() >> UInt64.random(in: 0..<64, using: &random)
             var buffer = ByteBuffer()
             Varint.append(number, to: &buffer)
-            #expect(try decoded(buffer.copied()) == (number, Varint.size(number)))
-            #expect(throws: MCSError.truncated) { try decoded(Array(buffer.copied().dropLast())) }
+            #expect(try mcsVarint(buffer.copied()) == (number, Varint.size(number)))
+            #expect(throws: MCSError.truncated) { try mcsVarint(Array(buffer.copied().dropLast())) }
         }
     }
 
     @Test("longer forms are read, more than 64 bits are not")
     func bounds() throws {
-        #expect(try decoded(octets("8000")) == (0, 2))
+        #expect(try mcsVarint(mcsOctets("8000")) == (0, 2))
         for text in ["FFFFFFFFFFFFFFFFFF02", "FFFFFFFFFFFFFFFFFFFF01", "80808080808080808080"] {
-            #expect(throws: MCSError.varintOverflow) { try decoded(octets(text)) }
+            #expect(throws: MCSError.varintOverflow) { try mcsVarint(mcsOctets(text)) }
         }
     }
 
@@ -42,6 +42,6 @@ import Wire
     func canary() {
         var buffer = ByteBuffer()
         Varint.append(301, to: &buffer)
-        #expect(buffer.copied() != octets("AC02"))
+        #expect(buffer.copied() != mcsOctets("AC02"))
     }
 }

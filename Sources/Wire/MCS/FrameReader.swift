@@ -20,13 +20,15 @@ extension MCS {
 
         /// Reads the next octets and hands over each frame that is whole; `visit` returns whether to go on.
         ///
-        /// After false or an error the rest of the octets is dropped: the connection is to end.
+        /// Returns how many octets were taken: all of them, unless `visit` returned false. After an error the
+        /// connection is to end.
+        @discardableResult
         package mutating func read(
             _ bytes: RawSpan, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
-        ) throws(MCSError) {
+        ) throws(MCSError) -> Int {
             var offset = 0
             if !held.isEmpty {
-                guard try completeHeld(bytes, &offset, visit) else { return }
+                guard try completeHeld(bytes, &offset, visit) else { return offset }
             }
             while offset < bytes.byteCount {
                 guard try !skipVersion(bytes.byte(at: offset)) else {
@@ -34,11 +36,12 @@ extension MCS {
                     continue
                 }
                 guard let head = try head(bytes, at: offset), head.end <= bytes.byteCount else { break }
-                let more = try visit(bytes.byte(at: offset), bytes.extracting(head.start..<head.end))
-                guard more else { return }
+                let tag = bytes.byte(at: offset)
                 offset = head.end
+                guard try visit(tag, bytes.extracting(head.start..<head.end)) else { return offset }
             }
             if offset < bytes.byteCount { held.append(bytes.extracting(offset..<bytes.byteCount)) }
+            return bytes.byteCount
         }
 
         /// Fills up the frame that is held; false if its visitor wants no more.

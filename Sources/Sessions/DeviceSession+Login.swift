@@ -1,0 +1,117 @@
+import Basics
+import Delivery
+import Wire
+
+/// Login (mcs-device 3.1).
+extension DeviceSession {
+    /// Hands the credentials to the core, which knows the device.
+    mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
+        loginID = login.id
+        phase = .checking
+        guard let number = DeviceNumber.parse(login.user.raw), number != 0,
+            let token = DeviceNumber.parse(login.authToken.raw)
+        else { return refuseLogin(.wrongCredentials, io: &io) }
+        device = DeviceID(number)
+        pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
+        var text = ByteBuffer()
+        text.append(decimal: token)
+        let request = DeviceLogin(
+            connection: connection, device: device, token: settings.digest(text.copied()),
+            received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) })
+        io.events.append(.deviceLogin(request))
+        hasAskedToLogIn = true
+        io.isReading = false
+    }
+
+    /// Greets the device: what it has received is already removed, durably.
+    mutating func acceptLogin(_ storedUpstream: [[UInt8]], now: Now, io: inout SessionIO) {
+        phase = .open
+        reader.limit = Limits.frameBytes
+        frameIDBase = UInt32(truncatingIfNeeded: settings.random())
+        var response = MCS.LoginResponse()
+        response.id = loginID
+        response.jid = jid
+        response.lastStreamIDReceived = upstream.takeAcknowledgement(incoming: 1)
+        response.serverTimestamp = now.wall
+        io.out.bytes.append(byte: MCS.version)
+        response.append(to: &io.out.bytes)
+        endFrame(io: &io)
+        // Sent even when empty: one client counts connections that end before any frame but the response (mcs-device 3.7).
+        MCS.Iq(.selectiveAck(storedUpstream)).append(to: &io.out.bytes)
+        endFrame(io: &io)
+        lastHeard = now.monotonic
+        silenceDue = now.monotonic.advanced(seconds: pingSeconds)
+        io.isReading = true
+        guard !held.isEmpty else { return }
+        var waiting = ByteBuffer()
+        swap(&waiting, &held)
+        read(waiting.bytes, now: now, io: &io)
+        endCall(now: now, io: &io)
+    }
+
+    /// Tells the client that it may not come in; where it is we who fail, only closes, so that it tries again.
+    mutating func refuseLogin(_ refusal: LoginRefusal, io: inout SessionIO) {
+        guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
+        var response = MCS.LoginResponse()
+        response.id = loginID
+        response.error = MCS.ErrorInfo(code: 401, message: Array(refusal.rawValue.utf8))
+        io.out.bytes.append(byte: MCS.version)
+        response.append(to: &io.out.bytes)
+        endFrame(io: &io)
+        end(.loginRefused, io: &io)
+    }
+
+    /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
+    var isAndroid: Bool { loginID.starts(with: "android-".utf8) }
+
+    private var jid: [UInt8] {
+        var text = ByteBuffer()
+        text.append(decimal: device.number)
+        text.append("@")
+        text.append(MCS.domain)
+        text.append("/")
+        text.append(decimal: device.number)
+        return text.copied()
+    }
+
+    /// Seconds between our pings: what the client wishes for, between the floor and what is set.
+    private static func pingSeconds(wishedIn login: MCS.LoginRequest, atMost longest: Int) -> Int {
+        var wish: UInt64?
+        if let stat = login.heartbeatStat, stat.intervalMilliseconds > 0 {
+            wish = UInt64(stat.intervalMilliseconds)
+        }
+        for setting in login.settings where setting.name.elementsEqual("hbping".utf8) {
+            wish = DeviceNumber.parse(setting.value.raw) ?? wish
+        }
+        guard let wish else { return longest }
+        return min(longest, max(Limits.devicePingFloorSeconds, Int(clamping: wish / 1_000)))
+    }
+}
+
+/// Decimal numbers as clients write them.
+enum DeviceNumber {
+    /// A 64-bit number, by some clients written as a signed one (mcs-device 3.1); nil for anything else.
+    static func parse(_ text: borrowing RawSpan) -> UInt64? {
+        let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
+        guard let number = parseUnsigned(text, from: isNegative ? 1 : 0, to: text.byteCount) else {
+            return nil
+        }
+        guard isNegative else { return number }
+        return number <= 1 << 63 ? 0 &- number : nil
+    }
+
+    /// The number that a part of a text is; nil if it holds anything but 1 to 20 digits.
+    static func parseUnsigned(_ text: borrowing RawSpan, from start: Int, to end: Int) -> UInt64? {
+        guard end > start, end - start <= 20 else { return nil }
+        var number: UInt64 = 0
+        for at in start..<end {
+            let digit = text.byte(at: at) &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (product, over) = number.multipliedReportingOverflow(by: 10)
+            let (sum, past) = product.addingReportingOverflow(UInt64(digit))
+            guard !over, !past else { return nil }
+            number = sum
+        }
+        return number
+    }
+}

@@ -1,0 +1,224 @@
+package import Basics
+package import Delivery
+import Wire
+
+/// The server's end of a device link: login, messages both ways, acknowledgements and heartbeats (mcs-device 1 to 4).
+///
+/// It writes one record per frame. Frames are counted from 1 in each direction; the counts are the stream ids in which both
+/// sides acknowledge (mcs-device 3.2).
+package struct DeviceSession: ~Copyable, ProtocolSession {
+    /// How far the conversation is.
+    enum Phase: Sendable {
+        /// Nothing but a login is accepted.
+        case awaitingLogin
+        /// The core looks at the login; what comes meanwhile is held.
+        case checking
+        /// Logged in.
+        case open
+        /// Closed from here; nothing is read or written any more.
+        case ended
+    }
+
+    let connection: ConnectionID
+    let settings: SessionSettings
+    let loginDeadline: Instant
+    var phase = Phase.awaitingLogin
+    var reader = MCS.FrameReader(limit: Limits.loginFrameBytes)
+    /// Octets that came while the login was checked.
+    var held = ByteBuffer()
+    /// Zero before the login.
+    var device = DeviceID(0)
+    /// `id` of the login, repeated in the answer.
+    var loginID: [UInt8] = []
+    /// Frames received.
+    var incoming = 0
+    /// Frames sent.
+    var outgoing = 0
+    /// What makes the ids of frames differ between connections.
+    var frameIDBase: UInt32 = 0
+
+    /// Stored messages sent and not yet acknowledged.
+    var ledger = DeviceLedger()
+    /// Sequences acknowledged in this call.
+    var acknowledged: [Sequence] = []
+    /// Upstream frames that wait to be stored, and what may be acknowledged.
+    var upstream = DeviceUpstreamWindow()
+    /// When the stream ack that waits for more is written all the same.
+    var streamAckDue = Instant.distantFuture
+    /// When the device is asked to come again, because something could not be stored.
+    var retryDue = Instant.distantFuture
+
+    var isCongested = false
+    /// When to look whether what was handed over has left.
+    var readyDue = Instant.distantFuture
+
+    /// Seconds of silence before a ping.
+    var pingSeconds: Int
+    /// When octets last came.
+    var lastHeard: Instant
+    /// When the first ping was sent that is not answered; nil when all are.
+    var unansweredSince: Instant?
+    /// When the last ping was sent.
+    var lastPing = Instant.distantPast
+    /// Whether this client answers pings; those that never do are not taken for dead by silence.
+    var answersPings = false
+    /// When silence is looked at next; moves only when reached, so that traffic does not move timers.
+    var silenceDue = Instant.distantFuture
+
+    /// A session on a connection whose TLS handshake has just ended.
+    package init(connection: ConnectionID, settings: SessionSettings, now: Now) {
+        self.connection = connection
+        self.settings = settings
+        loginDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
+        pingSeconds = settings.devicePingSeconds
+        lastHeard = now.monotonic
+    }
+
+    /// The device that is logged in; nil before and after.
+    package var loggedInDevice: DeviceID? { phase == .open ? device : nil }
+
+    package var deadline: Instant {
+        switch phase {
+        case .awaitingLogin, .checking: loginDeadline
+        case .open: min(min(silenceDue, streamAckDue), min(retryDue, readyDue))
+        case .ended: .distantFuture
+        }
+    }
+
+    package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+        switch phase {
+        case .ended: return
+        case .checking: hold(bytes, io: &io)
+        case .awaitingLogin, .open:
+            lastHeard = now.monotonic
+            read(bytes, now: now, io: &io)
+            endCall(now: now, io: &io)
+        }
+    }
+
+    package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+        switch (phase, command) {
+        case (.ended, _): return
+        case (.checking, .deviceLoginAccepted(let stored)): acceptLogin(stored, now: now, io: &io)
+        case (.checking, .loginRefused(let refusal)): refuseLogin(refusal, io: &io)
+        case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
+        case (.open, .reportWhenReady): reportWhenReady(now: now, io: &io)
+        case (.open, .upstreamStored(let ticket)):
+            upstream.settle(ticket)
+            acknowledgeUpstream(now: now, io: &io)
+        case (.open, .upstreamRefused(let ticket, let refusal)):
+            settleRefused(ticket, refusal, now: now, io: &io)
+        case (_, .close(let reason)): close(reason, io: &io)
+        default: return
+        }
+    }
+
+    package mutating func wake(now: Now, io: inout SessionIO) {
+        switch phase {
+        case .ended: return
+        case .awaitingLogin, .checking:
+            if now.monotonic >= loginDeadline { end(.loginDeadline, io: &io) }
+        case .open:
+            if now.monotonic >= retryDue { return close(.storeFailed, io: &io) }
+            if now.monotonic >= readyDue { tellReady(io: &io) }
+            if now.monotonic >= streamAckDue { writeStreamAck(io: &io) }
+            if now.monotonic >= silenceDue { lookAtSilence(now: now, io: &io) }
+        }
+    }
+
+    package mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
+        guard isCongested != self.isCongested else { return }
+        self.isCongested = isCongested
+        guard phase == .open else { return }
+        if isCongested {
+            io.events.append(.deviceCongested(connection, device))
+        } else {
+            tellReady(io: &io)
+        }
+    }
+
+    package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
+        if hasAskedToLogIn { io.events.append(.deviceClosed(connection, device)) }
+        phase = .ended
+        hasAskedToLogIn = false
+    }
+
+    /// Whether the core has heard of this connection, so that it must hear of its end.
+    var hasAskedToLogIn = false
+}
+
+extension DeviceSession {
+    /// Reads frames until the end of the octets, or until the login has to be checked.
+    mutating func read(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+        var reader = MCS.FrameReader()
+        swap(&reader, &self.reader)
+        do throws(MCSError) {
+            let taken = try reader.read(bytes) { (tag, message) throws(MCSError) in
+                try handle(tag, message, now: now, io: &io)
+                return phase == .open
+            }
+            swap(&reader, &self.reader)
+            if phase == .checking { hold(bytes.extracting(taken..<bytes.byteCount), io: &io) }
+        } catch {
+            close(error.closeReason, io: &io)
+        }
+    }
+
+    private mutating func handle(
+        _ tag: UInt8, _ message: RawSpan, now: Now, io: inout SessionIO
+    ) throws(MCSError) {
+        incoming += 1
+        guard phase == .open else {
+            guard tag == MCS.Tag.loginRequest.rawValue else { throw .invalidTag(tag) }
+            return askToLogIn(try MCS.LoginRequest(decoding: message), now: now, io: &io)
+        }
+        switch MCS.Tag(rawValue: tag) {
+        case .heartbeatPing: handlePing(try MCS.Heartbeat(decoding: message), now: now, io: &io)
+        case .heartbeatAck: handleAck(try MCS.Heartbeat(decoding: message))
+        case .iq: handle(try MCS.Iq(decoding: message))
+        case .dataMessage: handle(try MCS.DataMessage(decoding: message), now: now, io: &io)
+        case .close: end(.peerEndedStream, io: &io)
+        case .loginRequest: throw .invalidTag(tag)
+        case .loginResponse, .streamError, nil: return
+        }
+    }
+
+    /// What follows once from all the frames of a call.
+    mutating func endCall(now: Now, io: inout SessionIO) {
+        if !acknowledged.isEmpty {
+            io.events.append(.deviceAcknowledged(connection, device, acknowledged))
+            acknowledged = []
+        }
+        guard phase == .open else { return }
+        if upstream.owed(incoming: incoming) >= Limits.framesBeforeStreamAck { writeStreamAck(io: &io) }
+    }
+
+    /// Keeps octets for after the login, and reads no more until then.
+    mutating func hold(_ bytes: RawSpan, io: inout SessionIO) {
+        guard held.count + bytes.byteCount <= Limits.heldBytes else { return end(.tooLarge, io: &io) }
+        held.append(bytes)
+    }
+
+    /// Says goodbye where the device has been greeted, then closes.
+    mutating func close(_ reason: CloseReason, io: inout SessionIO) {
+        if phase == .open {
+            MCS.Close().append(to: &io.out.bytes)
+            endFrame(io: &io)
+        }
+        end(reason, io: &io)
+    }
+
+    /// Closes without a word.
+    mutating func end(_ reason: CloseReason, io: inout SessionIO) {
+        guard phase != .ended else { return }
+        phase = .ended
+        held.removeAll()
+        io.close = reason
+    }
+
+    /// Counts a frame that was written, and ends its record.
+    mutating func endFrame(io: inout SessionIO) {
+        outgoing += 1
+        io.out.endRecord()
+    }
+}

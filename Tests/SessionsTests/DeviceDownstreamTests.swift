@@ -1,0 +1,212 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+@Suite struct DeviceDownstreamTests {
+    static let salt = "%12345678f9fd7ecd"
+
+    @Test("a stored message is written with every field in its place")
+    func frame() throws {
+        var harness = DeviceHarness.loggedIn()
+        let message = DeviceSamples.stored(1_600_000_000_000_001, wantsReceipt: true)
+        harness.now.wall += 1_500
+        harness.perform(.deliver(DeviceSamples.delivery(message, subtype: "wp:x")))
+        var expected = MCS.DataMessage()
+        expected.id = Array("ABCD0002".utf8)
+        expected.from = Array("123".utf8)
+        expected.category = Array("com.example.app".utf8)
+        expected.token = Array("do_not_collapse".utf8)
+        expected.body = DeviceSamples.pairs(("k", "v"), ("subtype", "wp:x"))
+        expected.fromTrustedServer = false
+        expected.persistentID = Array("0:1600000000000001\(Self.salt)".utf8)
+        expected.timeToLive = 59
+        expected.sent = DeviceHarness.startWall
+        expected.immediateAck = true
+        #expect(harness.takeSent() == [.dataMessage(expected)])
+    }
+
+    @Test("a passing message has no persistent id and is not waited for")
+    func passing() throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(
+            .deliver(DeviceSamples.delivery(DeviceSamples.stored(1, lifetimeSeconds: 0), isStored: false)))
+        guard case .dataMessage(let sent) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(sent.persistentID == nil)
+        #expect(sent.timeToLive == 0)
+        #expect(sent.immediateAck == nil)
+        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)))
+        #expect(harness.takeEvents().isEmpty)
+    }
+
+    @Test(
+        "the collapse key stands in token, else what an Android-type app expects, else nothing",
+        arguments: [
+            ("com.example.app", "score", "score"), ("com.example.app", nil, "do_not_collapse"),
+            ("org.chromium.linux", nil, nil), ("com.chrome.linux", nil, nil),
+            ("abcdefghijklmnopabcdefghijklmnop", nil, nil),
+            ("abcdefghijklmnopabcdefghijklmnop", "score", "score"),
+        ] as [(String, String?, String?)])
+    func token(category: String, key: String?, expected: String?) throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(
+            .deliver(DeviceSamples.delivery(DeviceSamples.stored(1, collapseKey: key), category: category)))
+        guard case .dataMessage(let sent) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(sent.token == expected.map { Array($0.utf8) })
+    }
+
+    @Test("a marker says how many messages were discarded")
+    func marker() throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(
+            .deliver(
+                DeviceSamples.delivery(DeviceSamples.stored(1, body: [], kind: .discardedMarker(count: 101))))
+        )
+        guard case .dataMessage(let sent) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(
+            sent.body == DeviceSamples.pairs(("message_type", "deleted_messages"), ("total_deleted", "101")))
+        #expect(sent.persistentID != nil)
+    }
+
+    @Test("ids of frames differ")
+    func ids() {
+        var harness = DeviceHarness.loggedIn()
+        for number in 1...3 {
+            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+        }
+        var ids: Set<[UInt8]> = []
+        for case .dataMessage(let sent) in harness.takeSent() { ids.insert(sent.id ?? []) }
+        #expect(ids.count == 3)
+    }
+
+    @Test("messages are acknowledged by the count on any frame, in one event for all frames of a call")
+    func streamAcks() {
+        var harness = DeviceHarness.loggedIn()
+        // Frames 1 and 2 are the greeting.
+        for number in 1...5 {
+            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+        }
+        harness.receive(
+            .heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: 3)),
+            .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4)),
+            .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5)))
+        #expect(acknowledged(harness.takeEvents()) == [[1, 2, 3]])
+        var message = DeviceSamples.upstream()
+        message.lastStreamIDReceived = 6
+        harness.receive(.dataMessage(message))
+        #expect(acknowledged(harness.takeEvents()) == [[4]])
+        harness.receive(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: 6)))
+        #expect(acknowledged(harness.takeEvents()).isEmpty)
+    }
+
+    @Test("a count that cannot be is ignored", arguments: [0, -1, 100, .max, .min] as [Int32])
+    func absurdCounts(count: Int32) {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        harness.receive(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: count)))
+        #expect(acknowledged(harness.takeEvents()).isEmpty)
+    }
+
+    @Test(
+        "messages are acknowledged one by one by their persistent ids; unknown ids and wrong salts count for nothing"
+    )
+    func selectiveAcks() {
+        var harness = DeviceHarness.loggedIn()
+        for number in 1...4 {
+            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number) + 10))))
+        }
+        let ids = [
+            "0:12\(Self.salt)", "0:14\(Self.salt)", "0:99\(Self.salt)", "0:11%00000000f9fd7ecd", "up-1", "",
+        ]
+        harness.receive(.iq(MCS.Iq(.selectiveAck(ids.map { Array($0.utf8) }))))
+        #expect(acknowledged(harness.takeEvents()) == [[12, 14]])
+        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 6)))
+        #expect(acknowledged(harness.takeEvents()) == [[11, 13]])
+    }
+
+    @Test("a device that never acknowledges is asked to come again")
+    func tooMany() {
+        var harness = DeviceHarness.loggedIn()
+        for number in 0..<Limits.unacknowledgedPerDevice {
+            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+        }
+        let before = harness.io.close
+        #expect(before == nil)
+        #expect(harness.takeSent().count == Limits.unacknowledgedPerDevice)
+        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_000), isStored: false)))
+        #expect(harness.takeSent().count == 1)
+        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_001))))
+        let after = harness.io.close
+        #expect(after == .tooManyUnacknowledged)
+        #expect(harness.takeSent() == [.close(MCS.Close())])
+    }
+
+    @Test("acknowledged messages make room")
+    func room() {
+        var harness = DeviceHarness.loggedIn()
+        for number in 1...3_000 {
+            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+            if number.isMultiple(of: 700) {
+                harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: Int32(number + 2))))
+            }
+        }
+        let close = harness.io.close
+        #expect(close == nil)
+        #expect(acknowledged(harness.takeEvents()).map(\.count) == [700, 700, 700, 700])
+    }
+
+    @Test("congestion is told, and readiness after it")
+    func congestion() {
+        var harness = DeviceHarness.loggedIn()
+        harness.setCongested(true)
+        harness.setCongested(true)
+        harness.perform(.reportWhenReady)
+        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceCongested"])
+        harness.setCongested(false)
+        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+    }
+
+    @Test("readiness is told at once where little waits")
+    func ready() {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(.reportWhenReady)
+        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+    }
+
+    @Test("readiness after a large page waits until the host has tried to send it")
+    func readyLater() {
+        var harness = DeviceHarness.loggedIn()
+        harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.outboundLowBytes + 1))
+        harness.session.perform(.reportWhenReady, now: harness.now, io: &harness.io)
+        harness.io.out.removeAll()
+        #expect(harness.takeEvents().isEmpty)
+        harness.pass(seconds: 0)
+        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+        harness.pass(seconds: 1)
+        #expect(harness.takeEvents().isEmpty)
+    }
+
+    @Test("canary: a message that is not acknowledged stays unacknowledged")
+    func canary() {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        #expect(acknowledged(harness.takeEvents()).isEmpty)
+        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)))
+        #expect(acknowledged(harness.takeEvents()) == [[1]])
+    }
+
+    private func acknowledged(_ events: [Event]) -> [[UInt64]] {
+        events.compactMap { event in
+            guard case .deviceAcknowledged(_, _, let sequences) = event else { return nil }
+            return sequences.map(\.number)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+@Suite struct DeviceLoginTests {
+    @Test("a login is handed to the core with its unsigned token's digest and our persistent ids only")
+    func asks() throws {
+        var harness = DeviceHarness()
+        var login = DeviceHarness.login()
+        login.authToken = Array("-1".utf8)
+        let known = PersistentID(sequence: Sequence(1_438_098_844_346_796), salt: 0xc5da_679f)
+        login.receivedIDs = [Array(known.text.utf8), Array("up-1".utf8)]
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
+        let events = harness.takeEvents()
+        guard case .deviceLogin(let asked) = events.first else { throw DeviceUnexpected(events) }
+        #expect(asked.device == DeviceHarness.device)
+        #expect(asked.connection == DeviceHarness.connection)
+        #expect(asked.token.octets == Array("18446744073709551615".utf8))
+        #expect(asked.received == [known])
+        let isReading = harness.io.isReading
+        #expect(!isReading)
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test(
+        "an accepted login is greeted: version and response in one record, then the list of stored upstream ids"
+    )
+    func greets() throws {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.perform(.deviceLoginAccepted(storedUpstream: [Array("p-9".utf8)]))
+        let sent = harness.takeSent()
+        var response = MCS.LoginResponse()
+        response.id = Array("chrome-63.0.3234.0".utf8)
+        response.jid = Array("5000000000000000001@mcs.android.com/5000000000000000001".utf8)
+        response.lastStreamIDReceived = 1
+        response.serverTimestamp = DeviceHarness.startWall
+        #expect(sent == [.loginResponse(response), .iq(MCS.Iq(.selectiveAck([Array("p-9".utf8)])))])
+        let (records, isReading) = (harness.records, harness.io.isReading)
+        #expect(records == [1 + DeviceHarness.bytes(sent[0]).count, DeviceHarness.bytes(sent[1]).count])
+        #expect(isReading)
+        let device = harness.session.loggedInDevice
+        #expect(device == DeviceHarness.device)
+    }
+
+    @Test("the list is sent even when empty")
+    func emptyList() {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        #expect(harness.takeSent().last == .iq(MCS.Iq(.selectiveAck([]))))
+    }
+
+    @Test("a refused login gets an error and the end, and the core hears that the connection is gone")
+    func refused() throws {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.perform(.loginRefused(.wrongCredentials))
+        guard case .loginResponse(let response) = harness.takeSent().first else { throw DeviceUnexpected([]) }
+        #expect(response.error?.code == 401)
+        let close = harness.io.close
+        #expect(close == .loginRefused)
+        _ = harness.takeEvents()
+        harness.end(.loginRefused)
+        harness.end(.loginRefused)
+        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceClosed"])
+    }
+
+    @Test(
+        "credentials that are no numbers are refused without asking",
+        arguments: ["", "-", "12a", "18446744073709551616", "0"])
+    func malformed(user: String) {
+        var harness = DeviceHarness()
+        var login = DeviceHarness.login()
+        login.user = Array(user.utf8)
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
+        let (close, isQuiet) = (harness.io.close, harness.io.events.isEmpty)
+        #expect(close == .loginRefused)
+        #expect(isQuiet)
+        harness.end(.loginRefused)
+        #expect(harness.takeEvents().isEmpty)
+    }
+
+    @Test("where the store fails the client is not told that its credentials are wrong")
+    func unavailable() {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.perform(.loginRefused(.unavailable))
+        let close = harness.io.close
+        #expect(close == .storeFailed)
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test("anything but a login first ends the connection without a word")
+    func otherFirst() {
+        var harness = DeviceHarness()
+        harness.receive([41, 0, 0])
+        let close = harness.io.close
+        #expect(close == .protocolViolation)
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test("the login deadline is absolute, and octets do not move it")
+    func deadline() {
+        var harness = DeviceHarness { $0.loginDeadlineSeconds = 10 }
+        for _ in 0..<9 {
+            harness.pass(seconds: 1)
+            harness.receive([41])
+        }
+        let before = harness.io.close
+        #expect(before == nil)
+        harness.pass(seconds: 1)
+        let after = harness.io.close
+        #expect(after == .loginDeadline)
+    }
+
+    @Test("the deadline holds while the core looks at the login, too")
+    func deadlineWhileChecking() {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.pass(seconds: Limits.loginDeadlineSeconds)
+        let close = harness.io.close
+        #expect(close == .loginDeadline)
+    }
+
+    @Test("frames sent along with the login are read after it is accepted, in any split")
+    func pipelined() {
+        let stream =
+            [41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login()))
+            + DeviceHarness.bytes(.heartbeatPing(MCS.Heartbeat(status: 1)))
+        for cut in 0...stream.count {
+            var harness = DeviceHarness()
+            harness.receive(Array(stream[..<cut]))
+            harness.receive(Array(stream[cut...]))
+            harness.perform(.deviceLoginAccepted(storedUpstream: []))
+            #expect(
+                harness.takeSent().last == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2, status: 1)),
+                "cut at \(cut)")
+        }
+    }
+
+    @Test("what is sent while the login is looked at is bounded")
+    func heldIsBounded() {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        for _ in 0..<5 { harness.receive([UInt8](repeating: 0, count: 65_536)) }
+        let close = harness.io.close
+        #expect(close == .tooLarge)
+    }
+
+    @Test("a second login is a violation, answered with Close")
+    func twice() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.loginRequest(DeviceHarness.login()))
+        let close = harness.io.close
+        #expect(close == .protocolViolation)
+        #expect(harness.takeSent() == [.close(MCS.Close())])
+    }
+
+    @Test("close says Close to a greeted device and nothing before")
+    func closes() {
+        var harness = DeviceHarness.loggedIn()
+        harness.perform(.close(.replacedByNewerLogin))
+        #expect(harness.takeSent() == [.close(MCS.Close())])
+        let close = harness.io.close
+        #expect(close == .replacedByNewerLogin)
+        var early = DeviceHarness()
+        early.perform(.close(.systemShutdown))
+        #expect(early.takeSent().isEmpty)
+    }
+
+    @Test("canary: a greeting without a jid would be seen")
+    func canary() throws {
+        var harness = DeviceHarness()
+        harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
+        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        #expect(harness.takeSent().first != .loginResponse(MCS.LoginResponse()))
+    }
+}
+
+/// Thrown where something else came than the test waits for.
+struct DeviceUnexpected: Error {
+    var found: String
+    init(_ found: Any) { self.found = "\(found)" }
+}
+
+/// The name of an event.
+func deviceEventWord(_ event: Event) -> String { "\(event)".prefix { $0 != "(" }.description }

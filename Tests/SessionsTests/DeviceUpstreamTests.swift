@@ -1,0 +1,264 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+@Suite struct DeviceUpstreamTests {
+    @Test("a message is handed to the core with what its frame says")
+    func submits() throws {
+        var harness = DeviceHarness.loggedIn()
+        var message = DeviceSamples.upstream()
+        message.queued = 10
+        harness.receive(.dataMessage(message))
+        let submission = try submission(harness.takeEvents())
+        #expect(submission.origin == Origin(connection: DeviceHarness.connection, ticket: 1))
+        #expect(submission.device == DeviceHarness.device)
+        #expect(submission.sender == SenderID(123))
+        #expect(!submission.isFCMDomain)
+        #expect(submission.category == Array("com.example.app".utf8))
+        #expect(submission.messageID == Array("up-1".utf8))
+        #expect(submission.persistentID == Array("p-1".utf8))
+        #expect(submission.lifetimeSeconds == 50)
+        #expect(submission.body == DeviceSamples.pairs(("a", "b")))
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test("the app's message id is in the field where its kind of client keeps it")
+    func messageIDs() throws {
+        for (login, message, expected) in [
+            ("android-30", DeviceSamples.upstream(id: "2A", persistentID: "app-id"), "app-id"),
+            ("android-30", DeviceSamples.upstream(id: "2A", persistentID: nil), "2A"),
+            ("chrome-63", DeviceSamples.upstream(id: "app-id", persistentID: "17"), "app-id"),
+            ("chrome-63", DeviceSamples.upstream(id: "", persistentID: "17"), "17"),
+        ] {
+            var harness = DeviceHarness.loggedIn(id: login)
+            harness.receive(.dataMessage(message))
+            #expect(try submission(harness.takeEvents()).messageID == Array(expected.utf8))
+        }
+    }
+
+    @Test("the lifetime is what is left of what was asked for, within the limits")
+    func lifetimes() throws {
+        for (asked, queued, expected) in [
+            (nil, nil, 86_400), (0, nil, 0), (0, 100, 0), (-5, nil, 0), (100_000, nil, 86_400), (60, 59, 1),
+            (60, -9, 60),
+        ] as [(Int32?, Int32?, Int)] {
+            var harness = DeviceHarness.loggedIn()
+            var message = DeviceSamples.upstream(timeToLive: asked)
+            message.queued = queued
+            harness.receive(.dataMessage(message))
+            #expect(try submission(harness.takeEvents()).lifetimeSeconds == expected)
+        }
+    }
+
+    @Test("addresses: the sender ID before the at sign, whatever the domain")
+    func addresses() throws {
+        for (to, isFCM) in [
+            ("123@gcm.googleapis.com", false), ("123@fcm.googleapis.com", true),
+            ("123@gcm.google.com", false),
+            ("123", false),
+        ] {
+            var harness = DeviceHarness.loggedIn()
+            harness.receive(.dataMessage(DeviceSamples.upstream(to: to)))
+            let submission = try submission(harness.takeEvents())
+            #expect(submission.sender == SenderID(123))
+            #expect(submission.isFCMDomain == isFCM)
+        }
+    }
+
+    @Test(
+        "what cannot be sent on is answered with send_error, and its frame acknowledged",
+        arguments: [
+            (DeviceSamples.upstream(to: "example@gcm.googleapis.com"), "invalid_parameters"),
+            (DeviceSamples.upstream(to: "0@gcm.googleapis.com"), "invalid_parameters"),
+            (DeviceSamples.upstream(to: "9223372036854775808"), "invalid_parameters"),
+            (DeviceSamples.upstream(to: ""), "missing_to"),
+            (DeviceSamples.upstream(category: ""), "invalid_parameters"),
+            (expired(), "service_not_available"), (tooLarge(), "messagetoobig"),
+            (notText(), "invalid_parameters"),
+        ])
+    func sendErrors(message: MCS.DataMessage, reason: String) throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.dataMessage(message))
+        guard case .dataMessage(let answer) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(answer.category == message.category)
+        #expect(answer.persistentID == Array("up-1".utf8))
+        #expect(answer.lastStreamIDReceived == 2)
+        #expect(
+            answer.body
+                == DeviceSamples.pairs(
+                    ("message_type", "send_error"), ("message_id", "up-1"), ("error", reason)))
+        #expect(harness.takeEvents().isEmpty)
+    }
+
+    static func expired() -> MCS.DataMessage {
+        var message = DeviceSamples.upstream()
+        message.queued = 60
+        return message
+    }
+
+    static func tooLarge() -> MCS.DataMessage {
+        var message = DeviceSamples.upstream()
+        message.body = DeviceSamples.pairs(("k", String(repeating: "v", count: Limits.payloadBytes)))
+        return message
+    }
+
+    static func notText() -> MCS.DataMessage {
+        var message = DeviceSamples.upstream()
+        message.body = [0x3A, 6, 0x0A, 1, 0x6B, 0x12, 1, 0xFF]
+        return message
+    }
+
+    @Test("a payload of exactly the limit goes through")
+    func largest() throws {
+        var harness = DeviceHarness.loggedIn()
+        var message = DeviceSamples.upstream()
+        message.body = DeviceSamples.pairs(("k", String(repeating: "v", count: Limits.payloadBytes - 1)))
+        harness.receive(.dataMessage(message))
+        #expect(try submission(harness.takeEvents()).body == message.body)
+    }
+
+    @Test("the client's own traffic is counted and goes nowhere")
+    func swallowed() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(
+            .dataMessage(DeviceSamples.upstream(to: "", category: "com.google.android.gsf.gtalkservice")),
+            .dataMessage(DeviceSamples.upstream(to: "google.com", category: "com.google.android.gms")))
+        #expect(harness.takeEvents().isEmpty)
+        harness.receive(.heartbeatPing(MCS.Heartbeat()))
+        #expect(harness.takeSent() == [.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 4))])
+    }
+
+    @Test("a message is acknowledged when it is on disk, and not before")
+    func acknowledges() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.dataMessage(DeviceSamples.upstream()))
+        harness.receive(.heartbeatPing(MCS.Heartbeat()))
+        #expect(harness.takeSent() == [.heartbeatAck(MCS.Heartbeat())])
+        harness.perform(.upstreamStored(ticket: 1))
+        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
+    }
+
+    @Test("no frame is acknowledged over one that is still on its way to the disk")
+    func order() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(
+            .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")),
+            .dataMessage(DeviceSamples.upstream(id: "c")))
+        harness.perform(.upstreamStored(ticket: 2))
+        harness.pass(seconds: 1)
+        #expect(harness.takeSent().isEmpty)
+        harness.perform(.upstreamStored(ticket: 1))
+        harness.pass(seconds: 1)
+        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
+        harness.perform(.upstreamStored(ticket: 3))
+        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4))])
+    }
+
+    @Test("one stream ack answers a burst")
+    func burst() {
+        var harness = DeviceHarness.loggedIn()
+        for number in 1...5 { harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(number)"))) }
+        for ticket in 1...5 as ClosedRange<UInt32> { harness.perform(.upstreamStored(ticket: ticket)) }
+        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 6))])
+    }
+
+    @Test("an outgoing frame carries the acknowledgement, and then none is owed")
+    func piggyback() throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(
+            .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
+        harness.perform(.upstreamStored(ticket: 1))
+        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        guard case .dataMessage(let sent) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(sent.lastStreamIDReceived == 2)
+        harness.pass(seconds: 1)
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test("frames without messages are acknowledged after ten")
+    func afterTen() {
+        var harness = DeviceHarness.loggedIn()
+        for _ in 0..<9 { harness.receive(.heartbeatAck(MCS.Heartbeat())) }
+        #expect(harness.takeSent().isEmpty)
+        harness.receive(.heartbeatAck(MCS.Heartbeat()))
+        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 11))])
+    }
+
+    @Test("what could not be stored is never acknowledged, and the device is asked to come again")
+    func unavailable() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(
+            .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
+        harness.perform(.upstreamRefused(ticket: 1, .unavailable))
+        harness.perform(.upstreamStored(ticket: 2))
+        for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
+        #expect(harness.takeSent().allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) })
+        harness.pass(seconds: Limits.upstreamRetrySeconds)
+        #expect(harness.takeSent() == [.close(MCS.Close())])
+        let close = harness.io.close
+        #expect(close == .storeFailed)
+    }
+
+    @Test("what the core refuses is told to the app and acknowledged")
+    func refused() throws {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.dataMessage(DeviceSamples.upstream()))
+        harness.perform(.upstreamRefused(ticket: 1, .invalidParameters))
+        let sent = harness.takeSent()
+        guard case .dataMessage(let answer) = sent.first, sent.count == 1 else {
+            throw DeviceUnexpected(sent)
+        }
+        #expect(answer.lastStreamIDReceived == 2)
+        #expect(answer.from == Array("123".utf8))
+        #expect(
+            answer.body
+                == DeviceSamples.pairs(
+                    ("message_type", "send_error"), ("message_id", "up-1"), ("error", "invalid_parameters")))
+        harness.perform(.upstreamRefused(ticket: 1, .invalidParameters))
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    @Test("an app has so many messages on their way, another app its own")
+    func caps() throws {
+        var harness = DeviceHarness.loggedIn()
+        for number in 0..<Limits.waitingUpstream {
+            harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(number)")))
+        }
+        #expect(harness.takeEvents().count == Limits.waitingUpstream)
+        harness.receive(.dataMessage(DeviceSamples.upstream(id: "late")))
+        #expect(harness.takeEvents().isEmpty)
+        guard case .dataMessage(let answer) = harness.takeSent().first else {
+            throw DeviceUnexpected("nothing")
+        }
+        #expect(answer.persistentID == Array("late".utf8))
+        #expect(answer.lastStreamIDReceived == nil)
+        harness.receive(.dataMessage(DeviceSamples.upstream(category: "com.example.other")))
+        #expect(harness.takeEvents().count == 1)
+        for number in 0..<200 {
+            harness.receive(.dataMessage(DeviceSamples.upstream(category: "com.example.n\(number)")))
+        }
+        #expect(harness.takeEvents().count == Limits.waitingUpstreamPerDevice - Limits.waitingUpstream - 1)
+    }
+
+    @Test("canary: an answer to another ticket settles nothing")
+    func canary() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.dataMessage(DeviceSamples.upstream()))
+        harness.perform(.upstreamStored(ticket: 2))
+        harness.pass(seconds: 1)
+        #expect(harness.takeSent().isEmpty)
+    }
+
+    private func submission(_ events: [Event]) throws -> UpstreamSubmission {
+        guard case .upstreamReceived(let submission) = events.first, events.count == 1 else {
+            throw DeviceUnexpected(events)
+        }
+        return submission
+    }
+}
