@@ -116,6 +116,11 @@ package enum Limits {
     /// Events that wait for the state of one device to be loaded.
     package static let eventsWaitingForDevice = 1_000
 
+    /// Seconds after which a login renews the time a device was last seen: a write per login would buy nothing.
+    package static let seenGranularitySeconds = 3_600
+    /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
+    package static let rememberedUpstream = 20
+
     // MARK: HTTP
 
     /// Octets of a request line and headers.

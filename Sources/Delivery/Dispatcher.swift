@@ -3,14 +3,26 @@ package import Basics
 /// The brain of one partition: who gets what, when, until acknowledged (design 1, 3).
 ///
 /// Pure and deterministic: events and time in, effects out. The owner calls `handle` for each event of a turn, then
-/// `endTurn`, gives the batch to the store in that order, and later hands in `.committed` and `.loaded` for every batch and
-/// load. Batches of one partition are committed, and their outcomes told, in the order in which they were ended.
+/// `endTurn`, gives the batch to the store, and hands in `.committed` for every batch and `.loaded` for every load.
+/// Batches of one partition are committed, and their outcomes told, in the order in which they were ended. A load
+/// may be answered before, between or after the outcomes of batches that were ended earlier.
 package struct Dispatcher: ~Copyable {
     let partition: Int
     let partitions: Int
     let settings: DeliverySettings
+    /// Second half of this process's persistent ids.
+    let salt: UInt32
+    var directory = SenderDirectory()
+    var sequences: SequenceSource
+    var devices: DeviceTable
+    var senders: SenderTable
+    /// Batches that the store has not answered.
+    var ledger = BatchLedger()
+    /// What the turn that runs has gathered besides its changes.
+    var turn = BatchRecord()
+    var sweep = Sweep()
 
-    /// A partition with nothing in memory, of so many; `seed` gives salt and jitter, `hashKey` keys the tables.
+    /// A partition with nothing in memory, of so many; `seed` gives the salt, `hashKey` keys the tables.
     package init(
         partition: Int, of count: Int, seed: UInt64, hashKey: (UInt64, UInt64),
         settings: DeliverySettings = DeliverySettings()
@@ -19,14 +31,99 @@ package struct Dispatcher: ~Copyable {
         self.partition = partition
         partitions = count
         self.settings = settings
+        var random = SeededRandom(seed: seed)
+        salt = UInt32(truncatingIfNeeded: random.next())
+        sequences = SequenceSource(floor: settings.sequenceFloor)
+        let hash = SipHash(key: hashKey)
+        devices = DeviceTable(hash: hash, idleLimit: settings.idleDevicesInMemory)
+        senders = SenderTable(hash: hash)
     }
 
     /// Takes in one event; what follows from it is appended to `effects`.
-    package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {}
+    package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
+        switch consume event {
+        case .submitted(let submission): submitted(submission, now, &effects)
+        case .deviceAcknowledged(let connection, let device, let sequences):
+            deviceAcknowledged(connection, device, sequences, now, &effects)
+        case .committed(let outcome): committed(outcome, now, &effects)
+        case .loaded(let loaded): self.loaded(loaded, now, &effects)
+        case .tick: tick(now, &effects)
+        case .senders(let directory): replaceDirectory(directory, &effects)
+        case .expired(.message(let device, let sequence, let expiresAt)):
+            messageExpired(device, sequence, expiresAt, now, &effects)
+
+        case .deviceLogin(let login): deviceLogin(login, now, &effects)
+        case .deviceReady(let connection, let device): deviceReady(connection, device, now, &effects)
+        case .deviceCongested(let connection, let device): deviceCongested(connection, device)
+        case .deviceClosed(let connection, let device): deviceClosed(connection, device)
+        case .receiptStored(let device, let sequence): receiptStored(device, sequence, now, &effects)
+        case .receiptRefused(let device, let sequence): receiptRefused(device, sequence)
+
+        case .checkIn(let checkIn): checkedIn(checkIn, now, &effects)
+        case .register(let request): register(request, now, &effects)
+        case .unregister(let request): unregister(request, now, &effects)
+        case .forgetDevice(let device, let origin): forget(device, origin, now, &effects)
+
+        case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)
+        case .upstreamAnswered(let name, let persistentID, let isStored):
+            upstreamAnswered(name, persistentID, isStored)
+        case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, now, &effects)
+        case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
+        case .upstreamSettled(let connection, let sender, let sequence, _):
+            upstreamSettled(connection, sender, sequence, now, &effects)
+        case .expired(.upstream(let sender, let sequence, let expiresAt)):
+            upstreamExpired(sender, sequence, expiresAt, now, &effects)
+        case .appServerLogin(let connection, let sender, let key):
+            appServerLogin(connection, sender, key, now, &effects)
+        case .appServerReady(let connection, let sender):
+            appServerReady(connection, sender, now, &effects)
+        case .appServerDraining(let connection, let sender): appServerDraining(connection, sender)
+        case .appServerClosed(let connection, let sender):
+            appServerClosed(connection, sender, now, &effects)
+        }
+    }
 
     /// Ends the turn: takes the changes of this turn out of `effects`; nil if there are none. The ticket returns in `.committed`.
-    package mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? { nil }
+    package mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
+        guard !effects.mutations.isEmpty else {
+            assert(turn.waiters.isEmpty && turn.devices.isEmpty, "something waits for no change")
+            return nil
+        }
+        let ticket = ledger.nextTicket
+        var record = BatchRecord()
+        swap(&record, &turn)
+        record.mutations = effects.mutations
+        effects.mutations = []
+        for entry in record.devices {
+            entry.isTouched = false
+            entry.batchesInFlight += 1
+        }
+        let batch = WriteBatch(
+            ticket: ticket, mutations: record.mutations, isDurable: !record.waiters.isEmpty)
+        ledger.append(record)
+        return batch
+    }
 
-    /// When `.tick` is wanted earlier than twice a second; `.distantFuture` if never.
+    /// When `.tick` is wanted earlier than twice a second: never so far.
     package var deadline: Instant { .distantFuture }
+
+    /// Whether the store is so far behind that nothing more is accepted.
+    func isOverloaded(_ effects: borrowing Effects) -> Bool {
+        ledger.mutations + effects.mutations.count >= settings.waitingWrites
+    }
+
+    /// Notes that the turn that runs changes a device.
+    mutating func touch(_ entry: DeviceEntry) {
+        guard !entry.isTouched else { return }
+        entry.isTouched = true
+        turn.devices.append(entry)
+    }
+}
+
+/// The search of partition 0 for messages whose time is over.
+struct Sweep {
+    /// Whether the store has been asked.
+    var isAsking = false
+    /// When it is asked again.
+    var next = Instant.distantPast
 }

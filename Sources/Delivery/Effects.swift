@@ -141,24 +141,47 @@ package struct MilestoneCounts: Sendable, Equatable {
 
     /// The count of one milestone.
     package subscript(milestone: Milestone) -> Int {
-        get { self[keyPath: Self.path(milestone)] }
-        set { self[keyPath: Self.path(milestone)] = newValue }
+        get {
+            switch milestone {
+            case .accepted: accepted
+            case .stored: stored
+            case .sent: sent
+            case .delivered: delivered
+            case .replaced: replaced
+            case .expired: expired
+            case .refused: refused
+            case .discarded: discarded
+            case .removed: removed
+            }
+        }
+        set {
+            switch milestone {
+            case .accepted: accepted = newValue
+            case .stored: stored = newValue
+            case .sent: sent = newValue
+            case .delivered: delivered = newValue
+            case .replaced: replaced = newValue
+            case .expired: expired = newValue
+            case .refused: refused = newValue
+            case .discarded: discarded = newValue
+            case .removed: removed = newValue
+            }
+        }
+    }
+
+    /// Adds the counts of others.
+    package mutating func add(_ other: MilestoneCounts) {
+        accepted += other.accepted
+        stored += other.stored
+        sent += other.sent
+        delivered += other.delivered
+        replaced += other.replaced
+        expired += other.expired
+        refused += other.refused
+        discarded += other.discarded
+        removed += other.removed
     }
 
     /// What is neither ended nor still to be: accepted less all terminal ones.
     package var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
-
-    private static func path(_ milestone: Milestone) -> WritableKeyPath<MilestoneCounts, Int> {
-        switch milestone {
-        case .accepted: \.accepted
-        case .stored: \.stored
-        case .sent: \.sent
-        case .delivered: \.delivered
-        case .replaced: \.replaced
-        case .expired: \.expired
-        case .refused: \.refused
-        case .discarded: \.discarded
-        case .removed: \.removed
-        }
-    }
 }

@@ -1,0 +1,175 @@
+import Basics
+
+/// A registration with what is counted for it.
+struct RegistrationState {
+    var registration: Registration
+    /// `from` of its frames: the sender as the app gave it, or the one that was taken of several.
+    let from: [UInt8]
+    /// Messages without collapse key that wait for a connection to take them.
+    var plainWaiting = 0
+    /// Messages with collapse key, waiting or sent.
+    var keyed = 0
+    /// The batch that stores it, while it is on its way.
+    var batch: UInt64?
+
+    init(_ registration: Registration, batch: UInt64? = nil) {
+        self.registration = registration
+        self.batch = batch
+        let isList = registration.senderText.contains(UInt8(ascii: ","))
+        from =
+            isList && registration.sender.number != 0
+            ? Array(String(registration.sender.number).utf8) : registration.senderText
+    }
+}
+
+/// A device's connection.
+struct DeviceLink {
+    /// How far it is.
+    enum Mode {
+        /// The login stands once its received ids are gone from the store.
+        case accepting
+        /// A page of its mailbox is being read; the newest message that the store had confirmed when it was asked.
+        case loading(target: Sequence)
+        /// The store still answers a question that an earlier connection asked.
+        case queued
+        /// A page was handed over, or the connection is congested: it says when more may come.
+        case paused
+        /// All that is stored has been handed over; what comes is handed on at once.
+        case live
+        /// It has been told to close.
+        case closing
+    }
+
+    let connection: ConnectionID
+    var mode = Mode.accepting
+    /// Everything stored up to here has been handed over or need not be.
+    var cursor = Sequence(0)
+    /// Its outbound octets pile up.
+    var isCongested = false
+    /// Messages handed over and not acknowledged.
+    var unacknowledged = 0
+
+    /// Whether what is not stored may be handed over.
+    var takesPassing: Bool {
+        switch mode {
+        case .accepting, .closing: false
+        case .loading, .queued, .paused, .live: !isCongested
+        }
+    }
+}
+
+/// A device in the memory of its partition.
+final class DeviceEntry {
+    /// Whether what is in memory can be relied on.
+    enum Phase {
+        /// The store has been asked; events wait.
+        case loading
+        /// It can.
+        case ready
+        /// A batch failed: it is read again once nothing of it is on its way.
+        case stale
+    }
+
+    let device: DeviceID
+    var phase = Phase.loading
+    /// Events that came before the state was there.
+    var waiting: [Event] = []
+    var record: DeviceRecord?
+    /// By number.
+    var registrations: [RegistrationState] = []
+    var mailbox = Mailbox()
+    var link: DeviceLink?
+    /// Batches with changes to it that the store has not answered.
+    var batchesInFlight = 0
+    /// Whether the store has been asked for a page of its mailbox: one question at a time, since answers do not say whose they are.
+    var isPageAsked = false
+    /// Whether the turn that runs has changes to it.
+    var isTouched = false
+    /// When it became idle, in a count of all that did; 0 while it is not.
+    var idleStamp: UInt64 = 0
+    /// Upstream messages on their way to the store, by registration.
+    var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
+    /// Persistent ids of the last upstream messages known to be stored, for the next login.
+    var storedUpstream: [[UInt8]] = []
+
+    init(_ device: DeviceID) { self.device = device }
+
+    /// Whether it may be forgotten.
+    var isIdle: Bool {
+        phase == .ready && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
+            && waitingUpstream.isEmpty
+    }
+
+    /// Whether a message is handed on as soon as it is stored, so that nothing piles up.
+    var isLive: Bool {
+        if phase == .ready, let link, case .live = link.mode { true } else { false }
+    }
+
+    /// Place of a registration in `registrations`.
+    func index(of number: RegistrationNumber) -> Int? {
+        var low = 0
+        var high = registrations.count
+        while low < high {
+            let middle = (low &+ high) / 2
+            let found = registrations[middle].registration.name.number
+            if found == number { return middle }
+            if found < number { low = middle &+ 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// Adds a message to the mailbox and to the counts of its registration.
+    func append(_ slot: MailboxSlot, registrationAt at: Int) {
+        mailbox.append(slot)
+        if slot.isPlain, slot.state == .waiting { registrations[at].plainWaiting += 1 }
+        if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
+    }
+
+    /// Takes a message out of the mailbox and the counts.
+    func remove(at index: Int) -> MailboxSlot {
+        let slot = mailbox.remove(at: index)
+        if slot.state == .sent { link?.unacknowledged -= 1 }
+        if let at = self.index(of: slot.entry.registration) {
+            if slot.isPlain, slot.state == .waiting { registrations[at].plainWaiting -= 1 }
+            if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
+        }
+        return slot
+    }
+
+    /// Moves a message to another state.
+    func setState(_ state: MailboxSlot.State, at index: Int) {
+        let slot = mailbox.slots[index]
+        guard slot.state != state else { return }
+        mailbox.setState(state, at: index)
+        if slot.state == .sent { link?.unacknowledged -= 1 }
+        if state == .sent { link?.unacknowledged += 1 }
+        guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }
+        if slot.state == .waiting { registrations[at].plainWaiting -= 1 }
+        if state == .waiting { registrations[at].plainWaiting += 1 }
+    }
+
+    /// The connection is gone: what it had not acknowledged waits again.
+    func unlink() {
+        guard link != nil else { return }
+        for at in mailbox.slots.indices where mailbox.slots[at].state == .sent {
+            setState(.waiting, at: at)
+        }
+        link = nil
+    }
+
+    /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
+    func take(_ state: DeviceState) {
+        record = state.record
+        registrations = state.registrations.map { RegistrationState($0) }
+        mailbox.removeAll()
+        link?.unacknowledged = 0
+        for entry in state.mailbox {
+            guard let at = index(of: entry.registration) else { continue }
+            append(MailboxSlot(entry: entry, isStored: true), registrationAt: at)
+            if let link, entry.sequence <= link.cursor {
+                setState(.sent, at: mailbox.slots.count - 1)
+            }
+        }
+        phase = .ready
+    }
+}

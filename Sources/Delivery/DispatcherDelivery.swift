@@ -1,0 +1,136 @@
+import Basics
+
+/// Stored messages on their way to a connected device.
+extension Dispatcher {
+    /// Goes on handing over what is stored: reads the next page, or is live where nothing is left.
+    mutating func proceed(_ entry: DeviceEntry, _ effects: inout Effects) {
+        guard entry.phase == .ready, let link = entry.link else { return }
+        if entry.isPageAsked {
+            entry.link?.mode = .queued
+        } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
+            entry.link?.mode = .loading(target: newest)
+            entry.isPageAsked = true
+            effects.loads.append(
+                .messages(entry.device, after: link.cursor, limit: settings.mailboxPage))
+        } else {
+            entry.link?.mode = .live
+        }
+    }
+
+    /// Goes on after the state was read again: what was read before may no longer be so.
+    mutating func resume(_ entry: DeviceEntry, _ effects: inout Effects) {
+        guard let link = entry.link else { return }
+        if entry.record == nil {
+            effects.commands.append((link.connection, .close(.deviceForgotten)))
+            entry.link?.mode = .closing
+            return
+        }
+        switch link.mode {
+        case .live: proceed(entry, &effects)
+        case .paused where !link.isCongested: proceed(entry, &effects)
+        // A page that is under way comes; a login that waits is settled by its batch.
+        case .accepting, .loading, .queued, .paused, .closing: break
+        }
+    }
+
+    mutating func pageLoaded(
+        _ device: DeviceID, _ messages: [StoredMessage], isLast: Bool, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = devices[device] else { return }
+        entry.isPageAsked = false
+        guard let link = entry.link, let target = pageTarget(entry, link, &effects) else {
+            return entry.phase == .stale ? forgetIfUnread(entry) : devices.rest(entry)
+        }
+        entry.link?.mode = .paused
+        var hasDelivered = false
+        for message in messages {
+            guard let link = entry.link, case .paused = link.mode else { return }
+            entry.link?.cursor = max(link.cursor, message.sequence)
+            guard let at = entry.mailbox.index(of: message.sequence),
+                entry.mailbox.slots[at].state == .waiting
+            else { continue }
+            if message.expiresAt <= now.wall {
+                remove(at: at, of: entry, reason: .expired, &effects)
+            } else {
+                deliver(message, at: at, to: entry, &effects)
+                hasDelivered = true
+            }
+        }
+        // All that was confirmed before the question is in the answer, or no longer there.
+        if isLast, let cursor = entry.link?.cursor { entry.link?.cursor = max(cursor, target) }
+        guard let link = entry.link, case .paused = link.mode else { return }
+        if hasDelivered {
+            effects.commands.append((link.connection, .reportWhenReady))
+        } else {
+            proceed(entry, &effects)
+        }
+    }
+
+    /// Up to where the answer is complete; nil if it is not for this connection or cannot be used now.
+    private mutating func pageTarget(
+        _ entry: DeviceEntry, _ link: DeviceLink, _ effects: inout Effects
+    ) -> Sequence? {
+        switch link.mode {
+        case .loading(let target) where entry.phase == .ready && !link.isCongested:
+            return target
+        case .loading:
+            // Read again when it is ready, or when its state has been.
+            entry.link?.mode = .paused
+        case .queued:
+            entry.link?.mode = .paused
+            if !link.isCongested { proceed(entry, &effects) }
+        case .accepting, .paused, .live, .closing: break
+        }
+        return nil
+    }
+
+    mutating func pageLoadFailed(_ device: DeviceID, _ effects: inout Effects) {
+        guard let entry = devices[device] else { return }
+        entry.isPageAsked = false
+        guard let link = entry.link else { return forgetIfUnread(entry) }
+        effects.commands.append((link.connection, .close(.storeFailed)))
+        entry.link?.mode = .closing
+    }
+
+    /// A message is on disk: hands it on if the connection has all that came before.
+    mutating func messageStored(
+        _ message: StoredMessage, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        guard entry.phase == .ready, let at = entry.mailbox.index(of: message.sequence) else { return }
+        entry.mailbox.setStored(at: at)
+        guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state == .waiting
+        else { return }
+        entry.link?.cursor = max(link.cursor, message.sequence)
+        deliver(message, at: at, to: entry, &effects)
+    }
+
+    /// Hands a stored message to the device's connection.
+    private mutating func deliver(
+        _ message: StoredMessage, at index: Int, to entry: DeviceEntry, _ effects: inout Effects
+    ) {
+        guard let link = entry.link, let at = entry.index(of: message.registration) else { return }
+        guard link.unacknowledged < settings.unacknowledgedPerDevice else {
+            effects.commands.append((link.connection, .close(.tooManyUnacknowledged)))
+            entry.link?.mode = .closing
+            return
+        }
+        entry.setState(.sent, at: index)
+        send(message, isStored: true, entry.registrations[at], link.connection, &effects)
+    }
+
+    /// Writes the frame of a message.
+    func send(
+        _ message: StoredMessage, isStored: Bool, _ state: RegistrationState, _ connection: ConnectionID,
+        _ effects: inout Effects
+    ) {
+        effects.commands.append(
+            (
+                connection,
+                .deliver(
+                    DeviceDelivery(
+                        message: message, category: state.registration.category,
+                        subtype: state.registration.subtype, from: state.from, isStored: isStored))
+            ))
+        if message.kind == .message { effects.downstream.sent += 1 }
+    }
+}

@@ -1,0 +1,192 @@
+import Basics
+
+/// Devices in and out of memory.
+extension Dispatcher {
+    /// The device if its state is known; otherwise the store is asked, and the event waits for the answer.
+    mutating func ready(
+        _ device: DeviceID, orWait event: @autoclosure () -> Event, _ effects: inout Effects
+    ) -> DeviceEntry? {
+        if let entry = devices[device] {
+            if entry.phase == .ready {
+                devices.wake(entry)
+                return entry
+            }
+            if entry.waiting.count < settings.eventsWaitingForDevice {
+                entry.waiting.append(event())
+            } else {
+                refuse(event(), &effects)
+            }
+            reload(entry, &effects)
+            return nil
+        }
+        let entry = DeviceEntry(device)
+        entry.waiting.append(event())
+        devices.insert(entry)
+        effects.loads.append(.device(device))
+        return nil
+    }
+
+    /// Reads a device again after a failed batch, as soon as nothing of it is on its way.
+    mutating func reload(_ entry: DeviceEntry, _ effects: inout Effects) {
+        guard entry.phase == .stale, entry.batchesInFlight == 0, !entry.isTouched else { return }
+        entry.phase = .loading
+        effects.loads.append(.device(entry.device))
+    }
+
+    mutating func deviceLoaded(_ state: DeviceState, _ now: Now, _ effects: inout Effects) {
+        guard let entry = devices[state.device], entry.phase == .loading else { return }
+        entry.take(state)
+        if let newest = state.mailbox.last?.sequence { sequences.observe(newest) }
+        for message in state.mailbox where entry.index(of: message.registration) == nil {
+            // Its registration is gone: nobody may have it any more.
+            remove(message, of: entry, reason: .removed, &effects)
+        }
+        removeExpired(entry, now, &effects)
+        if entry.link != nil { resume(entry, &effects) }
+        let waiting = entry.waiting
+        entry.waiting = []
+        for event in waiting { handle(event, now: now, effects: &effects) }
+        devices.rest(entry)
+    }
+
+    mutating func deviceLoadFailed(_ device: DeviceID, _ effects: inout Effects) {
+        guard let entry = devices[device], entry.phase == .loading else { return }
+        if let link = entry.link { effects.commands.append((link.connection, .close(.storeFailed))) }
+        for event in entry.waiting { refuse(event, &effects) }
+        entry.waiting = []
+        entry.link = nil
+        entry.phase = .stale
+        forgetIfUnread(entry)
+    }
+
+    /// Lets go of a device that could not be read, unless an answer about it is still to come.
+    mutating func forgetIfUnread(_ entry: DeviceEntry) {
+        guard entry.phase == .stale, entry.link == nil, entry.waiting.isEmpty, !entry.isPageAsked,
+            entry.batchesInFlight == 0, !entry.isTouched
+        else { return }
+        devices.remove(entry)
+    }
+
+    /// Answers an event that cannot wait any longer for the store; what needs no answer is dropped: the device repeats it.
+    func refuse(_ event: Event, _ effects: inout Effects) {
+        switch event {
+        case .submitted(let submission):
+            let origin = submission.origin
+            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
+            effects.downstream.refused += 1
+        case .deviceLogin(let login):
+            effects.commands.append((login.connection, .loginRefused(.unavailable)))
+        case .upstreamReceived(let upstream):
+            effects.commands.append(
+                (
+                    upstream.origin.connection,
+                    .upstreamRefused(ticket: upstream.origin.ticket, .unavailable)
+                ))
+            effects.upstream.refused += 1
+        case .checkIn(let checkIn): refuse(checkIn.origin, &effects)
+        case .register(let request), .unregister(let request): refuse(request.origin, &effects)
+        case .forgetDevice(_, let origin): refuse(origin, &effects)
+        default: break
+        }
+    }
+
+    private func refuse(_ origin: Origin, _ effects: inout Effects) {
+        effects.commands.append(
+            (
+                origin.connection,
+                .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)
+            ))
+    }
+
+    // MARK: Connections
+
+    mutating func deviceLogin(_ login: DeviceLogin, _ now: Now, _ effects: inout Effects) {
+        guard let entry = ready(login.device, orWait: .deviceLogin(login), &effects) else { return }
+        // An unknown device takes as long as a wrong token.
+        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        guard expected == login.token, let record = entry.record else {
+            effects.commands.append((login.connection, .loginRefused(.wrongCredentials)))
+            devices.rest(entry)
+            return
+        }
+        if let old = entry.link {
+            effects.commands.append((old.connection, .close(.replacedByNewerLogin)))
+            entry.unlink()
+        }
+        let hasRemoved = settleReceived(login.received, entry, now, &effects)
+        entry.link = DeviceLink(connection: login.connection)
+        seen(entry, record, now, &effects)
+        if hasRemoved {
+            turn.waiters.append(.login(login.connection, entry))
+        } else {
+            accept(entry, &effects)
+        }
+    }
+
+    /// Removes what the device names as received, before it is told to forget its list (mcs-device 3.1).
+    private mutating func settleReceived(
+        _ received: [PersistentID], _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) -> Bool {
+        var hasRemoved = false
+        for id in received.prefix(Limits.receivedIDs) {
+            guard let at = entry.mailbox.index(of: id.sequence),
+                entry.mailbox.slots[at].entry.salt == id.salt
+            else { continue }
+            settle(at, of: entry, now, &effects)
+            hasRemoved = true
+        }
+        return hasRemoved && entry.isTouched
+    }
+
+    mutating func loginSettled(
+        _ connection: ConnectionID, _ entry: DeviceEntry, hasFailed: Bool, _ effects: inout Effects
+    ) {
+        guard let link = entry.link, link.connection == connection, case .accepting = link.mode else {
+            return
+        }
+        if hasFailed {
+            effects.commands.append((connection, .loginRefused(.unavailable)))
+            entry.unlink()
+        } else {
+            accept(entry, &effects)
+        }
+    }
+
+    private mutating func accept(_ entry: DeviceEntry, _ effects: inout Effects) {
+        guard let link = entry.link else { return }
+        effects.commands.append(
+            (link.connection, .deviceLoginAccepted(storedUpstream: entry.storedUpstream)))
+        entry.link?.mode = .paused
+        proceed(entry, &effects)
+    }
+
+    mutating func deviceClosed(_ connection: ConnectionID, _ device: DeviceID) {
+        guard let entry = devices[device] else { return }
+        if entry.link?.connection == connection {
+            entry.unlink()
+            devices.rest(entry)
+        } else if entry.phase != .ready {
+            entry.waiting.removeAll { event in
+                if case .deviceLogin(let login) = event { login.connection == connection } else { false }
+            }
+        }
+    }
+
+    mutating func deviceCongested(_ connection: ConnectionID, _ device: DeviceID) {
+        guard let entry = devices[device], let link = entry.link, link.connection == connection else {
+            return
+        }
+        entry.link?.isCongested = true
+        if case .live = link.mode { entry.link?.mode = .paused }
+    }
+
+    mutating func deviceReady(
+        _ connection: ConnectionID, _ device: DeviceID, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = devices[device], let link = entry.link, link.connection == connection else {
+            return
+        }
+        entry.link?.isCongested = false
+        if case .paused = link.mode, entry.phase == .ready { proceed(entry, &effects) }
+    }
+}

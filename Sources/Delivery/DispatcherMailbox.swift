@@ -1,0 +1,261 @@
+import Basics
+
+/// Submissions, acknowledgements and expiry: what enters a device's mailbox and what leaves it.
+extension Dispatcher {
+    mutating func submitted(_ submission: Submission, _ now: Now, _ effects: inout Effects) {
+        let device = submission.target.device
+        guard let entry = ready(device, orWait: .submitted(submission), &effects) else { return }
+        let origin = submission.origin
+        switch check(submission, entry, effects) {
+        case .failure(let refusal):
+            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, refusal)))
+            effects.downstream.refused += 1
+        case .success where submission.isDryRun:
+            effects.commands.append(
+                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+        case .success(let at) where submission.lifetimeSeconds <= 0:
+            passOn(submission, at: at, entry, now, &effects)
+        case .success(let at):
+            store(submission, at: at, entry, now, &effects)
+        }
+        devices.rest(entry)
+    }
+
+    /// Whether it may be accepted (ccs-xmpp 3.4, from step 8): the place of its registration, or why not.
+    private func check(
+        _ submission: borrowing Submission, _ entry: DeviceEntry, _ effects: borrowing Effects
+    ) -> Result<Int, Refusal> {
+        guard let at = entry.index(of: submission.target.number) else { return .failure(.notRegistered) }
+        let sender = entry.registrations[at].registration.sender
+        guard sender == submission.sender else { return .failure(.senderMismatch) }
+        if let package = submission.restrictedPackage,
+            package != entry.registrations[at].registration.category
+        {
+            return .failure(.packageMismatch)
+        }
+        if submission.lifetimeSeconds > 0, !submission.isDryRun, isOverloaded(effects) {
+            return .failure(.unavailable)
+        }
+        return .success(at)
+    }
+
+    /// Now or never: delivered if the device is there, and answered at once either way.
+    private mutating func passOn(
+        _ submission: Submission, at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        let origin = submission.origin
+        effects.commands.append((origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+        effects.downstream.accepted += 1
+        guard let link = entry.link, !link.isCongested, link.takesPassing else {
+            effects.downstream.expired += 1
+            return
+        }
+        let message = message(of: submission, now)
+        send(message, isStored: false, entry.registrations[at], link.connection, &effects)
+    }
+
+    /// Puts it in the mailbox; it is answered and delivered once that is on disk.
+    private mutating func store(
+        _ submission: Submission, at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        if let key = submission.collapseKey {
+            makeRoom(for: key, registrationAt: at, entry, &effects)
+        }
+        let message = message(of: submission, now)
+        turn.waiters.append(
+            .submission(submission.origin, entry, mutation: effects.mutations.count))
+        effects.mutations.append(.putMessage(message))
+        touch(entry)
+        turn.downstream.accepted += 1
+        turn.downstream.stored += 1
+        entry.append(
+            MailboxSlot(entry: MailboxEntry(message), isStored: false), registrationAt: at)
+        if entry.registrations[at].plainWaiting > settings.storedMessages, !entry.isLive {
+            discardPlain(registrationAt: at, entry, now, &effects)
+        }
+    }
+
+    /// The stored form of a submission.
+    private mutating func message(of submission: borrowing Submission, _ now: Now) -> StoredMessage {
+        let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        return StoredMessage(
+            device: submission.target.device, sequence: sequences.next(now), salt: salt,
+            registration: submission.target.number, sender: submission.sender,
+            messageID: submission.messageID, collapseKey: submission.collapseKey,
+            acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000, priority: submission.priority,
+            wantsReceipt: submission.wantsReceipt, body: submission.body)
+    }
+
+    /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).
+    private mutating func makeRoom(
+        for key: [UInt8], registrationAt at: Int, _ entry: DeviceEntry, _ effects: inout Effects
+    ) {
+        guard entry.registrations[at].keyed > 0 else { return }
+        let number = entry.registrations[at].registration.name.number
+        var waiting: [Sequence] = []
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            let slot = entry.mailbox.slots[index]
+            guard slot.entry.registration == number, let other = slot.entry.collapseKey,
+                slot.state != .owingReceipt
+            else {
+                index += 1
+                continue
+            }
+            if other == key {
+                remove(at: index, of: entry, reason: .replaced, &effects)
+                continue
+            }
+            if slot.state == .waiting { waiting.append(slot.entry.sequence) }
+            index += 1
+        }
+        let surplus = waiting.count - settings.collapseKeys + 1
+        guard surplus > 0, !entry.isLive else { return }
+        for sequence in waiting.prefix(surplus) {
+            guard let index = entry.mailbox.index(of: sequence) else { continue }
+            remove(at: index, of: entry, reason: .discarded, &effects)
+        }
+    }
+
+    /// Too many messages without collapse key wait: all go, and a marker tells the app how many (ccs-xmpp 6).
+    ///
+    /// What the present connection has been given does not wait and stays.
+    private mutating func discardPlain(
+        registrationAt at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        let name = entry.registrations[at].registration.name
+        var total = 0
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            let slot = entry.mailbox.slots[index]
+            guard slot.entry.registration == name.number, slot.state == .waiting,
+                slot.entry.collapseKey == nil
+            else {
+                index += 1
+                continue
+            }
+            if case .discardedMarker(let count) = slot.entry.kind { total += count } else { total += 1 }
+            remove(at: index, of: entry, reason: .discarded, &effects)
+        }
+        let marker = StoredMessage(
+            device: name.device, sequence: sequences.next(now), salt: salt, registration: name.number,
+            sender: SenderID(0), kind: .discardedMarker(count: total), messageID: [],
+            acceptedAt: now.wall, expiresAt: now.wall + Int64(Limits.lifetimeSeconds) * 1_000, body: [])
+        turn.waiters.append(.marker(entry, mutation: effects.mutations.count))
+        effects.mutations.append(.putMessage(marker))
+        entry.append(MailboxSlot(entry: MailboxEntry(marker), isStored: false), registrationAt: at)
+    }
+
+    // MARK: Leaving
+
+    /// Takes a message out of the mailbox, here and in the store.
+    mutating func remove(
+        at index: Int, of entry: DeviceEntry, reason: Milestone, _ effects: inout Effects
+    ) {
+        let slot = entry.remove(at: index)
+        remove(slot.entry, of: entry, reason: reason, &effects)
+    }
+
+    /// Takes a message out of the store that is not in the mailbox here.
+    mutating func remove(
+        _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, _ effects: inout Effects
+    ) {
+        effects.mutations.append(
+            .removeMessage(
+                entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
+        touch(entry)
+        if message.kind == .message { turn.downstream[reason] += 1 }
+    }
+
+    mutating func deviceAcknowledged(
+        _ connection: ConnectionID, _ device: DeviceID, _ sequences: [Sequence], _ now: Now,
+        _ effects: inout Effects
+    ) {
+        guard
+            let entry = ready(
+                device, orWait: .deviceAcknowledged(connection, device, sequences), &effects)
+        else { return }
+        // Only what this connection was given: a late word of an old one is said again at login.
+        if entry.link?.connection == connection {
+            for sequence in sequences {
+                guard let at = entry.mailbox.index(of: sequence), entry.mailbox.slots[at].state == .sent
+                else { continue }
+                settle(at, of: entry, now, &effects)
+            }
+        }
+        devices.rest(entry)
+    }
+
+    /// The device has a message: it goes, after its receipt if one is owed.
+    mutating func settle(_ index: Int, of entry: DeviceEntry, _ now: Now, _ effects: inout Effects) {
+        let slot = entry.mailbox.slots[index]
+        guard slot.state != .owingReceipt else { return }
+        guard let receipt = slot.entry.receipt, let at = entry.index(of: slot.entry.registration) else {
+            return remove(at: index, of: entry, reason: .delivered, &effects)
+        }
+        entry.setState(.owingReceipt, at: index)
+        let registration = entry.registrations[at].registration
+        effects.forwards.append(
+            .receiptDue(
+                ReceiptDue(
+                    message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
+                    messageID: receipt.messageID, category: registration.category,
+                    deliveredAt: now.wall)))
+    }
+
+    mutating func receiptStored(
+        _ device: DeviceID, _ sequence: Sequence, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = ready(device, orWait: .receiptStored(device, sequence), &effects) else { return }
+        if let at = entry.mailbox.index(of: sequence) {
+            remove(at: at, of: entry, reason: .delivered, &effects)
+        }
+        devices.rest(entry)
+    }
+
+    /// It counts as sent again, so that it is delivered, and its receipt tried, at the next login.
+    func receiptRefused(_ device: DeviceID, _ sequence: Sequence) {
+        guard let entry = devices[device], let at = entry.mailbox.index(of: sequence),
+            entry.mailbox.slots[at].state == .owingReceipt
+        else { return }
+        entry.setState(entry.link == nil ? .waiting : .sent, at: at)
+    }
+
+    mutating func messageExpired(
+        _ device: DeviceID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        if let entry = devices[device], entry.phase == .ready {
+            guard let at = entry.mailbox.index(of: sequence) else {
+                // Gone already, unless the store knows better and nothing is on its way.
+                guard entry.batchesInFlight == 0, !entry.isTouched else { return }
+                return removeUnseen(device, sequence, expiresAt, &effects)
+            }
+            let wasReceived = entry.mailbox.slots[at].state == .owingReceipt
+            remove(at: at, of: entry, reason: wasReceived ? .delivered : .expired, &effects)
+            devices.rest(entry)
+        } else {
+            turn.downstream.expired += 1
+            removeUnseen(device, sequence, expiresAt, &effects)
+        }
+    }
+
+    private func removeUnseen(
+        _ device: DeviceID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ effects: inout Effects
+    ) {
+        effects.mutations.append(
+            .removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
+    }
+
+    /// Removes what is over its time from a device that has just been read.
+    mutating func removeExpired(_ entry: DeviceEntry, _ now: Now, _ effects: inout Effects) {
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            if entry.mailbox.slots[index].entry.expiresAt <= now.wall {
+                remove(at: index, of: entry, reason: .expired, &effects)
+            } else {
+                index += 1
+            }
+        }
+    }
+}

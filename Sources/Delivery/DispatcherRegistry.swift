@@ -1,0 +1,267 @@
+import Basics
+
+/// Check-in, registration and their ends.
+extension Dispatcher {
+    mutating func checkedIn(_ checkIn: CheckIn, _ now: Now, _ effects: inout Effects) {
+        let device = checkIn.claimed?.0 ?? checkIn.freshDevice
+        guard let entry = ready(device, orWait: .checkIn(checkIn), &effects) else { return }
+        defer { devices.rest(entry) }
+        let origin = checkIn.origin
+        guard let claimed = checkIn.claimed else {
+            return create(checkIn, entry, now, &effects)
+        }
+        guard let record = entry.record, record.token == claimed.1 else {
+            if checkIn.refusesWrongToken {
+                effects.commands.append((origin.connection, .checkInRefused(ticket: origin.ticket)))
+            } else {
+                // A new device, which may belong to another partition.
+                var fresh = checkIn
+                fresh.claimed = nil
+                effects.forwards.append(.checkIn(fresh))
+            }
+            return
+        }
+        seen(entry, record, now, &effects)
+        effects.commands.append(
+            (origin.connection, .checkedIn(ticket: origin.ticket, device, freshToken: nil)))
+    }
+
+    private mutating func create(
+        _ checkIn: CheckIn, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        let origin = checkIn.origin
+        guard entry.record == nil else {
+            // The fresh number is taken; the odds are those of guessing it, so asking again is answer enough.
+            effects.commands.append((origin.connection, .checkInRefused(ticket: origin.ticket)))
+            return
+        }
+        let record = DeviceRecord(
+            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: now.wall,
+            seenAt: now.wall, nextRegistration: 1)
+        entry.record = record
+        effects.mutations.append(.putDevice(record))
+        touch(entry)
+        turn.waiters.append(
+            .request(
+                origin.connection,
+                success: .checkedIn(
+                    ticket: origin.ticket, checkIn.freshDevice, freshToken: checkIn.freshToken),
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    /// Renews the time a device was last seen, if that is worth a write.
+    mutating func seen(
+        _ entry: DeviceEntry, _ record: DeviceRecord, _ now: Now, _ effects: inout Effects
+    ) {
+        guard now.wall - record.seenAt >= Int64(Limits.seenGranularitySeconds) * 1_000 else { return }
+        var record = record
+        record.seenAt = now.wall
+        entry.record = record
+        effects.mutations.append(.putDevice(record))
+        touch(entry)
+    }
+
+    // MARK: Registrations
+
+    mutating func register(_ request: RegistrationRequest, _ now: Now, _ effects: inout Effects) {
+        guard let entry = ready(request.device, orWait: .register(request), &effects) else { return }
+        defer { devices.rest(entry) }
+        let origin = request.origin
+        guard let record = authenticated(request, entry, &effects) else { return }
+        if let known = entry.registrations.first(where: { $0.isFor(request) }) {
+            let answer = SessionCommand.registered(ticket: origin.ticket, known.registration.name)
+            return answerOnceStored(answer, known, origin, &effects)
+        }
+        switch sender(of: request) {
+        case .failure(let refusal): refuse(request, refusal, &effects)
+        case .success where entry.registrations.count >= settings.registrationsPerDevice:
+            refuse(request, .tooManyRegistrations, &effects)
+        case .success(let sender):
+            create(request, record, sender, entry, now, &effects)
+        }
+    }
+
+    private mutating func create(
+        _ request: RegistrationRequest, _ record: DeviceRecord, _ sender: SenderID, _ entry: DeviceEntry,
+        _ now: Now, _ effects: inout Effects
+    ) {
+        let origin = request.origin
+        var record = record
+        let registration = Registration(
+            name: RegistrationName(
+                device: entry.device, number: RegistrationNumber(record.nextRegistration)),
+            category: request.category, subtype: request.subtype, senderText: request.senderText,
+            sender: sender, createdAt: now.wall)
+        record.nextRegistration += 1
+        record.seenAt = now.wall
+        entry.record = record
+        entry.registrations.append(RegistrationState(registration, batch: ledger.nextTicket))
+        effects.mutations.append(.putDevice(record))
+        effects.mutations.append(.putRegistration(registration))
+        touch(entry)
+        turn.waiters.append(
+            .request(
+                origin.connection,
+                success: .registered(ticket: origin.ticket, registration.name),
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    /// Answers at once where the registration is on disk, else together with it.
+    private mutating func answerOnceStored(
+        _ answer: SessionCommand, _ known: RegistrationState, _ origin: Origin, _ effects: inout Effects
+    ) {
+        let waiter = Waiter.request(
+            origin.connection, success: answer,
+            failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
+        if known.batch == ledger.nextTicket {
+            turn.waiters.append(waiter)
+        } else if let ticket = known.batch, ledger.wait(waiter, for: ticket) {
+            return
+        } else {
+            effects.commands.append((origin.connection, answer))
+        }
+    }
+
+    mutating func unregister(_ request: RegistrationRequest, _ now: Now, _ effects: inout Effects) {
+        guard let entry = ready(request.device, orWait: .unregister(request), &effects) else { return }
+        defer { devices.rest(entry) }
+        let origin = request.origin
+        guard authenticated(request, entry, &effects) != nil else { return }
+        let anySender = request.senderText.isEmpty || request.senderText == [UInt8(ascii: "*")]
+        let names = entry.registrations.map(\.registration).filter {
+            $0.category == request.category
+                && (request.subtype.isEmpty || $0.subtype == request.subtype)
+                && (anySender || $0.senderText == request.senderText)
+        }.map(\.name.number)
+        for name in names { _ = removeRegistration(name, entry, &effects) }
+        let answer = SessionCommand.unregistered(ticket: origin.ticket)
+        guard !names.isEmpty else {
+            effects.commands.append((origin.connection, answer))
+            return
+        }
+        turn.waiters.append(
+            .request(
+                origin.connection, success: answer,
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    /// Removes a registration with its messages; how many they were, markers not counted.
+    private mutating func removeRegistration(
+        _ number: RegistrationNumber, _ entry: DeviceEntry, _ effects: inout Effects
+    ) -> Int {
+        var messages = 0
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            let slot = entry.mailbox.slots[index]
+            guard slot.entry.registration == number else {
+                index += 1
+                continue
+            }
+            let reason: Milestone = slot.state == .owingReceipt ? .delivered : .removed
+            if slot.entry.kind == .message, reason == .removed { messages += 1 }
+            remove(at: index, of: entry, reason: reason, &effects)
+        }
+        if let at = entry.index(of: number) { entry.registrations.remove(at: at) }
+        effects.mutations.append(
+            .removeRegistration(RegistrationName(device: entry.device, number: number)))
+        touch(entry)
+        return messages
+    }
+
+    mutating func forget(
+        _ device: DeviceID, _ origin: Origin, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = ready(device, orWait: .forgetDevice(device, origin), &effects) else { return }
+        defer { devices.rest(entry) }
+        let registrations = entry.registrations.map(\.registration.name.number)
+        guard entry.record != nil || !registrations.isEmpty else {
+            effects.commands.append(
+                (
+                    origin.connection,
+                    .forgotten(ticket: origin.ticket, registrations: 0, messages: 0)
+                ))
+            return
+        }
+        var messages = 0
+        for number in registrations { messages += removeRegistration(number, entry, &effects) }
+        effects.mutations.append(.removeDevice(device))
+        touch(entry)
+        entry.record = nil
+        if let link = entry.link {
+            effects.commands.append((link.connection, .close(.deviceForgotten)))
+            entry.link?.mode = .closing
+        }
+        turn.waiters.append(
+            .request(
+                origin.connection,
+                success: .forgotten(
+                    ticket: origin.ticket, registrations: registrations.count, messages: messages),
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    // MARK: Checks
+
+    private func authenticated(
+        _ request: RegistrationRequest, _ entry: DeviceEntry, _ effects: inout Effects
+    ) -> DeviceRecord? {
+        // An unknown device takes as long as a wrong token.
+        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        guard expected == request.token, let record = entry.record else {
+            refuse(request, .authenticationFailed, &effects)
+            return nil
+        }
+        let longest = max(request.category.count, request.subtype.count, request.senderText.count)
+        guard !request.category.isEmpty, longest <= Limits.registrationFieldBytes else {
+            refuse(request, .invalidParameters, &effects)
+            return nil
+        }
+        return record
+    }
+
+    private func refuse(
+        _ request: RegistrationRequest, _ refusal: RegistrationRefusal, _ effects: inout Effects
+    ) {
+        let origin = request.origin
+        effects.commands.append(
+            (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
+    }
+
+    /// The account that may send to a registration: the first known of a list of sender IDs, none for the key of a web app.
+    private func sender(of request: RegistrationRequest) -> Result<SenderID, RegistrationRefusal> {
+        guard !request.senderText.isEmpty else { return .failure(.invalidSender) }
+        var hasNumber = false
+        for part in request.senderText.split(separator: UInt8(ascii: ",")) {
+            guard let sender = SenderID(decimal: part) else { continue }
+            hasNumber = true
+            if directory[sender] != nil { return .success(sender) }
+        }
+        // Chromium registers itself with a sender of Google's at every start, and must not be refused (mcs-device 5.2).
+        let isBrowserItself = request.category.raw.equals("com.google.android.gms")
+        return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success(SenderID(0))
+    }
+}
+
+extension RegistrationState {
+    /// Whether a request asks for this very registration.
+    fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
+        registration.category == request.category && registration.subtype == request.subtype
+            && registration.senderText == request.senderText
+    }
+}
+
+extension SenderID {
+    /// Reads a decimal sender ID; nil for anything else.
+    fileprivate init?(decimal text: ArraySlice<UInt8>) {
+        guard !text.isEmpty else { return nil }
+        var number: UInt64 = 0
+        for digit in text {
+            guard digit >= 0x30, digit <= 0x39 else { return nil }
+            let (product, isOver) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isPast) = product.addingReportingOverflow(UInt64(digit - 0x30))
+            guard !isOver, !isPast, sum <= UInt64(Int64.max) else { return nil }
+            number = sum
+        }
+        guard number > 0 else { return nil }
+        self.init(number)
+    }
+}

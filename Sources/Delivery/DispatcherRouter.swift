@@ -1,0 +1,199 @@
+import Basics
+
+/// From a sender's mailbox to its sessions, and out of it.
+extension Dispatcher {
+    /// The session that a message is to go to; nil if it has to wait.
+    ///
+    /// Where a device has outstanding messages, its next one goes to the same session, so that they arrive in order.
+    /// A receipt goes to any; it takes no room. `isForced`: a full session does not hold the device's messages back.
+    func choose(for message: borrowing StoredUpstream, of entry: SenderEntry, isForced: Bool) -> Int? {
+        guard message.kind == .message else { return entry.leastOutstanding(window: .max) }
+        if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
+            entry.sessions[at].mode == .ready
+        {
+            if entry.sessions[at].window.messages.count < settings.pendingWindow { return at }
+            if !isForced { return nil }
+        }
+        return entry.leastOutstanding(window: settings.pendingWindow)
+    }
+
+    /// Writes the stanza of a message and notes who has it.
+    mutating func hand(
+        _ message: StoredUpstream, toSessionAt at: Int, of entry: SenderEntry, isStored: Bool, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        let isReceipt = message.kind != .message
+        let connection = entry.sessions[at].connection
+        let device = isReceipt ? 0 : message.from.device.number
+        entry.sessions[at].window.insert(
+            OutstandingUpstream(
+                sequence: message.sequence, expiresAt: message.expiresAt, device: device,
+                isReceipt: isReceipt, isStored: isStored, sentAt: now.monotonic))
+        effects.commands.append((connection, .deliverUpstream(message)))
+        if !isReceipt {
+            let count = entry.sticky[device]?.count ?? 0
+            entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
+            effects.upstream.sent += 1
+        }
+        // Most clients never answer a receipt: the newest pushes the oldest out.
+        while let item = entry.sessions[at].window.removeReceipt(
+            sentBy: .distantPast, orOver: settings.pendingWindow)
+        {
+            remove(item, of: entry, reason: .delivered, &effects)
+        }
+    }
+
+    /// A message is on disk: hands it on if all before it are handed out, else leaves it to be read.
+    mutating func route(_ message: StoredUpstream, _ now: Now, _ effects: inout Effects) {
+        // One that a page has shown already has been taken from there.
+        guard let entry = senders[message.sender], message.sequence > entry.cursor else { return }
+        entry.newest = max(entry.newest, message.sequence)
+        guard !entry.isBehind else { return }
+        if let at = choose(for: message, of: entry, isForced: false) {
+            entry.cursor = message.sequence
+            hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
+        } else if entry.hasReadySession, entry.backlog.count < settings.mailboxPage {
+            entry.cursor = message.sequence
+            entry.backlog.append(message)
+        } else {
+            entry.isBehind = true
+        }
+    }
+
+    /// Hands out what can be, and reads on where there is room for more.
+    mutating func pump(_ entry: SenderEntry, _ now: Now, _ effects: inout Effects) {
+        guard entry.hasReadySession else { return }
+        if !entry.backlog.isEmpty { handOutBacklog(entry, now, &effects) }
+        guard entry.isBehind, entry.load == nil, entry.backlog.count <= settings.mailboxPage / 2,
+            entry.leastOutstanding(window: settings.pendingWindow) != nil
+        else { return }
+        entry.load = SenderEntry.Load(after: entry.cursor, target: entry.newest)
+        effects.loads.append(
+            .upstream(entry.sender, after: entry.cursor, limit: settings.mailboxPage))
+    }
+
+    private mutating func handOutBacklog(
+        _ entry: SenderEntry, _ now: Now, _ effects: inout Effects
+    ) {
+        let backlog = entry.backlog
+        entry.backlog = []
+        // So many may wait for a full session; beyond that, room elsewhere counts more than the order of one device.
+        var surplus = backlog.count - settings.mailboxPage / 2
+        for message in backlog {
+            if message.expiresAt <= now.wall {
+                removeUnsent(message, of: entry, reason: .expired, &effects)
+            } else if let at = choose(for: message, of: entry, isForced: surplus > 0) {
+                hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
+            } else {
+                entry.backlog.append(message)
+                continue
+            }
+            surplus -= 1
+        }
+    }
+
+    mutating func upstreamLoaded(
+        _ sender: SenderID, _ messages: [StoredUpstream], isLast: Bool, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        guard let entry = senders[sender], let load = entry.load else { return }
+        entry.load = nil
+        // Nobody is there, or it went back meanwhile: what was read is read again.
+        guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, now, &effects) }
+        for message in messages where message.sequence > entry.cursor {
+            entry.cursor = message.sequence
+            if entry.holds(message.sequence) { continue }
+            if message.expiresAt <= now.wall {
+                removeUnsent(message, of: entry, reason: .expired, &effects)
+            } else {
+                entry.backlog.append(message)
+            }
+        }
+        if isLast {
+            // All that was known before the question is in the answer, or no longer there.
+            entry.cursor = max(entry.cursor, load.target)
+            entry.isBehind = entry.newest > entry.cursor
+        }
+        if let newest = messages.last?.sequence { sequences.observe(newest) }
+        pump(entry, now, &effects)
+    }
+
+    // MARK: Leaving
+
+    /// An app server acknowledged it, or declined it with `nack`.
+    ///
+    /// Both count as delivered: it has reached an app server, and that one has answered. `removed` is for what an
+    /// operator or an unregistration takes away.
+    mutating func upstreamSettled(
+        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        // Only an answer on the connection that has it counts (ccs-xmpp 4.2).
+        guard let entry = senders[sender], let at = entry.index(of: connection),
+            let item = entry.sessions[at].window.remove(sequence)
+        else { return }
+        entry.released(item)
+        remove(item, of: entry, reason: .delivered, &effects)
+        pump(entry, now, &effects)
+    }
+
+    mutating func upstreamExpired(
+        _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        guard let entry = senders[sender] else {
+            effects.mutations.append(
+                .removeUpstream(sender, sequence, expiresAt: expiresAt, reason: .expired))
+            turn.upstream.expired += 1
+            return
+        }
+        guard !entry.leaving.contains(sequence.number) else { return }
+        var isReceipt = false
+        for at in entry.sessions.indices {
+            guard let item = entry.sessions[at].window.remove(sequence) else { continue }
+            entry.released(item)
+            isReceipt = item.isReceipt
+        }
+        if let at = entry.backlog.firstIndex(where: { $0.sequence == sequence }) {
+            isReceipt = entry.backlog[at].kind != .message
+            entry.backlog.remove(at: at)
+        }
+        remove(sequence, expiresAt, isReceipt: isReceipt, of: entry, reason: .expired, &effects)
+        pump(entry, now, &effects)
+    }
+
+    /// Takes what a connection had out of the sender's mailbox.
+    mutating func remove(
+        _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ effects: inout Effects
+    ) {
+        guard item.isStored else {
+            effects.upstream[reason] += 1
+            return
+        }
+        remove(
+            item.sequence, item.expiresAt, isReceipt: item.isReceipt, of: entry, reason: reason,
+            &effects)
+    }
+
+    private mutating func removeUnsent(
+        _ message: borrowing StoredUpstream, of entry: SenderEntry, reason: Milestone,
+        _ effects: inout Effects
+    ) {
+        let isReceipt = message.kind != .message
+        remove(
+            message.sequence, message.expiresAt, isReceipt: isReceipt, of: entry, reason: reason,
+            &effects)
+    }
+
+    private mutating func remove(
+        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
+        reason: Milestone, _ effects: inout Effects
+    ) {
+        effects.mutations.append(
+            .removeUpstream(entry.sender, sequence, expiresAt: expiresAt, reason: reason))
+        entry.leaving.insert(sequence.number)
+        entry.stored = max(0, entry.stored - 1)
+        turn.removesUpstream = true
+        if !isReceipt { turn.upstream[reason] += 1 }
+    }
+}

@@ -1,0 +1,100 @@
+import Basics
+
+/// What the store answers, and time.
+extension Dispatcher {
+    mutating func committed(_ outcome: CommitOutcome, _ now: Now, _ effects: inout Effects) {
+        guard let record = ledger.take(outcome.ticket) else { return }
+        if outcome.hasFailed {
+            // Before the answers: what they lead to must not rely on what is in memory.
+            for entry in record.devices { entry.phase = .stale }
+        } else {
+            effects.downstream.add(record.downstream)
+            effects.upstream.add(record.upstream)
+        }
+        for waiter in record.waiters { settle(waiter, record, outcome, now, &effects) }
+        if record.removesUpstream { forgetRemovals(record, hasFailed: outcome.hasFailed, now, &effects) }
+        for entry in record.devices {
+            entry.batchesInFlight -= 1
+            if entry.phase == .stale { reload(entry, &effects) } else { devices.rest(entry) }
+        }
+    }
+
+    private mutating func settle(
+        _ waiter: Waiter, _ record: borrowing BatchRecord, _ outcome: CommitOutcome, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        switch waiter {
+        case .submission(let origin, let entry, let at):
+            guard !outcome.hasFailed else {
+                effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
+                effects.downstream.refused += 1
+                return
+            }
+            effects.commands.append(
+                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+            if case .putMessage(let message) = record.mutations[at] {
+                messageStored(message, entry, now, &effects)
+            }
+        case .marker(let entry, let at):
+            if !outcome.hasFailed, case .putMessage(let marker) = record.mutations[at] {
+                messageStored(marker, entry, now, &effects)
+            }
+        case .login(let connection, let entry):
+            loginSettled(connection, entry, hasFailed: outcome.hasFailed, &effects)
+        case .upstream(let origin, let at):
+            if case .putUpstream(let message, _) = record.mutations[at] {
+                upstreamCommitted(origin, message, outcome, now, &effects)
+            }
+        case .receipt(let device, let sequence, let at):
+            effects.forwards.append(
+                outcome.hasFailed ? .receiptRefused(device, sequence) : .receiptStored(device, sequence))
+            if !outcome.hasFailed, case .putUpstream(let receipt, _) = record.mutations[at] {
+                route(receipt, now, &effects)
+            }
+        case .request(let connection, let success, let failure):
+            effects.commands.append((connection, outcome.hasFailed ? failure : success))
+        }
+    }
+
+    /// Removals of a batch are no longer on their way; those of a failed one are tried again at the next tick.
+    private mutating func forgetRemovals(
+        _ record: borrowing BatchRecord, hasFailed: Bool, _ now: Now, _ effects: inout Effects
+    ) {
+        for mutation in record.mutations {
+            guard case .removeUpstream(let sender, let sequence, _, _) = mutation,
+                let entry = senders[sender]
+            else { continue }
+            if hasFailed, entry.failedRemovals.count < Limits.expiredPerSweep {
+                entry.failedRemovals.append(mutation)
+            } else {
+                entry.leaving.remove(sequence.number)
+            }
+        }
+    }
+
+    mutating func loaded(_ loaded: Loaded, _ now: Now, _ effects: inout Effects) {
+        switch loaded {
+        case .device(let state): deviceLoaded(state, now, &effects)
+        case .messages(let device, let messages, let isLast):
+            pageLoaded(device, messages, isLast: isLast, now, &effects)
+        case .upstream(let sender, let messages, let isLast):
+            upstreamLoaded(sender, messages, isLast: isLast, now, &effects)
+        case .expired(let entries):
+            sweep.isAsking = false
+            for entry in entries { effects.forwards.append(.expired(entry)) }
+        case .failed(.device(let device)): deviceLoadFailed(device, &effects)
+        case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
+        case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil
+        case .failed(.expired): sweep.isAsking = false
+        }
+    }
+
+    mutating func tick(_ now: Now, _ effects: inout Effects) {
+        if partition == 0, !sweep.isAsking, now.monotonic >= sweep.next {
+            sweep.isAsking = true
+            sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
+            effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))
+        }
+        tickSenders(now, &effects)
+    }
+}

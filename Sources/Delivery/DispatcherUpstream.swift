@@ -1,0 +1,167 @@
+import Basics
+
+/// Messages of devices on their way into a sender's mailbox.
+extension Dispatcher {
+    // MARK: At the device's partition
+
+    mutating func upstreamReceived(
+        _ upstream: UpstreamSubmission, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = ready(upstream.device, orWait: .upstreamReceived(upstream), &effects) else {
+            return
+        }
+        defer { devices.rest(entry) }
+        // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
+        let name = entry.registrations.last {
+            $0.registration.sender == upstream.sender && $0.registration.category == upstream.category
+        }?.registration.name
+        guard let name, upstream.sender.number != 0 else {
+            return refuse(upstream.origin, .invalidParameters, &effects)
+        }
+        guard entry.waitingUpstream(of: upstream.category) < settings.waitingUpstream else {
+            return refuse(upstream.origin, .tooMany, &effects)
+        }
+        entry.countWaiting(name.number, by: 1)
+        effects.forwards.append(.upstreamResolved(upstream, from: name))
+    }
+
+    mutating func upstreamAnswered(_ name: RegistrationName, _ persistentID: [UInt8], _ isStored: Bool) {
+        guard let entry = devices[name.device] else { return }
+        entry.countWaiting(name.number, by: -1)
+        if isStored, !persistentID.isEmpty {
+            entry.storedUpstream.append(persistentID)
+            let surplus = entry.storedUpstream.count - Limits.rememberedUpstream
+            if surplus > 0 { entry.storedUpstream.removeFirst(surplus) }
+        }
+        devices.rest(entry)
+    }
+
+    private func refuse(_ origin: Origin, _ refusal: UpstreamRefusal, _ effects: inout Effects) {
+        effects.commands.append((origin.connection, .upstreamRefused(ticket: origin.ticket, refusal)))
+        effects.upstream.refused += 1
+    }
+
+    // MARK: At the sender's partition
+
+    mutating func upstreamResolved(
+        _ upstream: UpstreamSubmission, from name: RegistrationName, _ now: Now, _ effects: inout Effects
+    ) {
+        guard directory[upstream.sender] != nil else {
+            return refuse(upstream, name, .invalidParameters, &effects)
+        }
+        let entry = senders.entry(upstream.sender)
+        let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.upstreamLifetimeSeconds)
+        let message = StoredUpstream(
+            sender: upstream.sender, sequence: sequences.next(now), from: name,
+            isFCMDomain: upstream.isFCMDomain, category: upstream.category,
+            messageID: upstream.messageID, persistentID: upstream.persistentID,
+            expiresAt: now.wall + Int64(lifetime) * 1_000, lifetimeSeconds: lifetime,
+            body: upstream.body)
+        if lifetime == 0 {
+            passOn(message, upstream, entry, now, &effects)
+        } else if entry.stored >= settings.storedUpstreamPerSender {
+            refuse(upstream, name, .tooMany, &effects)
+        } else if isOverloaded(effects) {
+            refuse(upstream, name, .unavailable, &effects)
+        } else {
+            entry.stored += 1
+            turn.waiters.append(.upstream(upstream.origin, mutation: effects.mutations.count))
+            effects.mutations.append(.putUpstream(message, now: now.wall))
+        }
+    }
+
+    /// Now or never: to a session with room, or refused.
+    private mutating func passOn(
+        _ message: StoredUpstream, _ upstream: UpstreamSubmission, _ entry: SenderEntry, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        guard let at = choose(for: message, of: entry, isForced: true) else {
+            return refuse(upstream, message.from, .expired, &effects)
+        }
+        effects.upstream.accepted += 1
+        let origin = upstream.origin
+        effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
+        answered(message.from, persistentID: [], isStored: false, &effects)
+        hand(message, toSessionAt: at, of: entry, isStored: false, now, &effects)
+    }
+
+    private func refuse(
+        _ upstream: UpstreamSubmission, _ name: RegistrationName, _ refusal: UpstreamRefusal,
+        _ effects: inout Effects
+    ) {
+        refuse(upstream.origin, refusal, &effects)
+        answered(name, persistentID: [], isStored: false, &effects)
+    }
+
+    /// Tells the device's partition that a message no longer waits.
+    private func answered(
+        _ name: RegistrationName, persistentID: [UInt8], isStored: Bool, _ effects: inout Effects
+    ) {
+        effects.forwards.append(
+            .upstreamAnswered(name, persistentID: persistentID, isStored: isStored))
+    }
+
+    /// The batch that holds a message is on disk, or failed.
+    mutating func upstreamCommitted(
+        _ origin: Origin, _ message: StoredUpstream, _ outcome: CommitOutcome, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        let isDuplicate = outcome.duplicates.contains {
+            $0.0 == message.sender && $0.1 == message.sequence
+        }
+        if outcome.hasFailed || isDuplicate, let entry = senders[message.sender] { entry.stored -= 1 }
+        guard !outcome.hasFailed else {
+            refuse(origin, .unavailable, &effects)
+            return answered(message.from, persistentID: [], isStored: false, &effects)
+        }
+        effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
+        answered(message.from, persistentID: message.persistentID, isStored: true, &effects)
+        guard !isDuplicate else { return }
+        effects.upstream.accepted += 1
+        effects.upstream.stored += 1
+        route(message, now, &effects)
+    }
+
+    // MARK: Receipts
+
+    mutating func receiptDue(_ due: ReceiptDue, _ now: Now, _ effects: inout Effects) {
+        guard directory[due.sender] != nil else {
+            // Nobody is left to hear it.
+            effects.forwards.append(.receiptStored(due.message.device, due.sequence))
+            return
+        }
+        let receipt = StoredUpstream(
+            sender: due.sender, sequence: sequences.next(now), kind: .receipt(sentAt: due.deliveredAt),
+            from: due.message, category: due.category, messageID: due.messageID,
+            expiresAt: now.wall + Int64(Limits.upstreamLifetimeSeconds) * 1_000, lifetimeSeconds: 0,
+            body: [])
+        senders.entry(due.sender).stored += 1
+        turn.waiters.append(
+            .receipt(due.message.device, due.sequence, mutation: effects.mutations.count))
+        effects.mutations.append(.putUpstream(receipt, now: now.wall))
+    }
+}
+
+extension DeviceEntry {
+    /// Upstream messages of an app that are on their way to the store.
+    fileprivate func waitingUpstream(of category: [UInt8]) -> Int {
+        var total = 0
+        for waiting in waitingUpstream {
+            guard let at = index(of: waiting.registration),
+                registrations[at].registration.category == category
+            else { continue }
+            total += waiting.count
+        }
+        return total
+    }
+
+    /// Counts upstream messages on their way in and out.
+    fileprivate func countWaiting(_ registration: RegistrationNumber, by change: Int) {
+        guard let at = waitingUpstream.firstIndex(where: { $0.registration == registration }) else {
+            if change > 0 { waitingUpstream.append((registration, change)) }
+            return
+        }
+        waitingUpstream[at].count += change
+        if waitingUpstream[at].count <= 0 { waitingUpstream.remove(at: at) }
+    }
+}

@@ -1,0 +1,78 @@
+import Basics
+
+/// A message of a device's mailbox as the partition knows it, without its body.
+struct MailboxSlot {
+    /// Where it is on its way to the device.
+    enum State: UInt8 {
+        /// Not handed to the present connection.
+        case waiting
+        /// Handed to the present connection, not acknowledged.
+        case sent
+        /// The device has it; it goes as soon as the receipt is on disk.
+        case owingReceipt
+    }
+
+    var entry: MailboxEntry
+    var state = State.waiting
+    /// Whether the store has said that it is on disk.
+    var isStored: Bool
+
+    /// Whether it counts towards the cap of messages without collapse key.
+    var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
+}
+
+/// What waits for one device, oldest first: the index of what the store holds.
+struct Mailbox {
+    private(set) var slots: [MailboxSlot] = []
+
+    /// Place of a message in `slots`.
+    func index(of sequence: Sequence) -> Int? {
+        guard let first = slots.first else { return nil }
+        if first.entry.sequence == sequence { return 0 }
+        let at = lowerBound(sequence)
+        return at < slots.count && slots[at].entry.sequence == sequence ? at : nil
+    }
+
+    /// Place of the first message at or after a sequence.
+    func lowerBound(_ sequence: Sequence) -> Int {
+        var low = 0
+        var high = slots.count
+        while low < high {
+            let middle = (low &+ high) / 2
+            if slots[middle].entry.sequence < sequence { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Adds a message; sequences grow, so it goes last.
+    mutating func append(_ slot: MailboxSlot) {
+        assert(slots.last.map { $0.entry.sequence < slot.entry.sequence } ?? true, "sequences must grow")
+        slots.append(slot)
+    }
+
+    /// Takes a message out.
+    mutating func remove(at index: Int) -> MailboxSlot { slots.remove(at: index) }
+
+    /// Notes that the store has it.
+    mutating func setStored(at index: Int) { slots[index].isStored = true }
+
+    /// Moves a message to another state.
+    mutating func setState(_ state: MailboxSlot.State, at index: Int) { slots[index].state = state }
+
+    /// Whether the store holds a message after a place that the connection has not been given.
+    func hasStored(after sequence: Sequence) -> Bool {
+        var at = slots.count
+        while at > 0 {
+            at -= 1
+            guard slots[at].entry.sequence > sequence else { return false }
+            if slots[at].isStored, slots[at].state == .waiting { return true }
+        }
+        return false
+    }
+
+    /// The newest message that the store has confirmed.
+    var newestStored: Sequence? { slots.last { $0.isStored }?.entry.sequence }
+
+    /// Empties it.
+    mutating func removeAll() { slots.removeAll() }
+}

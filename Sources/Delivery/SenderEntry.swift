@@ -1,0 +1,172 @@
+import Basics
+
+/// An upstream message or receipt that an app server has and has not answered.
+struct OutstandingUpstream {
+    let sequence: Sequence
+    let expiresAt: UnixMilliseconds
+    /// The device it came from, for order; 0 for a receipt.
+    let device: UInt64
+    let isReceipt: Bool
+    let isStored: Bool
+    /// When it was handed over.
+    let sentAt: Instant
+}
+
+/// What one connection has been sent and has not answered: messages up to the window, receipts apart so that they never
+/// stop messages.
+struct PendingWindow {
+    private(set) var messages: [OutstandingUpstream] = []
+    private(set) var receipts: [OutstandingUpstream] = []
+
+    /// Adds one, in order of sequence (what goes again may be older than what is there).
+    mutating func insert(_ item: OutstandingUpstream) {
+        if item.isReceipt { receipts.append(item) } else { Self.insert(item, into: &messages) }
+    }
+
+    private static func insert(_ item: OutstandingUpstream, into list: inout [OutstandingUpstream]) {
+        var at = list.count
+        while at > 0, list[at - 1].sequence > item.sequence { at -= 1 }
+        list.insert(item, at: at)
+    }
+
+    /// Takes one out; nil if it is not there.
+    mutating func remove(_ sequence: Sequence) -> OutstandingUpstream? {
+        if let at = messages.firstIndex(where: { $0.sequence == sequence }) { return messages.remove(at: at) }
+        if let at = receipts.firstIndex(where: { $0.sequence == sequence }) { return receipts.remove(at: at) }
+        return nil
+    }
+
+    /// Takes the oldest receipt out if it was sent at or before an instant, or if there are more than so many.
+    mutating func removeReceipt(sentBy instant: Instant, orOver limit: Int) -> OutstandingUpstream? {
+        guard let first = receipts.first, first.sentAt <= instant || receipts.count > limit else {
+            return nil
+        }
+        return receipts.removeFirst()
+    }
+
+    /// Whether one is there.
+    func contains(_ sequence: Sequence) -> Bool {
+        messages.contains { $0.sequence == sequence } || receipts.contains { $0.sequence == sequence }
+    }
+}
+
+/// A session of an app server.
+struct AppServerSessionState {
+    /// How far it is.
+    enum Mode {
+        /// Logged in, not yet bound.
+        case loggedIn
+        /// Takes upstream messages.
+        case ready
+        /// Takes no more; what it has still counts.
+        case draining
+    }
+
+    let connection: ConnectionID
+    var mode = Mode.loggedIn
+    var window = PendingWindow()
+}
+
+/// A sender in the memory of its partition: its sessions, and how far its mailbox has been handed out.
+///
+/// Bodies are in memory only between the store's answer and the handing over: at most a page of them (`backlog`).
+final class SenderEntry {
+    /// A question to the store.
+    struct Load {
+        /// From where it was asked.
+        let after: Sequence
+        /// The newest message known to be on disk when it was asked.
+        let target: Sequence
+    }
+
+    let sender: SenderID
+    var sessions: [AppServerSessionState] = []
+    /// Read and not handed over: their device's session is full. Oldest first, none after `cursor`.
+    var backlog: [StoredUpstream] = []
+    /// Everything on disk up to here is in a window, in the backlog or on its way out of the store.
+    var cursor = Sequence(0)
+    /// The newest message known to be on disk.
+    var newest = Sequence(0)
+    /// Whether there may be messages on disk after `cursor`.
+    var isBehind = true
+    var load: Load?
+    /// Where the outstanding messages of a device are, so that its order holds.
+    var sticky: [UInt64: Sticky] = [:]
+    /// Removed, but the store has not confirmed it: a page may still show them.
+    var leaving: Set<UInt64> = []
+    /// Removals that failed: tried again at the next tick.
+    var failedRemovals: [Mutation] = []
+    /// Messages put less messages removed since it is in memory: a bound on growth, not an exact count.
+    var stored = 0
+
+    /// A device's outstanding messages.
+    struct Sticky {
+        var connection: ConnectionID
+        var count: Int
+    }
+
+    init(_ sender: SenderID) { self.sender = sender }
+
+    /// Place of a session in `sessions`.
+    func index(of connection: ConnectionID) -> Int? { sessions.firstIndex { $0.connection == connection } }
+
+    /// The ready session with the fewest outstanding messages; with `window`, only one with room.
+    func leastOutstanding(window: Int) -> Int? {
+        var best: Int?
+        for at in sessions.indices where sessions[at].mode == .ready {
+            let count = sessions[at].window.messages.count
+            guard count < window else { continue }
+            if let found = best, sessions[found].window.messages.count <= count { continue }
+            best = at
+        }
+        return best
+    }
+
+    /// Whether there is any session that takes messages.
+    var hasReadySession: Bool { sessions.contains { $0.mode == .ready } }
+
+    /// Goes back so that everything from a message on is read again.
+    func rewind(before sequence: Sequence) {
+        let before = Sequence(sequence.number &- 1)
+        isBehind = true
+        guard before < cursor else { return }
+        cursor = before
+        backlog.removeAll { $0.sequence > before }
+    }
+
+    /// Whether a message is in someone's hands or on its way out.
+    func holds(_ sequence: Sequence) -> Bool {
+        leaving.contains(sequence.number) || sessions.contains { $0.window.contains(sequence) }
+    }
+
+    /// A message left a window.
+    func released(_ item: OutstandingUpstream) {
+        guard !item.isReceipt, var sticky = self.sticky[item.device] else { return }
+        sticky.count -= 1
+        self.sticky[item.device] = sticky.count > 0 ? sticky : nil
+    }
+}
+
+/// The senders in the memory of one partition.
+struct SenderTable {
+    private var table: IdentifierTable<SenderEntry>
+
+    init(hash: SipHash) { table = IdentifierTable(hash: hash) }
+
+    /// A sender in memory.
+    subscript(_ sender: SenderID) -> SenderEntry? { table[sender.number] }
+
+    /// All senders in memory, in the table's order.
+    var all: [SenderEntry] { table.all }
+
+    /// A sender, taken into memory if it is not there.
+    mutating func entry(_ sender: SenderID) -> SenderEntry {
+        if let entry = table[sender.number] { return entry }
+        let entry = SenderEntry(sender)
+        table.insert(entry, for: sender.number)
+        return entry
+    }
+
+    /// Lets go of a sender.
+    mutating func remove(_ sender: SenderID) { table.remove(sender.number) }
+}

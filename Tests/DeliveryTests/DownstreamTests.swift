@@ -1,0 +1,109 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct DownstreamTests {
+    @Test("A stored message is acknowledged only when it is on disk, then delivered")
+    func storedThenAcknowledged() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted 0"])
+        bench.submit(1)
+        bench.runTurns()
+        #expect(bench.commands.isEmpty, "nothing may be said before the store has answered")
+        bench.apply(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.commands.isEmpty, "on disk, but not told")
+        bench.tellOutcome(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.commands.map(\.1.word) == ["ack 1", "deliver m1"])
+        #expect(bench.commands.last?.1.delivery?.isStored == true)
+        #expect(bench.durableBatches == 1)
+    }
+
+    @Test("A failed batch refuses its messages, and the next one is judged by what the store holds")
+    func failedBatch() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        bench.submit(1)
+        bench.runTurns()
+        bench.submit(2)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable", "ack 2"])
+        bench.settle()
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m2"])
+        #expect(bench.store.holds)
+        #expect(bench.store.downPending == 1)
+    }
+
+    @Test("An acknowledged message leaves the store as delivered")
+    func delivered() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        #expect(sequences.count == 1)
+        bench.post(.deviceAcknowledged(connection(77), device, sequences))
+        bench.settle()
+        #expect(bench.store.downPending == 1, "another connection's word does not count")
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.down.delivered == 1)
+        #expect(bench.store.holds && bench.store.downPending == 0)
+        #expect(bench.down.delivered == 1)
+    }
+
+    @Test("Unknown, foreign and misaddressed targets are refused")
+    func refusals() {
+        let bench = Harness.withDevice()
+        let unknown = RegistrationName(device: device, number: RegistrationNumber(9))
+        bench.post(.submitted(Harness.submission(1, to: unknown)))
+        var foreign = Harness.submission(2)
+        foreign.sender = Harness.otherSender
+        bench.post(.submitted(foreign))
+        var misaddressed = Harness.submission(3)
+        misaddressed.restrictedPackage = bytes("other.app")
+        bench.post(.submitted(misaddressed))
+        var dry = Harness.submission(4)
+        dry.isDryRun = true
+        bench.post(.submitted(dry))
+        let nobody = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1))
+        bench.post(.submitted(Harness.submission(5, to: nobody)))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == [
+                "nack 1 not_registered", "nack 2 sender_mismatch", "nack 3 package_mismatch", "ack 4",
+                "nack 5 not_registered",
+            ])
+        #expect(bench.store.down.accepted == 0)
+    }
+
+    @Test("With lifetime 0 it is now or never, and nothing is stored")
+    func nowOrNever() {
+        let bench = Harness.withDevice()
+        bench.submit(1, lifetime: 0)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"])
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted 0"])
+        bench.submit(2, lifetime: 0)
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["ack 2"])
+        #expect(bench.take(phone).first?.delivery?.isStored == false)
+        bench.post(.deviceCongested(phone, device))
+        bench.submit(3, lifetime: 0)
+        bench.settle()
+        #expect(bench.take(phone).isEmpty)
+        #expect(bench.down.expired == 2)
+        #expect(bench.store.down == MilestoneCounts())
+    }
+}

@@ -1,0 +1,100 @@
+import Basics
+import Delivery
+
+/// The store's contract in a few dictionaries, with the counts that an audit would take.
+struct FakeStore {
+    var records: [DeviceID: DeviceRecord] = [:]
+    var registrations: [RegistrationName: Registration] = [:]
+    var messages: [DeviceID: [StoredMessage]] = [:]
+    var upstream: [SenderID: [StoredUpstream]] = [:]
+    var seen: Set<[UInt8]> = []
+    var down = MilestoneCounts()
+    var up = MilestoneCounts()
+
+    mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
+        var outcome = CommitOutcome(ticket: batch.ticket)
+        for mutation in batch.mutations { apply(mutation, &outcome) }
+        return outcome
+    }
+
+    private mutating func apply(_ mutation: Mutation, _ outcome: inout CommitOutcome) {
+        switch mutation {
+        case .putDevice(let record): records[record.device] = record
+        case .putRegistration(let registration): registrations[registration.name] = registration
+        case .removeRegistration(let name): registrations[name] = nil
+        case .removeDevice(let device): records[device] = nil
+        case .putMessage(let message):
+            var list = messages[message.device] ?? []
+            guard !list.contains(where: { $0.sequence == message.sequence }) else { return }
+            list.append(message)
+            list.sort { $0.sequence < $1.sequence }
+            messages[message.device] = list
+            if message.kind == .message { down.accepted += 1 }
+        case .removeMessage(let device, let sequence, _, let reason):
+            guard let at = messages[device]?.firstIndex(where: { $0.sequence == sequence }),
+                let gone = messages[device]?.remove(at: at), gone.kind == .message
+            else { return }
+            down[reason] += 1
+        case .putSender, .removeSender: break
+        case .putUpstream(let message, _):
+            if !message.persistentID.isEmpty {
+                let key = message.category + [0] + message.persistentID
+                guard seen.insert(key).inserted else {
+                    outcome.duplicates.append((message.sender, message.sequence))
+                    return
+                }
+            }
+            upstream[message.sender, default: []].append(message)
+            upstream[message.sender]?.sort { $0.sequence < $1.sequence }
+            if message.kind == .message { up.accepted += 1 }
+        case .removeUpstream(let sender, let sequence, _, let reason):
+            guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }),
+                let gone = upstream[sender]?.remove(at: at), gone.kind == .message
+            else { return }
+            up[reason] += 1
+        }
+    }
+
+    func answer(_ load: Load) -> Loaded {
+        switch load {
+        case .device(let device):
+            let names = registrations.values.filter { $0.name.device == device }
+            return .device(
+                DeviceState(
+                    device: device, record: records[device],
+                    registrations: names.sorted { $0.name.number < $1.name.number },
+                    mailbox: (messages[device] ?? []).map { MailboxEntry($0) }))
+        case .messages(let device, let after, let limit):
+            let found = (messages[device] ?? []).filter { $0.sequence > after }
+            return .messages(device, Array(found.prefix(limit)), isLast: found.count <= limit)
+        case .upstream(let sender, let after, let limit):
+            let found = (upstream[sender] ?? []).filter { $0.sequence > after }
+            return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)
+        case .expired(let time, let limit):
+            var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
+            for message in messages.values.joined() where message.expiresAt <= time {
+                found.append(
+                    (
+                        message.expiresAt, message.sequence.number,
+                        .message(message.device, message.sequence, expiresAt: message.expiresAt)
+                    ))
+            }
+            for message in upstream.values.joined() where message.expiresAt <= time {
+                found.append(
+                    (
+                        message.expiresAt, message.sequence.number,
+                        .upstream(message.sender, message.sequence, expiresAt: message.expiresAt)
+                    ))
+            }
+            found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
+            return .expired(found.prefix(limit).map(\.2))
+        }
+    }
+
+    /// Downstream messages in all mailboxes, markers left out.
+    var downPending: Int { messages.values.joined().count { $0.kind == .message } }
+    /// Upstream messages in all mailboxes, receipts left out.
+    var upPending: Int { upstream.values.joined().count { $0.kind == .message } }
+    /// The conservation law (design 8).
+    var holds: Bool { down.expectedPending == downPending && up.expectedPending == upPending }
+}

@@ -1,0 +1,153 @@
+import Basics
+import Delivery
+
+/// A partition, boxed.
+final class Partition {
+    var core: Dispatcher
+    var events: [Event] = []
+    var batches: [WriteBatch] = []
+    /// Applied, not yet told.
+    var outcomes: [CommitOutcome] = []
+    var loads: [Load] = []
+    /// Read, not yet told.
+    var answers: [Loaded] = []
+    init(_ core: consuming Dispatcher) { self.core = core }
+}
+
+/// Partitions, a store and a log of commands; nothing happens unless it is told to.
+final class Harness {
+    let partitions: [Partition]
+    var store = FakeStore()
+    var now = Now(monotonic: Instant(nanoseconds: 0), wall: 1_700_000_000_000)
+    var commands: [(ConnectionID, SessionCommand)] = []
+    var down = MilestoneCounts()
+    var up = MilestoneCounts()
+    var durableBatches = 0
+    /// Called for each command as it comes.
+    var observe: ((ConnectionID, SessionCommand) -> Void)?
+
+    init(
+        partitions count: Int = 1, store: FakeStore = FakeStore(), seed: UInt64 = 7,
+        settings: DeliverySettings = DeliverySettings()
+    ) {
+        self.store = store
+        partitions = (0..<count).map {
+            Partition(
+                Dispatcher(
+                    partition: $0, of: count, seed: seed &+ UInt64($0), hashKey: (1, 2),
+                    settings: settings))
+        }
+        post(.senders(SenderDirectory(Self.senders)))
+        runTurns()
+    }
+
+    static let sender = SenderID(100)
+    static let otherSender = SenderID(200)
+    static let key = SecretDigest(octets: [UInt8](repeating: 1, count: 32))
+    static let senders = [sender, otherSender].map {
+        SenderRecord(
+            sender: $0, label: "", keys: [ServerKey(digest: key, createdAt: 0)], createdAt: 0)
+    }
+
+    func post(_ event: Event) {
+        if let address = event.address {
+            partitions[address.partition(of: partitions.count)].events.append(event)
+        } else {
+            for partition in partitions { partition.events.append(event) }
+        }
+    }
+
+    /// One turn of a partition, with so many of its events at most.
+    func turn(_ partition: Partition, events: Int = .max) {
+        var effects = Effects()
+        for _ in 0..<min(events, partition.events.count) {
+            partition.core.handle(partition.events.removeFirst(), now: now, effects: &effects)
+        }
+        if let batch = partition.core.endTurn(now: now, effects: &effects) {
+            if batch.isDurable { durableBatches += 1 }
+            partition.batches.append(batch)
+        }
+        partition.loads += effects.loads
+        down.add(effects.downstream)
+        up.add(effects.upstream)
+        for (connection, command) in effects.commands {
+            commands.append((connection, command))
+            observe?(connection, command)
+        }
+        for event in effects.forwards { post(event) }
+    }
+
+    /// Applies the oldest batch of a partition; the outcome is told later.
+    func apply(_ partition: Partition, failing: Bool = false) {
+        guard !partition.batches.isEmpty else { return }
+        let batch = partition.batches.removeFirst()
+        partition.outcomes.append(
+            failing ? CommitOutcome(ticket: batch.ticket, hasFailed: true) : store.apply(batch))
+    }
+
+    func tellOutcome(_ partition: Partition) {
+        guard !partition.outcomes.isEmpty else { return }
+        partition.events.append(.committed(partition.outcomes.removeFirst()))
+    }
+
+    func read(_ partition: Partition, failing: Bool = false) {
+        guard !partition.loads.isEmpty else { return }
+        let load = partition.loads.removeFirst()
+        partition.answers.append(failing ? .failed(load) : store.answer(load))
+    }
+
+    func tellAnswer(_ partition: Partition) {
+        guard !partition.answers.isEmpty else { return }
+        partition.events.append(.loaded(partition.answers.removeFirst()))
+    }
+
+    /// Runs turns until no event waits; the store does nothing.
+    func runTurns() {
+        var count = 0
+        while partitions.contains(where: { !$0.events.isEmpty }), count < 10_000 {
+            for partition in partitions { turn(partition) }
+            count += 1
+        }
+    }
+
+    /// Runs everything until nothing is under way.
+    func settle() {
+        var count = 0
+        repeat {
+            runTurns()
+            for partition in partitions {
+                apply(partition)
+                tellOutcome(partition)
+                read(partition)
+                tellAnswer(partition)
+            }
+            count += 1
+        } while count < 10_000 && !isQuiet
+    }
+
+    var isQuiet: Bool {
+        partitions.allSatisfy {
+            $0.events.isEmpty && $0.batches.isEmpty && $0.outcomes.isEmpty && $0.loads.isEmpty
+                && $0.answers.isEmpty
+        }
+    }
+
+    func advance(milliseconds: Int64) {
+        now.monotonic = now.monotonic.advanced(milliseconds: milliseconds)
+        now.wall += milliseconds
+    }
+
+    /// Takes the commands for a connection out of the log.
+    func take(_ connection: ConnectionID) -> [SessionCommand] {
+        let found = commands.filter { $0.0 == connection }.map(\.1)
+        commands.removeAll { $0.0 == connection }
+        return found
+    }
+
+    /// A new run on the same store.
+    func restarted(seed: UInt64 = 8) -> Harness {
+        let next = Harness(partitions: partitions.count, store: store, seed: seed)
+        next.now = now
+        return next
+    }
+}

@@ -1,0 +1,115 @@
+import Basics
+import Delivery
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+func connection(_ number: UInt32) -> ConnectionID {
+    ConnectionID(reactor: 0, slot: number, generation: number)
+}
+
+let appServer = connection(1)
+let phone = connection(2)
+let web = connection(3)
+let device = DeviceID(1 << 60 | 5)
+let token = SecretDigest(octets: [UInt8](repeating: 9, count: 32))
+
+/// The usual actors and their usual words.
+extension Harness {
+    /// A store with one device that has one registration of `app` with the first sender.
+    static func withDevice(
+        partitions: Int = 1, settings: DeliverySettings = DeliverySettings()
+    ) -> Harness {
+        var store = FakeStore()
+        store.records[device] = DeviceRecord(
+            device: device, token: token, createdAt: 0, seenAt: 1_700_000_000_000,
+            nextRegistration: 2)
+        store.registrations[target] = Registration(
+            name: target, category: bytes("app"), subtype: [], senderText: bytes("100"),
+            sender: sender, createdAt: 0)
+        return Harness(partitions: partitions, store: store, settings: settings)
+    }
+
+    static let target = RegistrationName(device: device, number: RegistrationNumber(1))
+
+    static func submission(
+        _ ticket: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false,
+        to name: RegistrationName = target, from origin: ConnectionID = appServer
+    ) -> Submission {
+        Submission(
+            origin: Origin(connection: origin, ticket: ticket), sender: sender, target: name,
+            messageID: bytes("m\(ticket)"), collapseKey: key.map(bytes), lifetimeSeconds: lifetime,
+            wantsReceipt: receipt, body: bytes("body \(ticket)"))
+    }
+
+    func submit(
+        _ ticket: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false
+    ) {
+        post(.submitted(Self.submission(ticket, key: key, lifetime: lifetime, receipt: receipt)))
+    }
+
+    func login(_ link: ConnectionID = phone, received: [PersistentID] = []) {
+        post(
+            .deviceLogin(
+                DeviceLogin(connection: link, device: device, token: token, received: received)))
+    }
+
+    func bindAppServer(_ link: ConnectionID = appServer) {
+        post(.appServerLogin(link, Self.sender, key: Self.key))
+        post(.appServerReady(link, Self.sender))
+        settle()
+        commands.removeAll { $0.0 == link && $0.1.word == "login accepted" }
+    }
+
+    static func upstream(
+        _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil, category: String = "app",
+        sender: SenderID = sender, device: DeviceID = device
+    ) -> UpstreamSubmission {
+        UpstreamSubmission(
+            origin: Origin(connection: phone, ticket: ticket), device: device, sender: sender,
+            isFCMDomain: false, category: bytes(category), messageID: bytes("u\(ticket)"),
+            persistentID: bytes(id ?? "p\(ticket)"), lifetimeSeconds: lifetime,
+            body: bytes("up \(ticket)"))
+    }
+}
+
+/// What is asserted about commands, in words.
+extension SessionCommand {
+    var word: String {
+        switch self {
+        case .loginAccepted: "login accepted"
+        case .loginRefused(let refusal): "login refused \(refusal.rawValue)"
+        case .acknowledge(let ticket, _): "ack \(ticket)"
+        case .refuse(let ticket, let refusal): "nack \(ticket) \(refusal.word)"
+        case .deliverUpstream(let message):
+            message.kind == .message
+                ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
+                : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
+        case .drain: "drain"
+        case .deviceLoginAccepted(let stored): "device login accepted \(stored.count)"
+        case .deliver(let delivery):
+            if case .discardedMarker(let count) = delivery.message.kind {
+                "marker \(count)"
+            } else {
+                "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
+            }
+        case .reportWhenReady: "report when ready"
+        case .upstreamStored(let ticket): "stored \(ticket)"
+        case .upstreamRefused(let ticket, let refusal): "refused \(ticket) \(refusal.rawValue)"
+        case .checkedIn(let ticket, _, let fresh): "checked in \(ticket) \(fresh != nil)"
+        case .checkInRefused(let ticket): "check-in refused \(ticket)"
+        case .registered(let ticket, let name): "registered \(ticket) \(name.number.number)"
+        case .unregistered(let ticket): "unregistered \(ticket)"
+        case .registrationRefused(let ticket, let refusal): "\(refusal.rawValue) \(ticket)"
+        case .forgotten(let ticket, let registrations, let messages):
+            "forgotten \(ticket) \(registrations) \(messages)"
+        case .close(let reason): "close \(reason.rawValue)"
+        }
+    }
+
+    var delivery: DeviceDelivery? { if case .deliver(let delivery) = self { delivery } else { nil } }
+    var upstream: StoredUpstream? { if case .deliverUpstream(let message) = self { message } else { nil } }
+}
+
+extension [SessionCommand] {
+    var words: [String] { map(\.word) }
+}
