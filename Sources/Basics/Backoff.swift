@@ -17,7 +17,7 @@ package struct Backoff: Sendable {
 
     /// Milliseconds to wait before the next attempt.
     package mutating func next() -> Int64 {
-        let wait = Int64.random(in: (step + 1) / 2...step, using: &random)
+        let wait = Int64.random(in: step - step / 2...step, using: &random)
         step = step > ceiling / 2 ? ceiling : step * 2
         return wait
     }

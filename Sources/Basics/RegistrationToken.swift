@@ -76,10 +76,20 @@ package struct TokenSeal: Sendable {
         for at in 0..<17 { sealed[16 + at] ^= stream[at] }
         let plain = sealed.raw.extracting(16..<Self.sealedBytes)
         let expected = seal.hash128(plain)
-        guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version
+        guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version,
+            let head = Base64.bytes(token.extracting(0..<Self.headLength)),
+            head.raw.word(at: 0) == seal.hash(tag.0), isURLSafe(token)
         else { return nil }
         return RegistrationName(
             device: DeviceID(plain.word(at: 1)), number: RegistrationNumber(plain.word(at: 9)))
+    }
+
+    /// Whether only the URL-safe alphabet is used: one token has one text.
+    private func isURLSafe(_ token: borrowing RawSpan) -> Bool {
+        for at in 0..<token.byteCount where token.byte(at: at) == 0x2B || token.byte(at: at) == 0x2F {
+            return false
+        }
+        return true
     }
 
     private func keystream(_ tag: (UInt64, UInt64)) -> [UInt8] {

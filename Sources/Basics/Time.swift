@@ -15,21 +15,26 @@ package struct Instant: Comparable, Hashable, Sendable {
 
     package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant so many milliseconds later; saturates.
+    /// The instant so many milliseconds later, earlier for a negative number; saturates.
     package func advanced(milliseconds: Int64) -> Instant {
         let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, over) = nanoseconds.addingReportingOverflow(span)
-        return tooLong || over ? .distantFuture : Instant(nanoseconds: sum)
+        guard tooLong || over else { return Instant(nanoseconds: sum) }
+        return milliseconds < 0 ? .distantPast : .distantFuture
     }
 
     /// The instant so many seconds later; saturates.
     package func advanced(seconds: Int) -> Instant {
-        advanced(milliseconds: Int64(clamping: seconds) &* 1_000)
+        let (milliseconds, over) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000)
+        guard over else { return advanced(milliseconds: milliseconds) }
+        return seconds < 0 ? .distantPast : .distantFuture
     }
 
-    /// Whole milliseconds from `other` to this instant; negative if `other` is later.
+    /// Whole milliseconds from `other` to this instant, negative if `other` is later; saturates.
     package func milliseconds(since other: Instant) -> Int64 {
-        (nanoseconds - other.nanoseconds) / 1_000_000
+        let (span, over) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
+        guard over else { return span / 1_000_000 }
+        return nanoseconds < other.nanoseconds ? .min : .max
     }
 }
 

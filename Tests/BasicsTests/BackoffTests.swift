@@ -1,0 +1,38 @@
+import Basics
+import Testing
+
+@Suite struct BackoffTests {
+    @Test("waits double up to the ceiling, between half and the whole of each step")
+    func doubles() {
+        var backoff = Backoff(floorMilliseconds: 100, ceilingMilliseconds: 1_500, seed: 1)
+        for step in [100, 200, 400, 800, 1_500, 1_500] as [Int64] {
+            #expect(((step + 1) / 2...step).contains(backoff.next()))
+        }
+        backoff.reset()
+        #expect((50...100).contains(backoff.next()))
+    }
+
+    @Test("the same seed waits the same, another one does not")
+    func seeds() {
+        func waits(_ seed: UInt64) -> [Int64] {
+            var backoff = Backoff(floorMilliseconds: 1_000, ceilingMilliseconds: 1_000_000, seed: seed)
+            return (0..<10).map { _ in backoff.next() }
+        }
+        #expect(waits(1) == waits(1))
+        #expect(waits(1) != waits(2))
+    }
+
+    @Test("extreme bounds never trap")
+    func extremes() {
+        for (floor, ceiling) in [(0, 0), (-5, 10), (1, Int64.max), (Int64.max, 1)] as [(Int64, Int64)] {
+            var backoff = Backoff(floorMilliseconds: floor, ceilingMilliseconds: ceiling, seed: 1)
+            for _ in 0..<100 { #expect(backoff.next() >= 1) }
+        }
+    }
+
+    @Test("canary: without the ceiling the waits would pass it")
+    func canary() {
+        var backoff = Backoff(floorMilliseconds: 100, ceilingMilliseconds: 100_000, seed: 1)
+        #expect((0..<10).map { _ in backoff.next() }.max() ?? 0 > 1_500)
+    }
+}

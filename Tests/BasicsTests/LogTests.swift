@@ -1,0 +1,133 @@
+import Basics
+import Synchronization
+import Testing
+
+@Suite struct LogTests {
+    /// Catches lines, with a clock that the test moves.
+    final class Catcher: Sendable {
+        private let state = Mutex((lines: [String](), now: Int64(0)))
+        var lines: [String] { state.withLock { $0.lines } }
+        func take(_ line: [UInt8]) {
+            state.withLock { $0.lines.append(String(decoding: line, as: UTF8.self)) }
+        }
+        func advance(milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
+        var now: Now {
+            state.withLock {
+                Now(monotonic: Instant(nanoseconds: $0.now * 1_000_000), wall: 1_795_157_345_678 + $0.now)
+            }
+        }
+
+        func log(_ level: Log.Level = .info, _ format: Log.Format = .text, journal: Bool = false) -> Log {
+            Log(level: level, format: format, journal: journal, clock: { self.now }, write: { self.take($0) })
+        }
+    }
+
+    @Test("a text line, a JSON line and a line for journald")
+    func formats() {
+        let catcher = Catcher()
+        let fields: LogFields = ["port": 5_235, "name": "app server", "ready": true, "word": "plain"]
+        catcher.log().info("listening", fields)
+        catcher.log(.info, .json).info("listening", fields)
+        catcher.log(.info, .text, journal: true).error("failed")
+        #expect(
+            catcher.lines == [
+                "time=2026-11-20T06:49:05.678Z level=info event=listening port=5235 name=\"app server\" ready=true word=plain\n",
+                "{\"time\":\"2026-11-20T06:49:05.678Z\",\"level\":\"info\",\"event\":\"listening\",\"port\":5235,\"name\":\"app server\",\"ready\":true,\"word\":\"plain\"}\n",
+                "<3>level=error event=failed\n",
+            ])
+    }
+
+    @Test(
+        "whatever a value holds, it stays one line that cannot be forged",
+        arguments: [Log.Format.text, .json])
+    func hostileValues(format: Log.Format) {
+        let catcher = Catcher()
+        let hostile = "a\nlevel=error event=\"x\"\\ \u{1B}[2J\u{7F}\u{85}\u{2028}\u{202E}\0=é"
+        catcher.log(.info, format).info("peer", ["value": .text(hostile)])
+        let line = catcher.lines.first ?? ""
+        #expect(line.utf8.filter { $0 == 0x0A }.count == 1 && line.hasSuffix("\n"))
+        #expect(
+            line.unicodeScalars.dropLast().allSatisfy {
+                $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0.value != 0x2028
+                    && $0.value != 0x202E
+            })
+        #expect(
+            line.contains(
+                "\\nlevel=error event=\\\"x\\\"\\\\ \\u001b[2J\\u007f\\u0085\\u2028\\u202e\\u0000=é"))
+    }
+
+    @Test("a long value is cut at a character")
+    func longValues() {
+        let catcher = Catcher()
+        catcher.log().info("peer", ["value": .text(String(repeating: "é", count: 100_000))])
+        let line = catcher.lines.first ?? ""
+        #expect(line.utf8.count < Limits.logValueBytes + 100)
+        #expect(line.hasSuffix("é...\"\n"))
+    }
+
+    @Test("fields are built only when the level is on, and the level can change")
+    func levels() {
+        let catcher = Catcher()
+        let log = catcher.log(.warning)
+        var built = 0
+        func fields() -> LogFields {
+            built += 1
+            return ["n": 1]
+        }
+        log.debug("a", fields())
+        log.info("b", fields())
+        log.notice("c", fields())
+        #expect(built == 0 && catcher.lines.isEmpty)
+        log.warning("d", fields())
+        let copy = log
+        copy.level = .debug
+        log.debug("e", fields())
+        #expect(built == 2 && catcher.lines.count == 2)
+        #expect(Log.Level(word: "notice") == .notice && Log.Level(word: "loud") == nil)
+    }
+
+    @Test("an event that repeats too fast is held back, counted, and comes again")
+    func rateLimit() {
+        let catcher = Catcher()
+        let log = catcher.log()
+        for _ in 0..<100 { log.info("storm") }
+        log.info("other")
+        #expect(catcher.lines.count == Limits.logLinesPerEventAndSecond + 1)
+        #expect(log.suppressed == 100 - Limits.logLinesPerEventAndSecond)
+        catcher.advance(milliseconds: 1_000)
+        log.info("storm")
+        #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.logLinesPerEventAndSecond)") == true)
+    }
+
+    @Test("lines of many threads never mix")
+    func threads() async {
+        let catcher = Catcher()
+        let log = catcher.log()
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for _ in 0..<50 {
+                        catcher.advance(milliseconds: 1_000)
+                        log.info("line", ["task": LogValue(task), "text": "some words here"])
+                    }
+                }
+            }
+        }
+        #expect(catcher.lines.count + log.suppressed == 400)
+        #expect(catcher.lines.allSatisfy { $0.hasPrefix("time=") && $0.contains("\"some words here\"") })
+    }
+
+    @Test("secrets do not show, however they are looked at")
+    func redacted() {
+        let key = Redacted("AIzaSecret")
+        var dumped = ""
+        dump(key, to: &dumped)
+        for text in ["\(key)", String(reflecting: key), String(describing: [key]), dumped] {
+            #expect(!text.contains("AIzaSecret"))
+        }
+        #expect(key.revealed == "AIzaSecret")
+    }
+
+    @Test("canary: without escaping, the hostile value would make two lines")
+    func canary() { #expect("a\nlevel=error".split(separator: "\n").count == 2) }
+}

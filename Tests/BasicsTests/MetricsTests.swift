@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Basics
+
+@Suite struct MetricsTests {
+    static func text(_ metrics: Metrics) -> String {
+        var buffer = ByteBuffer()
+        metrics.render(to: &buffer)
+        return String(decoding: buffer.copied(), as: UTF8.self)
+    }
+
+    @Test("the table is in the order of the cases, and names follow the rules")
+    func table() {
+        #expect(Metric.rows.map(\.metric) == Metric.allCases)
+        #expect(Set(Metric.rows.map(\.name)).count == Metric.rows.count)
+        for metric in Metric.allCases {
+            #expect(metric.name.hasPrefix("ccs_"))
+            #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
+            #expect(metric.help.hasSuffix(".") && metric.labels.count <= 2)
+            for label in metric.labels { #expect(Set(label.values).count == label.values.count) }
+        }
+    }
+
+    @Test("shards are summed, cells do not overlap")
+    func sums() {
+        let metrics = Metrics(shards: 3)
+        var expected = 0
+        for metric in Metric.allCases {
+            let second = metric.labels.count > 1 ? metric.labels[1].values.count : 1
+            for cell in 0..<metric.cells {
+                expected += 1
+                metrics.shards[expected % 3].add(expected, to: metric, cell / second, cell % second)
+                metrics.shards[0].add(1, to: metric, cell / second, cell % second)
+            }
+        }
+        var seen = 0
+        for line in Self.text(metrics).split(separator: "\n") where !line.hasPrefix("#") {
+            seen += 1
+            #expect(line.hasSuffix(" \(seen + 1)"), "\(line)")
+        }
+        #expect(seen == expected)
+    }
+
+    @Test("the text is what Prometheus reads")
+    func rendering() {
+        let metrics = Metrics(shards: 2)
+        metrics.shards[1].add(7, to: .messages, 1, 3)
+        metrics.shards[0].set(.draining, to: 1)
+        metrics.shards[0].add(to: .connectionsClosed, CloseReason.slowConsumer.position)
+        let text = Self.text(metrics)
+        #expect(
+            text.contains(
+                "# HELP ccs_messages_total Messages that passed a milestone.\n# TYPE ccs_messages_total counter\n"
+            ))
+        #expect(text.contains("\nccs_messages_total{direction=\"upstream\",milestone=\"delivered\"} 7\n"))
+        #expect(text.contains("\nccs_draining 1\n"))
+        #expect(text.contains("\nccs_connections_closed_total{reason=\"slow_consumer\"} 1\n"))
+        #expect(metrics.value(.messages, 1, 3) == 7)
+        let helps = text.split(separator: "\n").filter { $0.hasPrefix("# HELP") }
+        #expect(helps.count == Metric.allCases.count)
+    }
+
+    @Test("every refusal has its place among the values of the label")
+    func refusals() {
+        let all: [Refusal] = [
+            .missingTarget, .wrongType(field: "", expected: "", found: ""),
+            .outOfRange(field: "", value: "", lowest: 0, highest: 0),
+            .notAllowed(field: "", value: "", allowed: ""),
+            .tooLarge(field: "", octets: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
+            .repeatedMessageID, .badAck(field: ""), .invalidToken, .senderMismatch, .notRegistered,
+            .packageMismatch,
+            .deviceRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
+        ]
+        #expect(all.map(\.word) == Metric.refusalWords)
+        #expect(all.map(\.position) == Array(all.indices))
+    }
+
+    @Test("counting from many threads loses nothing")
+    func threads() async {
+        let metrics = Metrics(shards: 1)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { for _ in 0..<1_000 { metrics.shards[0].add(to: .keepalives) } } }
+        }
+        #expect(metrics.value(.keepalives) == 8_000)
+    }
+
+    @Test("canary: an untouched cell stays zero")
+    func canary() {
+        let metrics = Metrics(shards: 1)
+        metrics.shards[0].add(to: .messages, 0, 1)
+        #expect(metrics.value(.messages, 0, 0) == 0 && metrics.value(.messages, 0, 1) == 1)
+    }
+}

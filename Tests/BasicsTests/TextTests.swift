@@ -1,0 +1,91 @@
+import Basics
+import Testing
+
+@Suite struct TextTests {
+    static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test(
+        "Base64: the vectors of RFC 4648, with and without padding",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func base64(plain: String, coded: String) {
+        #expect(Base64.text(Self.bytes(plain)) == coded)
+        let bare = String(coded.prefix { $0 != "=" })
+        #expect(Base64.text(Self.bytes(plain), padded: false) == bare)
+        #expect(Base64.bytes(Self.bytes(coded).raw) == Self.bytes(plain))
+        #expect(Base64.bytes(Self.bytes(bare).raw) == Self.bytes(plain))
+    }
+
+    @Test("Base64: both alphabets are read, each is written where asked for")
+    func alphabets() {
+        #expect(Base64.text([0xFB, 0xFF]) == "+/8=")
+        #expect(Base64.text([0xFB, 0xFF], urlSafe: true, padded: false) == "-_8")
+        #expect(Base64.bytes(Self.bytes("-_8").raw) == [0xFB, 0xFF])
+        #expect(Base64.bytes(Self.bytes("+/8=").raw) == [0xFB, 0xFF])
+    }
+
+    @Test(
+        "Base64: what is not canonical is refused",
+        arguments: [
+            "A", "AAAAA", "Zh", "Zm9=", "Zg=", "Zg===", "=", "====", "Z=g=", "Zg==Zg==", "Zm 8", "Zm\n8",
+            "Zm8*", "é",
+        ])
+    func badBase64(text: String) { #expect(Base64.bytes(Self.bytes(text).raw) == nil) }
+
+    @Test("hexadecimal text of both cases")
+    func hex() {
+        #expect(Hex.text([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
+        #expect(Hex.bytes("000fA5Ff") == [0, 0x0F, 0xA5, 0xFF])
+        #expect(Hex.bytes("") == [])
+        for text in ["0", "0g", "0x", " 0", "é"] { #expect(Hex.bytes(text) == nil, "\(text)") }
+        var buffer = ByteBuffer()
+        Hex.append(UInt16(0xBEE), to: &buffer)
+        Hex.appendUpper(UInt32(0xBEEF), to: &buffer)
+        let found = buffer.copied()
+        #expect(found == Self.bytes("0bee0000BEEF"))
+    }
+
+    @Test("persistent ids: text and back, for the smallest and largest")
+    func persistentIDs() {
+        for number in [0, 1, 1_700_000_000_000_000, UInt64.max] {
+            for salt in [0, 0xDEAD_BEEF, UInt32.max] {
+                let id = PersistentID(sequence: Sequence(number), salt: salt)
+                #expect(id.text.utf8.count <= 39)
+                #expect(PersistentID(text: Self.bytes(id.text).raw) == id)
+            }
+        }
+        #expect(PersistentID(sequence: Sequence(5), salt: 1).text == "0:5%00000001f9fd7ecd")
+    }
+
+    @Test(
+        "persistent ids: what is not ours is refused",
+        arguments: [
+            "", "0:", "0:%00000001f9fd7ecd", "1:5%00000001f9fd7ecd", "0:5%0000001f9fd7ecd",
+            "0:5%00000001f9fd7ece",
+            "0:5%0000000gf9fd7ecd", "0:x%00000001f9fd7ecd", "0:18446744073709551616%00000001f9fd7ecd",
+            "0:5%00000001f9fd7ecd1", "0:5|00000001f9fd7ecd", "0:99999999999999999999%00000001f9fd7ecd",
+        ])
+    func badPersistentIDs(text: String) { #expect(PersistentID(text: Self.bytes(text).raw) == nil) }
+
+    @Test("comparison in constant time is still a comparison")
+    func constantTime() {
+        #expect(ConstantTime.equal([], []))
+        #expect(ConstantTime.equal([1, 2, 3], [1, 2, 3]))
+        #expect(!ConstantTime.equal([1, 2, 3], [1, 2]))
+        for bit in 0..<24 {
+            var other: [UInt8] = [1, 2, 3]
+            other[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(!ConstantTime.equal([1, 2, 3], other))
+        }
+    }
+
+    @Test("canary: a changed persistent id is another one")
+    func canary() {
+        #expect(
+            PersistentID(text: Self.bytes("0:5%00000001f9fd7ecd").raw)
+                != PersistentID(sequence: Sequence(6), salt: 1))
+    }
+}

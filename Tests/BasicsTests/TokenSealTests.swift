@@ -1,0 +1,73 @@
+import Basics
+import Testing
+
+@Suite struct TokenSealTests {
+    static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
+    static let name = RegistrationName(device: DeviceID(0x0812_3456_789a_bcde), number: RegistrationNumber(3))
+
+    @Test("a token names its registration, for many devices and numbers")
+    func roundTrip() {
+        var random = SeededRandom(seed: 2)
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<500 {
+            let name = RegistrationName(
+                device: DeviceID(.random(in: 0...UInt64.max, using: &random)),
+                number: RegistrationNumber(.random(in: 0...1_000, using: &random)))
+            let token = Self.seal.token(for: name)
+            #expect(Self.seal.name(of: token.raw) == name)
+            #expect(Self.seal.token(for: name) == token)
+            seen.insert(token)
+        }
+        #expect(seen.count == 500)
+    }
+
+    @Test("the shape is the one that clients have met for years")
+    func shape() {
+        let token = Self.seal.token(for: Self.name)
+        #expect(token.count == TokenSeal.length)
+        #expect(String(decoding: token[11..<18], as: UTF8.self) == ":APA91b")
+        let isTokenByte = token.allSatisfy { byte in
+            byte == 0x3A || byte == 0x2D || byte == 0x5F || (0x30...0x39).contains(byte)
+                || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        }
+        #expect(isTokenByte)
+        #expect(token.filter { $0 == 0x3A }.count == 1)
+    }
+
+    @Test(
+        "every change of a single character is refused")
+    func singleChanges() {
+        let token = Self.seal.token(for: Self.name)
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        for at in token.indices {
+            for digit in alphabet + [0x3A, 0x00, 0xFF, 0x2B] where digit != token[at] {
+                var changed = token
+                changed[at] = digit
+                #expect(Self.seal.name(of: changed.raw) == nil, "position \(at)")
+            }
+        }
+    }
+
+    @Test("truncated, extended, empty and foreign tokens are refused")
+    func others() {
+        let token = Self.seal.token(for: Self.name)
+        for length in 0..<token.count { #expect(Self.seal.name(of: Array(token[..<length]).raw) == nil) }
+        #expect(Self.seal.name(of: (token + [0x41]).raw) == nil)
+        let foreign = TokenSeal(secret: [UInt8](repeating: 7, count: 32)).token(for: Self.name)
+        #expect(Self.seal.name(of: foreign.raw) == nil)
+    }
+
+    @Test("the number of the device does not show")
+    func isMasked() {
+        let next = RegistrationName(device: DeviceID(Self.name.device.number + 1), number: Self.name.number)
+        let a = Self.seal.token(for: Self.name)
+        let b = Self.seal.token(for: next)
+        #expect(zip(a, b).filter { $0 != $1 }.count > 60)
+    }
+
+    @Test("canary: the check of names tells two registrations apart")
+    func canary() {
+        let other = RegistrationName(device: Self.name.device, number: RegistrationNumber(4))
+        #expect(Self.seal.name(of: Self.seal.token(for: other).raw) != Self.name)
+    }
+}
