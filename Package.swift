@@ -77,7 +77,7 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
-        tests("Server", ["Server", "Catalogue", "Basics"]),
+        tests("Server", ["Server", "Catalogue", "Basics", "Store", "Delivery"]),
         tests("Client", ["Client", "Wire", "Basics"]),
         tests("Transcript", ["Sessions", "Wire", "Delivery", "Basics"]),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),

@@ -1,0 +1,203 @@
+package import Basics
+package import Delivery
+package import Store
+import Synchronization
+
+/// The store's two threads: one commits what all partitions write, one answers what they ask.
+///
+/// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
+/// answers come in the order of submission, on these threads, in one call per partition and round. A question sees
+/// every batch whose outcome was told before it was asked.
+package final class StoreThread: Sendable {
+    /// Hears `committed` and `loaded` events, for one partition, in order.
+    package typealias Hear = @Sendable ([Event], _ partition: Int) -> Void
+
+    private struct Question {
+        var load: Load
+        var partition: Int
+    }
+
+    private struct LoadQueue {
+        var questions: [Question] = []
+        var isStopping = false
+    }
+
+    private let store: any Store
+    private let metrics: MetricShard
+    private let log: Log
+    private let hear: Hear
+    private let commits = Monitor(CommitQueue())
+    private let loads = Monitor(LoadQueue())
+    private let failing = Atomic<Bool>(false)
+    private let failure = Mutex<StoreError?>(nil)
+    private let threads = Mutex<[OwnedThread]>([])
+
+    /// Starts the threads of a store, to which from now on nobody else commits.
+    package init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear) {
+        self.store = store
+        self.metrics = metrics
+        self.log = log
+        self.hear = hear
+        threads.withLock { threads in
+            threads = [OwnedThread { [self] in commitAll() }, OwnedThread { [self] in answerAll() }]
+        }
+    }
+
+    /// Whether the last commit succeeded; any thread may ask.
+    package var isHealthy: Bool { !failing.load(ordering: .relaxed) }
+
+    /// Why the last commit failed; nil while it is healthy.
+    package var lastFailure: StoreError? { failure.withLock { $0 } }
+
+    /// Hands over what a partition wants written.
+    ///
+    /// Where too many wait, or at the end, the outcome comes back at once, failed, on the calling thread.
+    package func submit(_ batch: WriteBatch, partition: Int) {
+        submit(CommitQueue.Entry(batch: batch, listener: .partition(partition)))
+    }
+
+    /// Hands over what the control plane wants written; `completed` is called on the store's thread.
+    package func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
+        submit(CommitQueue.Entry(batch: batch, listener: .caller(completed)))
+    }
+
+    private func submit(_ entry: CommitQueue.Entry) {
+        guard !commits.change({ $0.add(entry) }) else { return metrics.add(1, to: .storeWaitingWrites) }
+        metrics.add(1, to: .storeFailures)
+        tell([entry], [CommitOutcome(ticket: entry.batch.ticket, hasFailed: true)])
+    }
+
+    /// Asks a partition's questions.
+    ///
+    /// Where too many wait, or at the end, they come back at once, failed, on the calling thread.
+    package func load(_ questions: [Load], partition: Int) {
+        guard !questions.isEmpty else { return }
+        let isTaken = loads.change { queue in
+            guard !queue.isStopping, queue.questions.count + questions.count <= Limits.waitingLoads
+            else { return false }
+            for load in questions { queue.questions.append(Question(load: load, partition: partition)) }
+            return true
+        }
+        if !isTaken { hear(questions.map { .loaded(.failed($0)) }, partition) }
+    }
+
+    /// Commits and answers everything that was handed over, then closes the store; what went wrong, if anything did.
+    @discardableResult
+    package func stop() -> StoreError? {
+        commits.change { $0.isStopping = true }
+        loads.change { $0.isStopping = true }
+        let ending = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in ending { thread.join() }
+        do throws(StoreError) {
+            try store.close()
+            return lastFailure
+        } catch { return error }
+    }
+
+    // MARK: Committing
+
+    private func commitAll() {
+        while true {
+            let entries = commits.wait { $0.next() }
+            guard !entries.isEmpty else { return }
+            let outcomes = commit(entries.map(\.batch))
+            metrics.add(-entries.count, to: .storeWaitingWrites)
+            tell(entries, outcomes)
+        }
+    }
+
+    private func commit(_ batches: [WriteBatch]) -> [CommitOutcome] {
+        let start = Now.read().monotonic.nanoseconds
+        do throws(StoreError) {
+            let outcomes = try store.commit(batches)
+            metrics.add(Int((Now.read().monotonic.nanoseconds - start) / 1_000), to: .storeCommitMicroseconds)
+            metrics.add(1, to: .storeCommits)
+            metrics.add(batches.count, to: .storeWrites)
+            if !isHealthy { recovered() }
+            return outcomes
+        } catch {
+            // One unreadable place must not take the others' batches down with it.
+            if error.kind == .corrupt, batches.count > 1 { return batches.flatMap { commit([$0]) } }
+            note(error)
+            return batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
+        }
+    }
+
+    private func note(_ error: StoreError) {
+        metrics.add(1, to: .storeFailures)
+        log.error("store_failed", ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+        // An unreadable place is the trouble of whoever wants to write there, not of the store as a whole.
+        guard error.kind != .corrupt else { return }
+        failure.withLock { $0 = error }
+        failing.store(true, ordering: .relaxed)
+        let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.storeRetryMilliseconds))
+        commits.change { $0.pausedUntil = pause }
+    }
+
+    private func recovered() {
+        failure.withLock { $0 = nil }
+        failing.store(false, ordering: .relaxed)
+        log.notice("store_recovered")
+    }
+
+    private func tell(_ entries: [CommitQueue.Entry], _ outcomes: [CommitOutcome]) {
+        var events = EventsByPartition()
+        for (entry, outcome) in zip(entries, outcomes) {
+            switch entry.listener {
+            case .partition(let partition): events.add(.committed(outcome), partition)
+            case .caller(let completed): completed(outcome)
+            }
+        }
+        events.forEach(hear)
+    }
+
+    // MARK: Answering
+
+    private func answerAll() {
+        while true {
+            let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[Question]> in
+                if queue.questions.isEmpty {
+                    return queue.isStopping ? .done([]) : .wait(until: .distantFuture)
+                }
+                defer { queue.questions = [] }
+                return .done(queue.questions)
+            }
+            guard !questions.isEmpty else { return }
+            var events = EventsByPartition()
+            for question in questions { events.add(.loaded(answer(question.load)), question.partition) }
+            events.forEach(hear)
+        }
+    }
+
+    private func answer(_ load: Load) -> Loaded {
+        do throws(StoreError) {
+            return try store.load(load)
+        } catch {
+            metrics.add(1, to: .storeFailures)
+            log.error(
+                "store_read_failed",
+                ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+            return .failed(load)
+        }
+    }
+}
+
+/// Events by partition, in order within each.
+private struct EventsByPartition {
+    private var groups: [(partition: Int, events: [Event])] = []
+
+    mutating func add(_ event: Event, _ partition: Int) {
+        if let at = groups.firstIndex(where: { $0.partition == partition }) {
+            groups[at].events.append(event)
+        } else {
+            groups.append((partition, [event]))
+        }
+    }
+
+    func forEach(_ hear: StoreThread.Hear) {
+        for group in groups { hear(group.events, group.partition) }
+    }
+}

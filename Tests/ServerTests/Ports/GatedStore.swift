@@ -1,0 +1,54 @@
+import Basics
+import Delivery
+import Store
+import Synchronization
+
+@testable import Server
+
+/// A store in memory whose commits wait at a gate and fail when told to.
+final class GatedStore: Store {
+    private struct State {
+        var isOpen = true
+        var waiting = 0
+        var commits: [[WriteBatch]] = []
+        var failures: [StoreError?] = []
+        var isClosed = false
+    }
+    private let base = MemoryStore()
+    private let state = Monitor(State())
+
+    func shut() { state.change { $0.isOpen = false } }
+    func unlock() { state.change { $0.isOpen = true } }
+    /// The next commits fail like this, in this order; nil: one succeeds.
+    func failNext(_ errors: [StoreError?]) { state.change { $0.failures = errors } }
+    /// What was committed, by commit.
+    var commits: [[WriteBatch]] { state.change { $0.commits } }
+    var isClosed: Bool { state.change { $0.isClosed } }
+
+    /// Waits until a commit stands at the gate.
+    func waitForCommitAtGate() {
+        while state.change({ $0.waiting == 0 }) {}
+    }
+
+    func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+        state.change { $0.waiting += 1 }
+        let failure = state.wait { (state) -> Monitor<State>.Step<StoreError?> in
+            guard state.isOpen else { return .wait(until: .distantFuture) }
+            state.waiting -= 1
+            state.commits.append(batches)
+            return .done(state.failures.isEmpty ? nil : state.failures.removeFirst())
+        }
+        if let failure { throw failure }
+        return try base.commit(batches)
+    }
+
+    func load(_ load: Load) throws(StoreError) -> Loaded { try base.load(load) }
+    func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
+    func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        try base.devices(after: after, limit: limit)
+    }
+    func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
+    func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
+    func audit() throws(StoreError) -> StoreAudit { try base.audit() }
+    func close() throws(StoreError) { state.change { $0.isClosed = true } }
+}
