@@ -1,0 +1,57 @@
+import Glibc
+import Testing
+import Wire
+
+/// One file of Fixtures/hostile/xml; its name begins with what must come of it, then two underscores.
+struct HostileXML: Sendable, CustomTestStringConvertible {
+    /// The file's name.
+    let name: String
+
+    var testDescription: String { name }
+
+    /// Whether the file is a whole stream; otherwise it stands within one.
+    var isStream: Bool { name.contains("__stream_") }
+
+    /// The condition that must come of it, before or after login; nil if it must be accepted.
+    func expected(loggedIn: Bool) -> String? {
+        let outcome = name.prefix { $0 != "_" }
+        let both = outcome.split(separator: "~")
+        let word = (loggedIn ? both.last : both.first) ?? outcome
+        return word == "accepted" ? nil : String(word)
+    }
+
+    /// The octets of the connection.
+    func content() throws -> [UInt8] {
+        guard let file = fopen(Self.path + "/" + name, "r") else { throw Missing(name: name) }
+        defer { fclose(file) }
+        var content = isStream ? [] : Array(text: HeaderForm.all[1].opening)
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&part, 1, part.count, file)
+            guard count > 0 else { return content }
+            content.append(contentsOf: part[..<count])
+        }
+    }
+
+    /// A file that could not be opened.
+    struct Missing: Error { let name: String }
+
+    /// All files, sorted.
+    static let all: [HostileXML] = {
+        var names: [String] = []
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+                start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".xml") { names.append(name) }
+        }
+        return names.sorted().map(HostileXML.init)
+    }()
+
+    private static let path: String = {
+        let parts = #filePath.split(separator: "/").dropLast(3)
+        return "/" + parts.joined(separator: "/") + "/Fixtures/hostile/xml"
+    }()
+}
