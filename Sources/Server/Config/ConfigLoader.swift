@@ -52,8 +52,9 @@ package struct ConfigLoader {
         do throws(YAMLError) {
             root = try YAMLReader.read(bytes)
         } catch {
-            let place = ConfigProblem.Place.file(file, line: error.line, column: error.column)
-            return add("", "is not YAML: \(error.message)", "keys and values look like  format: 1", at: place)
+            let (line, column) = error.position(in: bytes)
+            let place = ConfigProblem.Place.file(file, line: line, column: column)
+            return add("", error.message, "keys and values look like  format: 1", at: place)
         }
         guard let root, !root.isNull else {
             return add("", "is empty", "a file says at least  format: 1", at: whole)
@@ -86,43 +87,63 @@ package struct ConfigLoader {
         guard let known = ConfigKey(rawValue: name) else {
             return add(shown(name), "is not a known key", Self.nearest(name), at: keyPlace)
         }
-        let place = ConfigProblem.Place.file(file, line: value.line, column: value.column)
-        do throws(ConfigMistake) {
+        do throws(ConfigMistakeAt) {
             configuration[known] = try Self.value(of: known, value)
-            places[known] = place
+            places[known] = .file(file, line: value.line, column: value.column)
         } catch {
-            add(name, error.problem, error.hint, at: place)
+            let place = ConfigProblem.Place.file(file, line: error.node.line, column: error.node.column)
+            add(name, error.mistake.problem, error.mistake.hint, at: place)
         }
     }
 
-    private static func value(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistake) -> ConfigValue {
+    /// A mistake and the value that it is about.
+    private struct ConfigMistakeAt: Error {
+        var node: YAMLNode
+        var mistake: ConfigMistake
+    }
+
+    private static func value(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistakeAt) -> ConfigValue {
+        do throws(ConfigMistake) {
+            if case .sequence(let items) = node.content, case .hostNames = key.entry.type {
+                return .list(try texts(of: items, key))
+            }
+            return try scalar(of: key, node)
+        } catch {
+            guard case .sequence(let items) = node.content, case .hostNames = key.entry.type else {
+                throw ConfigMistakeAt(node: node, mistake: error)
+            }
+            let wrong = items.first { (try? texts(of: [$0], key)) == nil }
+            throw ConfigMistakeAt(node: wrong ?? node, mistake: error)
+        }
+    }
+
+    private static func texts(of items: [YAMLNode], _ key: ConfigKey) throws(ConfigMistake) -> [String] {
+        var texts: [String] = []
+        for item in items {
+            guard case .scalar(let text, _) = item.content else {
+                throw ConfigMistake("holds \(item.kind)", hint: "a list holds names only")
+            }
+            _ = try key.value(of: [text])
+            texts.append(text)
+        }
+        return texts
+    }
+
+    private static func scalar(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistake) -> ConfigValue {
         let write = "write \(key.entry.type.allowed)"
         guard !node.isNull else {
             throw ConfigMistake("has no value", hint: "\(write), or leave the line out")
         }
-        switch node.content {
-        case .scalar(let text, let isPlain):
-            switch key.entry.type {
-            case .hostNames: throw ConfigMistake("is one value, not a list", hint: "write [\(text)]")
-            case .integer, .port, .truth:
-                guard isPlain else {
-                    throw ConfigMistake("is text in quotes", hint: "\(write), without quotes")
-                }
-            case .path, .address, .choice: break
-            }
-            return try key.value(of: text)
-        case .sequence(let items):
-            var texts: [String] = []
-            for item in items {
-                guard case .scalar(let text, _) = item.content else {
-                    throw ConfigMistake("holds \(item.kind)", hint: "a list holds names only")
-                }
-                texts.append(text)
-            }
-            return try key.value(of: texts)
-        case .mapping:
-            throw ConfigMistake("is a table of keys, not a value", hint: write)
+        guard case .scalar(let text, let isPlain) = node.content else {
+            throw ConfigMistake("is \(node.kind), not one value", hint: write)
         }
+        switch key.entry.type {
+        case .hostNames: throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
+        case .integer, .port, .truth:
+            guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
+        case .path, .address, .choice: break
+        }
+        return try key.value(of: text)
     }
 
     // MARK: Environment and flags

@@ -30,9 +30,18 @@ struct YAMLNode: Sendable {
     }
 }
 
-/// Why a text is no YAML that we take, and where.
+/// Why a text is no YAML that we take, and where: by line and column, or by offset where no line could be told.
 struct YAMLError: Error, Equatable {
     var message: String
-    var line: Int
-    var column: Int
+    var line = 0
+    var column = 0
+    var offset = 0
+
+    /// Line and column, counted in the text where only the offset is known.
+    func position(in bytes: [UInt8]) -> (line: Int, column: Int) {
+        guard line == 0 else { return (line, column) }
+        let before = bytes.prefix(offset)
+        let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        return (before.count { $0 == 0x0A } + 1, before.count - start + 1)
+    }
 }

@@ -32,7 +32,8 @@ enum YAMLReader {
         defer { unsafe yaml_document_delete(&second) }
         if unsafe yaml_document_get_root_node(&second) != nil {
             throw unsafe YAMLError(
-                message: "a second document begins here", line: Int(second.start_mark.line) + 1,
+                message: "a second document begins here; a file holds one",
+                line: Int(second.start_mark.line) + 1,
                 column: Int(second.start_mark.column) + 1)
         }
         return root
@@ -42,14 +43,18 @@ enum YAMLReader {
         _ parser: inout yaml_parser_t, _ document: inout yaml_document_t
     ) throws(YAMLError) {
         guard unsafe yaml_parser_load(&parser, &document) != 1 else { return }
-        let mark = unsafe parser.problem_mark
+        var message = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it cannot be read"
         let error = unsafe parser.error
-        let isPlaced =
-            error == YAML_SCANNER_ERROR || error == YAML_PARSER_ERROR || error == YAML_COMPOSER_ERROR
-        let message = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it cannot be read"
-        throw YAMLError(
-            message: message, line: isPlaced ? Int(mark.line) + 1 : 1,
-            column: isPlaced ? Int(mark.column) + 1 : 1)
+        guard error == YAML_SCANNER_ERROR || error == YAML_PARSER_ERROR || error == YAML_COMPOSER_ERROR else {
+            throw unsafe YAMLError(message: "is not YAML: \(message)", offset: Int(parser.problem_offset))
+        }
+        if let context = unsafe parser.context, unsafe parser.context_mark.line != parser.problem_mark.line {
+            message +=
+                unsafe ", \(String(cString: context)) that begins in line \(parser.context_mark.line + 1)"
+        }
+        throw unsafe YAMLError(
+            message: "is not YAML: \(message)", line: Int(parser.problem_mark.line) + 1,
+            column: Int(parser.problem_mark.column) + 1)
     }
 
     /// Copies nodes of a document, counting them.
@@ -66,7 +71,8 @@ enum YAMLReader {
             let column = unsafe Int(node.pointee.start_mark.column) + 1
             nodes += 1
             guard nodes <= Limits.configNodes, depth <= Limits.configDepth else {
-                throw YAMLError(message: "too many or too deeply nested values", line: line, column: column)
+                throw YAMLError(
+                    message: "has too many or too deeply nested values", line: line, column: column)
             }
             let content = try unsafe content(&document, node.pointee, depth)
             return YAMLNode(content: content, line: line, column: column)

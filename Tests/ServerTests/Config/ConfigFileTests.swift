@@ -1,0 +1,151 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+
+@testable import Server
+
+@Suite struct ConfigFileTests {
+    /// The folder of the fixtures.
+    static let folder: String = {
+        var parts = "\(#filePath)".split(separator: "/")
+        while let last = parts.popLast(), last != "Tests" {}
+        return "/" + parts.joined(separator: "/") + "/Fixtures/config"
+    }()
+
+    /// The names of the files of a folder that end so.
+    static func names(_ folder: String, ending suffix: String) -> [String] {
+        guard let directory = opendir("\(Self.folder)/\(folder)") else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
+        }
+        return names.sorted()
+    }
+
+    static func lines(of path: String) -> [String] {
+        (try? ConfigFile.read(path)).map {
+            String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init)
+        } ?? []
+    }
+
+    static func problems(_ path: String) -> [String] {
+        do throws(ConfigProblems) {
+            _ = try ConfigLoader.load(file: path)
+            return []
+        } catch {
+            return error.lines.map { $0.hasPrefix(path) ? String($0.dropFirst(path.count)) : $0 }
+        }
+    }
+
+    @Test(
+        "a bad file is refused with line, column, key, problem and hint",
+        arguments: names("bad", ending: ".yaml"))
+    func bad(name: String) {
+        let expected = Self.lines(of: "\(Self.folder)/bad/\(name).expected")
+        let found = Self.problems("\(Self.folder)/bad/\(name).yaml")
+        #expect(found == expected)
+        #expect(!found.isEmpty)
+        for line in found { #expect(line.utf8.count < 300 && !line.contains("\u{1B}")) }
+    }
+
+    @Test("a good file is taken", arguments: names("good", ending: ".yaml"))
+    func good(name: String) { #expect(Self.problems("\(Self.folder)/good/\(name).yaml") == []) }
+
+    @Test("there are as many fixtures as there should be")
+    func count() {
+        #expect(Self.names("bad", ending: ".yaml").count >= 50)
+        #expect(Self.names("bad", ending: ".yaml") == Self.names("bad", ending: ".expected"))
+        #expect(Self.names("good", ending: ".yaml").count >= 10)
+    }
+
+    @Test("values of a good file arrive")
+    func values() throws {
+        let configuration = try ConfigLoader.load(file: "\(Self.folder)/good/every-kind.yaml")
+        #expect(configuration.dataDirectory == "/var/lib/ccsd")
+        #expect(configuration.listenAddress == "::")
+        #expect(configuration.devicePort == 15_228)
+        #expect(configuration.strictAcks && configuration.requiresTLS13 && configuration.logLevel == .debug)
+        #expect(configuration.hostNames == ["push.example.com", "*.push.example.com"])
+        let alias = try ConfigLoader.load(file: "\(Self.folder)/good/alias.yaml")
+        #expect(alias.drainGraceSeconds == 5 && alias.drainSpreadSeconds == 5)
+    }
+
+    @Test("files that cannot be read are refused with a reason")
+    func unreadable() throws {
+        #expect(
+            Self.problems("/nonexistent/ccsd.yaml") == [
+                ": cannot be read: No such file or directory (ccsctl config sample prints one to begin with)"
+            ])
+        #expect(
+            Self.problems("/tmp") == [": cannot be read: it is not a file (give the path of a YAML file)"])
+        #expect(
+            Self.problems("/dev/zero") == [
+                ": cannot be read: it is not a file (give the path of a YAML file)"
+            ])
+        let large = try TemporaryFile("format: 1\n" + String(repeating: "#", count: Limits.configBytes))
+        #expect(
+            Self.problems(large.path) == [
+                ": is longer than \(Limits.configBytes) bytes (is it the right file?)"
+            ])
+    }
+
+    @Test("the sample is the defaults, as printed and with every line live")
+    func sample() throws {
+        #expect(try ConfigLoader.load(text: ConfigPrinter.sample(), name: "sample") == Configuration())
+        let all = ConfigPrinter.sampleWithAllKeys()
+        #expect(try ConfigLoader.load(text: all, name: "sample") == Configuration())
+        for key in ConfigKey.allCases { #expect(all.contains("\n\(key.rawValue): ")) }
+    }
+
+    @Test("many mistakes are counted, not all listed")
+    func bounded() {
+        let text = "format: 1\n" + (0..<1_000).map { "unknown_\($0): 1\n" }.joined()
+        let problems = #expect(throws: ConfigProblems.self) { try ConfigLoader.load(text: text, name: "x") }
+        #expect(problems?.lines.count == Limits.configProblems + 1)
+        #expect(problems?.leftOut == 1_000 - Limits.configProblems)
+    }
+
+    @Test("aliases cannot multiply, nesting cannot overflow")
+    func bombs() {
+        var text = "format: 1\na: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        for (name, before) in zip("bcdefg", "abcdef") {
+            text +=
+                "\(name): &\(name) [" + [String](repeating: "*\(before)", count: 10).joined(separator: ", ")
+                + "]\n"
+        }
+        let deep =
+            "format: 1\nhost_names: " + String(repeating: "[", count: 900)
+            + String(repeating: "]", count: 900) + "\n"
+        for bomb in [text, deep] {
+            let problems = #expect(throws: ConfigProblems.self) {
+                try ConfigLoader.load(text: bomb, name: "x")
+            }
+            #expect(problems?.lines.first?.contains("too many or too deeply nested values") == true)
+        }
+    }
+
+    @Test("every key refuses a table and a missing value, wherever it stands")
+    func everyKey() {
+        for key in ConfigKey.allCases where key != .format {
+            for value in ["{a: 1}", "", "[{a: 1}]"] {
+                let text = "format: 1\n\n\(key.rawValue): \(value)\n"
+                let problems = #expect(throws: ConfigProblems.self) {
+                    try ConfigLoader.load(text: text, name: "x")
+                }
+                #expect(problems?.lines.first?.hasPrefix("x:3:") == true, "\(key) \(value)")
+            }
+        }
+    }
+
+    @Test("canary: an expectation with another column would be seen")
+    func canary() {
+        let found = Self.problems("\(Self.folder)/bad/unknown-key.yaml")
+        #expect(found != [":2:2: device_prot: is not a known key (did you mean device_port?)"])
+        #expect(found == [":2:1: device_prot: is not a known key (did you mean device_port?)"])
+    }
+}
