@@ -166,6 +166,8 @@ package enum Limits {
     package static let smallFileBytes = 1_048_576
     /// Seconds between two looks at whether the certificate files have changed.
     package static let certificateCheckSeconds = 10
+    /// Seconds for which one key seals TLS session tickets.
+    package static let ticketKeySeconds = 86_400
     /// Days before its end at which a certificate of our own making is renewed, and one from elsewhere is warned of.
     package static let certificateRenewalDays = 30
     /// Descriptors whose readiness is taken from the kernel at once.

@@ -4,7 +4,10 @@ import Glibc
 
 /// One listener of one reactor: whom it lets in, and how many.
 final class Acceptor {
-    let socket: ListeningSocket
+    /// Gone once the listener is stopped; connections keep the rest of the acceptor alive.
+    private var socket: ListeningSocket?
+    /// The socket's descriptor; -1 once the listener is stopped.
+    private(set) var descriptor: Int32
     let name: ListenerName
     let tls: TLSContextHolder?
     let pace: PaceSettings
@@ -13,28 +16,37 @@ final class Acceptor {
     var connections = 0
     /// Whether it waits for descriptors to become free.
     var isResting = false
-    /// An error number that the next accepts fail with: tests set it.
+    /// An error number with which so many of the next accepts fail: tests set it.
     var injectedFailure: Int32 = 0
+    var injectedFailures = Int.max
     private var anonymous: [SocketAddress: Int] = [:]
 
     init(
         socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?, pace: PaceSettings,
         accept: @escaping (Connection) -> (any ConnectionDelegate)?
     ) {
-        self.socket = socket
+        descriptor = socket.descriptor.number
+        self.socket = consume socket
         self.name = name
         self.tls = tls
         self.pace = pace
         self.accept = accept
     }
 
+    /// Closes our descriptor of the socket; others of it (systemd's, another reactor's) go on.
+    func stop() {
+        socket = nil
+        descriptor = -1
+    }
+
     /// The next waiting connection, or -1 and `errno`.
     func next() -> (socket: Int32, peer: SocketAddress) {
-        guard injectedFailure == 0 else {
+        guard injectedFailure == 0 || injectedFailures == 0 else {
+            injectedFailures -= 1
             errno = injectedFailure
             return (-1, .unix(path: ""))
         }
-        let listener = socket.descriptor.number
+        let listener = descriptor
         let (result, peer) = unsafe SocketAddress.filled { unsafe clinux_accept(listener, $0, $1) }
         return (result, peer)
     }

@@ -19,6 +19,7 @@ package final class CertificateWatcher {
     private var targets: [(holder: TLSContextHolder, settings: TLSServerSettings)] = []
     private var stamps: [SmallFile.Stamp?]
     private var identity: TLSIdentity
+    private var loadedAt: UnixMilliseconds
     /// When the certificate in use ends.
     package var notAfter: UnixMilliseconds { identity.notAfter }
     /// What an operator should know of the certificate in use.
@@ -29,6 +30,7 @@ package final class CertificateWatcher {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
         stamps = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
+        loadedAt = now
         identity = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
     }
 
@@ -42,7 +44,11 @@ package final class CertificateWatcher {
     /// Looks whether the files have changed, and if so takes them over.
     package func check(now: UnixMilliseconds) -> Outcome {
         let found = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
-        guard found != stamps else { return .unchanged }
+        guard found != stamps else {
+            // Fresh contexts have fresh ticket keys: one that leaks opens a day of TLS 1.2 sessions at most.
+            if now - loadedAt > Int64(Limits.ticketKeySeconds) * 1_000 { _ = reload(now: now) }
+            return .unchanged
+        }
         stamps = found
         return reload(now: now)
     }
@@ -55,6 +61,7 @@ package final class CertificateWatcher {
             for (_, settings) in targets { contexts.append(try context(fresh, settings)) }
             for (target, context) in zip(targets, contexts) { target.holder.replace(with: context) }
             identity = fresh
+            loadedAt = now
             return .replaced(notAfter: fresh.notAfter, warnings: fresh.warnings)
         } catch {
             return .kept(error)

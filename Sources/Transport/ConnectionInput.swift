@@ -98,6 +98,7 @@ extension Connection {
     func opened(_ now: Now) {
         state = .open
         stateDeadline = .distantFuture
+        reactor.arm(self)
         delegate?.connectionOpened(self, now: now)
         if !outbox.isEmpty { setNeedsFlush() }
     }

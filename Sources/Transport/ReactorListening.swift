@@ -17,7 +17,7 @@ extension Reactor {
     private func resume(_ acceptor: Acceptor, _ index: Int) throws(TransportError) {
         // Exclusive: where reactors share one socket, a connection wakes one of them.
         try watch(
-            acceptor.socket.descriptor.number, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue,
+            acceptor.descriptor, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue,
             key: Key.acceptor(index))
     }
 
@@ -27,12 +27,12 @@ extension Reactor {
             guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
             acceptors[index] = nil
             if !acceptor.isResting { unwatch(acceptor) }
-            _ = shutdown(acceptor.socket.descriptor.number, Int32(SHUT_RDWR))
+            acceptor.stop()
         }
     }
 
     private func unwatch(_ acceptor: Acceptor) {
-        _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, acceptor.socket.descriptor.number, nil)
+        _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, acceptor.descriptor, nil)
     }
 
     /// Accepts what waits, up to the listener's share of a turn.

@@ -133,7 +133,9 @@ extension Reactor {
 
     /// Sees to it that the connection's timer fires no later than its next deadline.
     func arm(_ connection: Connection) {
-        let next = min(connection.deadline, connection.writeDeadline, connection.stateDeadline)
+        // The owner's deadline counts only while it can be told: a past one would make the loop spin.
+        let own = connection.state == .open ? connection.deadline : .distantFuture
+        let next = min(own, connection.writeDeadline, connection.stateDeadline)
         // A timer that fires too early looks again: deadlines that move back cost nothing.
         guard next < connection.armed, connection.state != .closed else { return }
         if let timer = connection.timer { wheel.remove(timer) }

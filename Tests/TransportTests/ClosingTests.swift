@@ -89,6 +89,29 @@ import Testing
         #expect(loop.server.inputEnds == 1)
     }
 
+    @Test("a deadline that passes while closing does not make the loop spin")
+    func deadlineWhileClosing() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        let loop = try Loopback(tls: false, pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        accepted.deadline = Now.read().monotonic.advanced(milliseconds: 5)
+        accepted.send([UInt8](repeating: 1, count: 16 << 20))
+        accepted.close(.idle)
+        var turns = 0
+        let end = Now.read().monotonic.advanced(milliseconds: 60)
+        while Now.read().monotonic < end {
+            loop.reactor.turn(waitMilliseconds: 1_000)
+            turns += 1
+            if turns == 1 { loop.reactor.schedule(at: end) { _ in } }
+        }
+        #expect(turns < 100)
+        #expect(loop.server.deadlines == 0)
+    }
+
     @Test("the end of the reactor tells all owners")
     func end() throws {
         let loop = try Loopback()

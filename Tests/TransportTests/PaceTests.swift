@@ -1,0 +1,192 @@
+import Basics
+import Glibc
+import Testing
+
+@testable import Transport
+
+@Suite struct PaceTests {
+    @Test(
+        "a stranger who does not finish the TLS handshake is dropped, whatever trickles in",
+        arguments: [false, true])
+    func handshakeDeadline(trickles: Bool) throws {
+        var pace = PaceSettings()
+        pace.handshakeMilliseconds = 60
+        let loop = try Loopback(pace: pace)
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        _ = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        #expect(loop.reactor.turns { loop.reactor.connectionCount == 1 })
+        // The head of a ClientHello record of 512 octets, and then one octet at a time.
+        let head: [UInt8] = [22, 3, 1, 2, 0]
+        #expect(write(socket, head, head.count) == head.count)
+        var sent = 0
+        #expect(
+            loop.reactor.turns {
+                if trickles, sent < 400 { sent += send(socket, [1], 1, Int32(MSG_NOSIGNAL)) }
+                return !loop.server.closed.isEmpty
+            })
+        #expect(loop.server.closed == [.handshakeDeadline])
+        #expect(loop.server.opened == 0)
+    }
+
+    @Test("bytes that are not TLS end the handshake at once")
+    func notTLS() throws {
+        let loop = try Loopback()
+        let owner = Recorder()
+        owner.onOpen = { $0.send("GET / HTTP/1.1\r\n\r\n") }
+        _ = try loop.reactor.connect(to: loop.address, delegate: owner)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.handshakeFailed])
+        #expect(loop.server.failures.first?.contains("http request") == true)
+    }
+
+    @Test("canary: within the deadline the same handshake succeeds")
+    func handshakeCanary() throws {
+        var pace = PaceSettings()
+        pace.handshakeMilliseconds = 60
+        let loop = try Loopback(pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        let end = Now.read().monotonic.advanced(milliseconds: 120)
+        while Now.read().monotonic < end { loop.reactor.turn(waitMilliseconds: 10) }
+        #expect(connection.isOpen && loop.server.closed.isEmpty)
+    }
+
+    @Test("a peer that does not read is dropped when too much waits for it", arguments: [true, false])
+    func slowConsumerBytes(tls: Bool) throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 200_000
+        let loop = try Loopback(tls: tls, pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        var turns = 0
+        #expect(
+            loop.reactor.turns {
+                turns += 1
+                if accepted.isOpen { accepted.send([UInt8](repeating: 7, count: 100_000)) }
+                return !loop.server.closed.isEmpty
+            })
+        #expect(loop.server.closed == [.slowConsumer])
+        #expect(loop.server.congestion == [true])
+    }
+
+    @Test("a peer that takes nothing for the write deadline is dropped, and one that takes a little is not")
+    func slowConsumerTime() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        pace.writeMilliseconds = 80
+        let loop = try Loopback(tls: false, pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        accepted.send([UInt8](repeating: 7, count: 16 << 20))
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.slowConsumer])
+        #expect(loop.server.congestion == [true])
+    }
+
+    @Test("congestion is told once at each crossing")
+    func congestion() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        let loop = try Loopback(pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        accepted.send([UInt8](repeating: 7, count: 16 << 20))
+        #expect(loop.reactor.turns { loop.server.congestion == [true] })
+        connection.isReading = true
+        #expect(loop.reactor.turns { loop.server.congestion == [true, false] })
+        #expect(loop.reactor.turns { owner.received.count == 16 << 20 })
+    }
+
+    @Test("one address may not hold too many connections that have not logged in")
+    func anonymous() throws {
+        var pace = PaceSettings()
+        pace.anonymousPerAddress = 3
+        let loop = try Loopback(pace: pace)
+        let owners = (0..<4).map { _ in Recorder() }
+        for owner in owners.prefix(3) { _ = try loop.connect(owner) }
+        var refusals: [CloseReason] = []
+        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owners[3])
+        #expect(loop.reactor.turns { !owners[3].closed.isEmpty })
+        #expect(refusals == [.tooManyConnections])
+        // One logs in, one leaves: two places.
+        loop.server.connections[0].isAnonymous = false
+        loop.server.connections[1].abort(.operatorRequest)
+        #expect(loop.reactor.turns { loop.server.closed.count == 1 })
+        for _ in 0..<2 { _ = try loop.connect(Recorder()) }
+        #expect(loop.server.opened == 5)
+        #expect(loop.reactor.acceptors.compactMap { $0?.anonymousCount } == [3])
+    }
+
+    @Test("without descriptors the listener drops, rests, says so, and accepts again")
+    func noDescriptors() throws {
+        let loop = try Loopback()
+        var words: [String] = []
+        loop.reactor.report = {
+            switch $0 {
+            case .acceptFailed(_, let code, _): words.append("failed \(code)")
+            case .acceptResumed: words.append("resumed")
+            case .refused: words.append("refused")
+            }
+        }
+        let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
+        acceptor.injectedFailure = EMFILE
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { words.count == 1 })
+        #expect(acceptor.isResting)
+        // While it rests the waiting connection does not make the loop spin.
+        var turns = 0
+        let end = Now.read().monotonic.advanced(milliseconds: Int64(Limits.acceptRestMilliseconds) / 2)
+        while Now.read().monotonic < end {
+            loop.reactor.turn(waitMilliseconds: 1_000)
+            turns += 1
+        }
+        #expect(turns < 20)
+        acceptor.injectedFailure = 0
+        #expect(loop.reactor.turns { owner.opened == 1 })
+        #expect(words == ["failed \(EMFILE)", "resumed"])
+    }
+
+    @Test("real exhaustion of descriptors: those who wait are closed on, and the reserve comes back")
+    func realExhaustion() throws {
+        let loop = try Loopback()
+        var dropped = 0
+        loop.reactor.report = { if case .acceptFailed(_, _, let count) = $0 { dropped += count } }
+        let waiting = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(waiting) }
+        _ = loop.address.withSocketAddress { connect(waiting, $0, $1) }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
+        // Only the first accept fails; the one with the reserve's descriptor is real.
+        acceptor.injectedFailure = EMFILE
+        acceptor.injectedFailures = 1
+        #expect(loop.reactor.turns { dropped == 1 })
+        var octet: UInt8 = 0
+        #expect(read(waiting, &octet, 1) == 0)
+        #expect(loop.reactor.reserve >= 0)
+    }
+
+    @Test("deadlines of the owner fire once, and moving them back costs nothing")
+    func deadline() throws {
+        let loop = try Loopback(tls: false)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        let begin = Now.read().monotonic
+        connection.deadline = begin.advanced(milliseconds: 30)
+        connection.deadline = begin.advanced(milliseconds: 60)
+        #expect(loop.reactor.turns { owner.deadlines == 1 })
+        #expect(Now.read().monotonic >= begin.advanced(milliseconds: 60))
+        #expect(connection.deadline == .distantFuture)
+        for _ in 0..<3 { loop.reactor.turn(waitMilliseconds: 5) }
+        #expect(owner.deadlines == 1)
+    }
+}

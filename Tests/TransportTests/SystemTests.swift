@@ -1,0 +1,217 @@
+import Basics
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Transport
+
+@Suite struct SystemTests {
+    @Test("addresses are read and written")
+    func addresses() throws {
+        #expect(SocketAddress(literal: "127.0.0.1", port: 5_235)?.description == "127.0.0.1:5235")
+        #expect(SocketAddress(literal: "::1", port: 1)?.description == "[::1]:1")
+        #expect(SocketAddress(literal: "2001:db8::ff00:42:8329", port: 1)?.host == "2001:db8::ff00:42:8329")
+        #expect(SocketAddress(literal: "localhost", port: 1) == nil)
+        #expect(SocketAddress(literal: "1.2.3", port: 1) == nil)
+        #expect(SocketAddress.loopback(port: 1).isLoopback)
+        #expect(SocketAddress(literal: "0.0.0.0", port: 1)?.isLoopback == false)
+    }
+
+    @Test("IPv6 works like IPv4, with the peer's address told")
+    func ipv6() throws {
+        let reactor = try Reactor(index: 3)
+        defer { reactor.end() }
+        let any = try #require(SocketAddress(literal: "::1", port: 0))
+        let socket = try ListeningSocket(tcp: any)
+        let address = socket.address
+        let (server, owner) = (Recorder(), Recorder())
+        try reactor.listen(on: socket, name: "six", tls: nil) { _ in server }
+        _ = try reactor.connect(to: address, delegate: owner)
+        #expect(reactor.turns { server.opened == 1 && owner.opened == 1 })
+        let accepted = try #require(server.connections.first)
+        #expect(accepted.peer.host == "::1")
+        #expect(accepted.listener == "six")
+        #expect(accepted.id.reactor == 3)
+        #expect(owner.connections.first?.listener == .outgoing)
+    }
+
+    @Test("two reactors share a port, and stop listening when told")
+    func sharedPort() throws {
+        let first = try ListeningSocket(tcp: .loopback(port: 0))
+        let port = first.address.port
+        #expect(port != 0)
+        let second = try ListeningSocket(tcp: .loopback(port: port))
+        #expect(second.address.port == port)
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        try reactor.listen(on: first, name: "one", tls: nil) { _ in Recorder() }
+        try reactor.listen(on: second, name: "two", tls: nil) { _ in Recorder() }
+        reactor.stopListening("one")
+        let owner = Recorder()
+        _ = try reactor.connect(to: .loopback(port: port), delegate: owner)
+        #expect(reactor.turns { owner.opened == 1 })
+        reactor.stopListening()
+        let late = Recorder()
+        _ = try reactor.connect(to: .loopback(port: port), delegate: late)
+        #expect(reactor.turns { !late.closed.isEmpty })
+        #expect(late.closed == [.connectFailed])
+    }
+
+    @Test("a reactor that stops listening leaves others of the same socket alone, and keeps its connections")
+    func stopShared() throws {
+        let first = try ListeningSocket(tcp: .loopback(port: 0))
+        let address = first.address
+        let second = try first.duplicated()
+        let (one, two) = (try Reactor(index: 0), try Reactor(index: 1))
+        defer {
+            one.end()
+            two.end()
+        }
+        let (early, late, owner) = (Recorder(), Recorder(), Recorder())
+        try one.listen(on: first, name: "one", tls: nil) { _ in early }
+        _ = try one.connect(to: address, delegate: owner)
+        #expect(one.turns { early.opened == 1 && owner.opened == 1 })
+        try two.listen(on: second, name: "two", tls: nil) { _ in late }
+        one.stopListening()
+        let next = Recorder()
+        _ = try two.connect(to: address, delegate: next)
+        #expect(two.turns { next.opened == 1 && late.opened == 1 })
+        early.connections.first?.send("still here")
+        #expect(one.turns { owner.received == Array("still here".utf8) })
+    }
+
+    @Test("a UNIX-domain listener is private, knows its peer, and replaces only stale sockets")
+    func unixSocket() throws {
+        let scratch = try Scratch()
+        let path = "\(scratch.path)/socket"
+        do { _ = try ListeningSocket(unixPath: path) }  // Leaves a stale socket behind.
+        let socket = try ListeningSocket(unixPath: path)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        let (server, owner) = (Recorder(), Recorder())
+        try reactor.listen(on: socket, name: "control", tls: nil) { _ in server }
+        _ = try reactor.connect(to: .unix(path: path), delegate: owner)
+        #expect(reactor.turns { server.opened == 1 })
+        #expect(server.connections.first?.peerUser == getuid())
+        let busy = #expect(throws: TransportError.self) { _ = try ListeningSocket(unixPath: path) }
+        #expect(busy?.code == EADDRINUSE)
+        let file = "\(scratch.path)/server.pem"
+        try SmallFile.replace(file, with: [1], mode: 0o600)
+        #expect(throws: TransportError.self) { _ = try ListeningSocket(unixPath: file) }
+        #expect(try SmallFile.read(file) == [1])
+        let long = #expect(throws: TransportError.self) {
+            _ = try ListeningSocket(unixPath: "/tmp/" + String(repeating: "x", count: 200))
+        }
+        #expect(long?.detail.contains("too long") == true)
+    }
+
+    @Test("a busy port is told with address and reason")
+    func busyPort() throws {
+        let plain = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(plain) }
+        _ = SocketAddress.loopback(port: 0).withSocketAddress { bind(plain, $0, $1) }
+        _ = listen(plain, 1)
+        let port = SocketAddress.filled { getsockname(plain, $0, $1) }.address.port
+        let error = #expect(throws: TransportError.self) {
+            _ = try ListeningSocket(tcp: .loopback(port: port))
+        }
+        #expect(error?.description == "cannot listen on 127.0.0.1:\(port): Address already in use")
+    }
+
+    @Test("inherited sockets are taken with their names, only by the process they are meant for")
+    func inherited() throws {
+        let own = String(getpid())
+        let full = ["LISTEN_PID": own, "LISTEN_FDS": "3", "LISTEN_FDNAMES": "device:app_server:"]
+        let entries = InheritedSockets.entries { full[$0] }
+        #expect(entries.map(\.name) == ["device", "app_server", "unknown"])
+        #expect(entries.map(\.descriptor) == [3, 4, 5])
+        #expect(InheritedSockets.entries { ["LISTEN_PID": "1", "LISTEN_FDS": "3"][$0] }.isEmpty)
+        #expect(InheritedSockets.entries { ["LISTEN_PID": own, "LISTEN_FDS": "-1"][$0] }.isEmpty)
+        let socket = try ListeningSocket(tcp: .loopback(port: 0))
+        let twin = try ListeningSocket(inherited: Descriptor(owning: dup(socket.descriptor.number)))
+        #expect(twin.address == socket.address)
+        #expect(try socket.duplicated().address == socket.address)
+    }
+
+    @Test("wake-ups from other threads all arrive, however many come at once")
+    func wakes() throws {
+        final class Woken: ReactorDelegate {
+            let inbox: Inbox
+            var seen = 0
+            var turnsEnded = 0
+            init(_ inbox: Inbox) { self.inbox = inbox }
+            func reactorWoke(_ reactor: Reactor, now: Now) {
+                seen += inbox.count.exchange(0, ordering: .sequentiallyConsistent)
+                if seen == 20_000 { reactor.stop() }
+            }
+            func reactorTurnEnded(_ reactor: Reactor, now: Now) { turnsEnded += 1 }
+        }
+        final class Inbox: Sendable { let count = Atomic<Int>(0) }
+        let inbox = Inbox()
+        let reactor = try Reactor(index: 0)
+        let delegate = Woken(inbox)
+        reactor.delegate = delegate
+        let handle = reactor.handle
+        let threads = try (0..<4).map { number in
+            try Transport.Thread(name: "waker \(number)") {
+                for _ in 0..<5_000 {
+                    inbox.count.add(1, ordering: .sequentiallyConsistent)
+                    handle.wake()
+                }
+            }
+        }
+        reactor.run()
+        threads.forEach { $0.join() }
+        #expect(delegate.seen == 20_000)
+        #expect(delegate.turnsEnded <= 20_001)
+    }
+
+    @Test("systemd hears what it is told, on paths and abstract names", arguments: ["path", "abstract"])
+    func notify(kind: String) throws {
+        let scratch = try Scratch()
+        let path = kind == "path" ? "\(scratch.path)/socket" : "@\(scratch.path)"
+        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(socket) }
+        #expect(SocketAddress.unix(path: path).withSocketAddress { bind(socket, $0, $1) } == 0)
+        let environment = [
+            "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": String(getpid()),
+        ]
+        let notify = SystemdNotify { environment[$0] }
+        #expect(notify.isWanted)
+        #expect(notify.watchdogMilliseconds == 15_000)
+        notify.ready(status: "listening\nREADY=0")
+        notify.alive()
+        notify.stopping(status: "draining")
+        var heard: [String] = []
+        for _ in 0..<3 {
+            var room = [UInt8](repeating: 0, count: 256)
+            let count = recv(socket, &room, room.count, Int32(MSG_DONTWAIT))
+            heard.append(String(decoding: room.prefix(max(0, count)), as: UTF8.self))
+        }
+        #expect(heard == ["READY=1\nSTATUS=listening READY=0", "WATCHDOG=1", "STOPPING=1\nSTATUS=draining"])
+        #expect(SystemdNotify { _ in nil }.isWanted == false)
+        #expect(
+            SystemdNotify { ["WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "1"][$0] }.watchdogMilliseconds
+                == nil)
+    }
+
+    @Test("SHA-256 is that of FIPS 180-4")
+    func digest() {
+        #expect(
+            Hex.text(Digest.sha256(Array("abc".utf8)))
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(
+            Hex.text(Digest.sha256([]))
+                == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    }
+
+    @Test("random octets differ and fill what is asked for")
+    func random() {
+        let drawn = (0..<100).map { _ in SecureRandom.bytes(32) }
+        #expect(Set(drawn).count == 100 && drawn.allSatisfy { $0.count == 32 })
+        #expect(Set((0..<100).map { _ in SecureRandom.number() }).count == 100)
+        #expect(SecureRandom.bytes(0).isEmpty)
+    }
+}
