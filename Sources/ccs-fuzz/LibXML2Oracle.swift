@@ -1,0 +1,1 @@
+../../Tests/WireTests/LibXML2Oracle.swift

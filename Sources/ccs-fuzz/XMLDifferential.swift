@@ -1,0 +1,1 @@
+../../Tests/WireTests/XMLDifferential.swift
