@@ -1,0 +1,138 @@
+import Basics
+import Foundation
+import Testing
+import Wire
+
+/// One file of Fixtures/hostile/mcs: hexadecimal text, `#` for words, `octets*count` for repetition.
+///
+/// Its name begins with the outcome (`read-N`, or the error in words), then two dashes.
+struct HostileMCS: Sendable, CustomTestStringConvertible {
+    /// The file's name without its ending.
+    let name: String
+    /// The octets.
+    let stream: [UInt8]
+
+    /// What must come of it.
+    var outcome: String { name.components(separatedBy: "--")[0] }
+
+    var testDescription: String { name }
+
+    /// All files, sorted.
+    static let all: [HostileMCS] = {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Fixtures/hostile/mcs")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".hex") }.sorted().compactMap { name in
+            guard let text = try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            else {
+                return nil
+            }
+            return HostileMCS(name: String(name.dropLast(4)), stream: octets(text))
+        }
+    }()
+
+    private static func octets(_ text: String) -> [UInt8] {
+        text.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { line in
+            let parts = line.split(separator: "*")
+            let unit = Hex.bytes(String(parts.first ?? "")) ?? []
+            let count = parts.count > 1 ? Int(parts[1]) ?? 0 : 1
+            return (0..<count).flatMap { _ in unit }
+        }
+    }
+}
+
+extension MCSError {
+    /// The word that file names use.
+    var word: String {
+        switch self {
+        case .unsupportedVersion: "unsupported-version"
+        case .invalidTag: "invalid-tag"
+        case .tooLarge: "too-large"
+        case .varintOverflow: "varint-overflow"
+        case .truncated: "truncated"
+        case .invalidFieldNumber: "invalid-field-number"
+        case .wrongWireType: "wrong-wire-type"
+        case .unsupportedWireType: "unsupported-wire-type"
+        case .missingField: "missing-field"
+        }
+    }
+}
+
+@Suite struct MCSHostileTests {
+    @Test("a hostile stream has the outcome in its name, however it is cut", arguments: HostileMCS.all)
+    func outcome(file: HostileMCS) {
+        var outcomes: Set<String> = []
+        for pieces in [1, 2, 3, 7, 64, 1_000, file.stream.count] {
+            let result = MCS.exercise(file.stream.raw, pieces: max(1, pieces))
+            outcomes.insert(result.error?.word ?? "read-\(result.messages.count)")
+        }
+        if file.outcome == "cut" {
+            #expect(outcomes.count == 1 && outcomes.isSubset(of: ["read-1", "truncated", "missing-field"]))
+        } else {
+            #expect(outcomes == [file.outcome])
+        }
+    }
+
+    @Test("there are as many files as we promise, and every error has one")
+    func corpus() {
+        #expect(HostileMCS.all.count >= 100)
+        let outcomes = Set(HostileMCS.all.map(\.outcome))
+        let errors: [MCSError] = [
+            .unsupportedVersion(0), .invalidTag(0), .tooLarge(0), .varintOverflow, .truncated,
+            .invalidFieldNumber,
+            .wrongWireType(field: 0), .unsupportedWireType(0), .missingField(0),
+        ]
+        #expect(outcomes.isSuperset(of: errors.map(\.word)))
+    }
+
+    @Test("no message is held beyond its limit", arguments: HostileMCS.all)
+    func memory(file: HostileMCS) {
+        var reader = MCS.FrameReader(limit: 1_000)
+        var most = 0
+        for octet in file.stream {
+            guard (try? reader.read([octet].raw, { _, _ in true })) != nil else { break }
+            most = max(most, reader.heldBytes)
+        }
+        #expect(most <= 1_000 + 6)
+    }
+
+    @Test("a message cut at any offset, its size made to fit, is read or refused", arguments: MCSSamples.all)
+    func everyOffset(message: MCS.Message) throws {
+        let frame = mcsWritten(message)
+        let content = try mcsFrames(of: [MCS.version] + frame)[0].message
+        for length in 0..<content.count {
+            var stream = ByteBuffer()
+            stream.append(byte: MCS.version)
+            stream.append(byte: frame[0])
+            Varint.append(UInt64(length), to: &stream)
+            stream.append(content.raw.extracting(0..<length))
+            let result = MCS.exercise(stream.bytes)
+            #expect(result.messages.count == 1 || result.error != nil, "at \(length)")
+        }
+    }
+
+    @Test("damaged streams never trap and are stable", arguments: 0..<200 as Range<UInt64>)
+    func damage(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<20 {
+            var stream = MCSFrameReaderTests.stream
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let at = Int.random(in: 1..<stream.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: stream[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: stream[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                case 2: stream.remove(at: at)
+                default: stream.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                }
+            }
+            _ = MCS.exercise(stream.raw, pieces: Int.random(in: 1...50, using: &random))
+        }
+    }
+
+    @Test("canary: a file with another outcome would fail")
+    func canary() {
+        let stream: [UInt8] = [41, 16, 0]
+        #expect(MCS.exercise(stream.raw).error?.word != "read-0")
+        #expect(HostileMCS.all.contains { $0.name == "invalid-tag--10" && $0.stream == stream })
+    }
+}
