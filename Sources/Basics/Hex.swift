@@ -16,23 +16,31 @@ package enum Hex {
     /// Appends an integer with all its digits, lower case.
     package static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer)
     {
-        append(value, lower, to: &buffer)
+        append(UInt64(truncatingIfNeeded: value), bits: type(of: value).bitWidth, lower, to: &buffer)
+    }
+
+    /// Appends 32 bits as eight digits, lower case; not generic, for the hot path.
+    package static func append(_ value: UInt32, to buffer: inout ByteBuffer) {
+        append(UInt64(value), bits: 32, lower, to: &buffer)
     }
 
     /// Appends an integer with all its digits, upper case.
     package static func appendUpper(
         _ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer
     ) {
-        append(value, upper, to: &buffer)
+        append(UInt64(truncatingIfNeeded: value), bits: type(of: value).bitWidth, upper, to: &buffer)
     }
 
-    private static func append<Integer: FixedWidthInteger & UnsignedInteger>(
-        _ value: Integer, _ digits: [UInt8], to buffer: inout ByteBuffer
-    ) {
-        var shift = Integer.bitWidth - 4
+    /// Appends 32 bits as eight digits, upper case; not generic, for the hot path.
+    package static func appendUpper(_ value: UInt32, to buffer: inout ByteBuffer) {
+        append(UInt64(value), bits: 32, upper, to: &buffer)
+    }
+
+    private static func append(_ value: UInt64, bits: Int, _ digits: [UInt8], to buffer: inout ByteBuffer) {
+        var shift = bits &- 4
         while shift >= 0 {
-            buffer.append(byte: digits[Int(truncatingIfNeeded: (value >> shift) & 15)])
-            shift -= 4
+            buffer.append(byte: digits[Int(truncatingIfNeeded: (value &>> UInt64(truncatingIfNeeded: shift)) & 15)])
+            shift &-= 4
         }
     }
 

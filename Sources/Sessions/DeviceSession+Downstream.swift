@@ -61,8 +61,13 @@ extension DeviceSession {
 
     /// Whether a category names an Android-type app: extensions have no dot, browsers their own names (mcs-device 8, 3).
     private static func isPackage(_ category: [UInt8]) -> Bool {
-        category.contains(UInt8(ascii: ".")) && !category.starts(with: "org.chromium.".utf8)
-            && !category.starts(with: "com.chrome.".utf8)
+        guard category.contains(UInt8(ascii: ".")) else { return false }
+        return !begins(category, with: "org.chromium.") && !begins(category, with: "com.chrome.")
+    }
+
+    private static func begins(_ text: [UInt8], with prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        return text.count >= length && text.raw.extracting(0..<length).equals(prefix)
     }
 
     /// Answers `deviceReady` once what was handed over has left; where it may not fit, after the host has tried to send it.

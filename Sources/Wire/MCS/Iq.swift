@@ -63,8 +63,8 @@ extension MCS {
 }
 
 extension MCS.Iq.Content {
-    private static let selectiveAckID = 12
-    private static let streamAckID = 13
+    private static let selectiveAckID: Int32 = 12
+    private static let streamAckID: Int32 = 13
 
     init(extension message: RawSpan) throws(MCSError) {
         var fields = ProtobufReader(message)
@@ -78,7 +78,7 @@ extension MCS.Iq.Content {
             }
         }
         guard let id else { throw .missingField(1) }
-        switch Int(id) {
+        switch id {
         case Self.streamAckID: self = .streamAck
         case Self.selectiveAckID: self = .selectiveAck(try Self.ids(message.extracting(data)))
         default: self = .other

@@ -2,10 +2,21 @@ package import Basics
 
 extension ByteBuffer {
     /// Appends a protobuf field that is an integer or enum; negative ones take ten octets.
-    @inline(__always)
     package mutating func appendField(_ number: Int, varint value: some FixedWidthInteger) {
+        appendField(number, varint: Int64(truncatingIfNeeded: value))
+    }
+
+    /// Appends a protobuf field that is an `int64`; not generic, for the hot path.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, varint value: Int64) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3, to: &self)
-        Varint.append(UInt64(truncatingIfNeeded: Int64(truncatingIfNeeded: value)), to: &self)
+        Varint.append(UInt64(bitPattern: value), to: &self)
+    }
+
+    /// Appends a protobuf field that is an `int32`; not generic, for the hot path.
+    @inline(__always)
+    package mutating func appendField(_ number: Int, varint value: Int32) {
+        appendField(number, varint: Int64(value))
     }
 
     /// Appends a protobuf field that is a truth value.
