@@ -68,7 +68,21 @@ import Glibc
     /// Appends an integer in decimal.
     package mutating func append(decimal value: some FixedWidthInteger) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }
-        var rest = UInt64(value.magnitude)
+        append(decimal: UInt64(value.magnitude))
+    }
+
+    /// Appends a number in decimal; not generic, for the hot path.
+    package mutating func append(decimal value: Int64) {
+        if value < 0 { append(byte: UInt8(ascii: "-")) }
+        append(decimal: value.magnitude)
+    }
+
+    /// Appends a number in decimal; not generic, for the hot path.
+    package mutating func append(decimal value: Int) { append(decimal: Int64(value)) }
+
+    /// Appends a number in decimal; not generic, for the hot path.
+    package mutating func append(decimal value: UInt64) {
+        var rest = value
         var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
         unsafe withUnsafeMutableBytes(of: &digits) { room in
             var at = room.count

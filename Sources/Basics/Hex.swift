@@ -39,7 +39,8 @@ package enum Hex {
     private static func append(_ value: UInt64, bits: Int, _ digits: [UInt8], to buffer: inout ByteBuffer) {
         var shift = bits &- 4
         while shift >= 0 {
-            buffer.append(byte: digits[Int(truncatingIfNeeded: (value &>> UInt64(truncatingIfNeeded: shift)) & 15)])
+            buffer.append(
+                byte: digits[Int(truncatingIfNeeded: (value &>> UInt64(truncatingIfNeeded: shift)) & 15)])
             shift &-= 4
         }
     }
