@@ -79,6 +79,7 @@ let package = Package(
         tests("Catalogue", ["Catalogue", "Basics"]),
         tests("Server", ["Server", "Catalogue", "Basics", "Store", "Delivery"]),
         tests("Client", ["Client", "Wire", "Basics"]),
+        tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         tests("Transcript", ["Sessions", "Wire", "Delivery", "Basics"]),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         tests(

@@ -239,6 +239,10 @@ package enum Limits {
 
     /// Octets of one control request.
     package static let controlRequestBytes = 65_536
+    /// Octets of one line of a control answer: a full listing of long rows.
+    package static let controlLineBytes = 16_777_216
+    /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
+    package static let controlSilenceSeconds = 300
     /// Control connections at once.
     package static let controlConnections = 32
     /// Rows that a listing returns at most; the answer says how many were left out.
@@ -254,6 +258,13 @@ package enum Limits {
     package static let configDepth = 8
     /// Mistakes that are reported at once; the rest is counted.
     package static let configProblems = 50
+
+    // MARK: Tools
+
+    /// Octets of a server key read from a file or standard input: longer is the wrong file.
+    package static let keyFileBytes = 4_096
+    /// Columns of a progress bar.
+    package static let progressBarColumns = 30
 
     // MARK: Log and metrics
 

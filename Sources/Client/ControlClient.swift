@@ -1,0 +1,173 @@
+import Basics
+import Glibc
+package import Wire
+
+/// Why the daemon could not be asked.
+package enum ControlError: Error, Sendable, Equatable {
+    /// Nothing is at the path.
+    case noSocket
+    /// A socket is there, but nobody listens.
+    case notRunning
+    /// The user may not open it.
+    case notPermitted
+    /// The path is longer than the kernel takes.
+    case pathTooLong
+    /// No line came in time; the seconds waited.
+    case silent(seconds: Int)
+    /// The daemon closed before it answered.
+    case ended
+    /// The daemon said what is no answer.
+    case malformed(String)
+    /// Another failure of the system, in its words.
+    case system(String)
+}
+
+/// How far a long command is.
+package struct ControlProgress: Sendable, Equatable {
+    /// Steps done.
+    package var done: Int
+    /// Steps in all.
+    package var total: Int
+    /// What is counted.
+    package var what: String
+}
+
+/// The daemon's answer.
+package enum ControlAnswer: Sendable, Equatable {
+    /// Done; the result.
+    case done(JSONValue)
+    /// Refused: why, and what to do instead, empty where there is nothing to say.
+    case refused(error: String, hint: String)
+}
+
+/// Commands to a running daemon over its control socket: one JSON object a line, each way.
+///
+/// It blocks, which is what a tool wants. One connection serves any number of commands, one after the other.
+package struct ControlClient: ~Copyable {
+    private let descriptor: Int32
+    private let silenceSeconds: Int
+    private var buffer: [UInt8] = []
+
+    /// Connects to the socket at a path.
+    package init(
+        path: String, silenceSeconds: Int = Limits.controlSilenceSeconds
+    ) throws(ControlError) {
+        descriptor = try Self.connected(to: path, silenceSeconds)
+        self.silenceSeconds = silenceSeconds
+    }
+
+    private static func connected(to path: String, _ silenceSeconds: Int) throws(ControlError) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
+            guard bytes.count < room.count else { return false }
+            unsafe room.copyBytes(from: bytes)
+            return true
+        }
+        guard isShort else { throw .pathTooLong }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw failure(errno) }
+        var patience = timeval(tv_sec: silenceSeconds, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        let outcome = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard outcome == 0 else {
+            let error = failure(errno)
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives a command and waits for its answer; `onProgress` hears how far it is.
+    package mutating func run(
+        _ command: String, _ arguments: JSONValue = .object([]),
+        onProgress: (ControlProgress) -> Void = { _ in }
+    ) throws(ControlError) -> ControlAnswer {
+        let request: JSONValue = ["command": .string(command), "arguments": arguments]
+        try send(Array((request.compact + "\n").utf8))
+        while true {
+            let line = try nextLine()
+            let value: JSONValue
+            do throws(JSONError) { value = try JSONValue(parsing: line.raw) } catch {
+                throw .malformed("a line that is no JSON")
+            }
+            if let progress = value["progress"] {
+                onProgress(
+                    ControlProgress(
+                        done: progress["done"]?.integer ?? 0, total: progress["total"]?.integer ?? 0,
+                        what: progress["what"]?.text ?? ""))
+            } else if let isDone = value["ok"]?.boolean {
+                guard !isDone else { return .done(value["result"] ?? .null) }
+                return .refused(
+                    error: value["error"]?.text ?? "no reason is given", hint: value["hint"]?.text ?? "")
+            } else {
+                throw .malformed("an answer without ok")
+            }
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws(ControlError) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
+                return unsafe Glibc.send(
+                    descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw errno == EPIPE ? .ended : receiveFailure(errno) }
+            sent += count
+        }
+    }
+
+    private mutating func nextLine() throws(ControlError) -> [UInt8] {
+        var searched = 0
+        while true {
+            if let end = buffer[searched...].firstIndex(of: 0x0A) {
+                let line = Array(buffer[..<end])
+                buffer.removeSubrange(...end)
+                return line
+            }
+            searched = buffer.count
+            guard buffer.count <= Limits.controlLineBytes else { throw .malformed("a line without end") }
+            try receive()
+        }
+    }
+
+    private mutating func receive() throws(ControlError) {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes {
+                unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw receiveFailure(errno) }
+            guard count > 0 else { throw .ended }
+            buffer += chunk[..<count]
+            return
+        }
+    }
+
+    private func receiveFailure(_ code: Int32) -> ControlError {
+        code == EAGAIN || code == EWOULDBLOCK ? .silent(seconds: silenceSeconds) : Self.failure(code)
+    }
+
+    private static func failure(_ code: Int32) -> ControlError {
+        switch code {
+        case ENOENT, ENOTDIR: .noSocket
+        case ECONNREFUSED, ENOTSOCK: .notRunning
+        case EACCES, EPERM: .notPermitted
+        case ECONNRESET, EPIPE: .ended
+        default: .system(unsafe String(cString: strerror(code)))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Catalogue
+import Glibc
+
+/// Checks a configuration file without a daemon: `ccsd check` does it, so that both never differ.
+enum CheckFile {
+    /// Becomes `ccsd check`; returns only where there is none.
+    static func run(_ file: String) -> ExitCode {
+        let words = ["ccsd", "check", "--config", file]
+        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
+        unsafe arguments.append(nil)
+        if let beside = ownFolder().map({ "\($0)/ccsd" }) { unsafe execv(beside, arguments) }
+        unsafe execvp("ccsd", arguments)
+        Output.complain("ccsctl: ccsd cannot be run: \(unsafe String(cString: strerror(errno)))")
+        Output.complain("it is looked for beside ccsctl, then in PATH")
+        return .unavailable
+    }
+
+    /// The folder that this program is in.
+    private static func ownFolder() -> String? {
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &room, room.count)
+        let bytes = room.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: bytes[..<slash], as: UTF8.self)
+    }
+}

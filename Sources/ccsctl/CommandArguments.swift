@@ -1,0 +1,66 @@
+import Basics
+import Catalogue
+import Wire
+
+/// The `arguments` of a control request.
+enum CommandArguments {
+    /// What an invocation says, as the daemon reads it.
+    static func object(for invocation: Invocation) throws(Failure) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        switch invocation.command.name {
+        case "send": return try message(invocation)
+        case "devices show", "devices forget":
+            members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
+        case "senders rotate-key", "senders remove":
+            members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
+        default: break
+        }
+        if let limit = invocation.integer("--limit") { members.append(.init("limit", .integer(limit))) }
+        if let label = invocation.text("--label") { members.append(.init("label", .string(label))) }
+        if let sender = invocation.text("--sender-id") { members.append(.init("sender_id", .string(sender))) }
+        if let seconds = invocation.integer("--overlap-seconds") {
+            members.append(.init("overlap_seconds", .integer(seconds)))
+        }
+        if invocation.command.options.contains(where: { $0.name == "--key-file" }),
+            let key = try KeyInput.key(invocation)
+        {
+            members.append(.init("key", .string(key.revealed)))
+        }
+        return .object(members)
+    }
+
+    private static func message(_ invocation: Invocation) throws(Failure) -> JSONValue {
+        var pairs: [JSONValue.Member] = []
+        for argument in invocation.arguments.dropFirst(2) {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw Failure(
+                    .usage, "\"\(argument)\" is no pair",
+                    hint: "write KEY=VALUE, in quotes where it has blanks")
+            }
+            guard !pairs.contains(where: { $0.key == parts[0] }) else {
+                throw Failure(.usage, "\(parts[0]) is given twice", hint: "a payload has each key once")
+            }
+            pairs.append(.init(String(parts[0]), .string(String(parts[1]))))
+        }
+        var members: [JSONValue.Member] = [
+            .init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))),
+            .init("to", .string(invocation.arguments[1])), .init("data", .object(pairs)),
+        ]
+        if let key = invocation.text("--collapse-key") { members.append(.init("collapse_key", .string(key))) }
+        if let seconds = invocation.integer("--time-to-live") {
+            members.append(.init("time_to_live", .integer(seconds)))
+        }
+        if let priority = invocation.text("--priority") {
+            members.append(.init("priority", .string(priority)))
+        }
+        return .object(members)
+    }
+
+    private static func number(_ text: String, _ name: String) throws(Failure) -> String {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), UInt64(text) != nil else {
+            throw Failure(.usage, "\"\(text)\" is no \(name)", hint: "\(name) is a whole decimal number")
+        }
+        return text
+    }
+}

@@ -1,0 +1,34 @@
+import Basics
+import Client
+import Glibc
+
+/// A bar on the terminal for commands that take long; silent where standard error is none.
+final class ProgressBar {
+    private let isOn = isatty(STDERR_FILENO) == 1
+    private var isShown = false
+
+    /// Draws it anew.
+    func show(_ progress: ControlProgress) {
+        guard isOn else { return }
+        isShown = true
+        Output.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
+    }
+
+    /// Takes it away.
+    func finish() {
+        guard isShown else { return }
+        isShown = false
+        Output.write("\r\u{1B}[K", to: STDERR_FILENO)
+    }
+
+    /// The bar of a progress.
+    static func text(_ progress: ControlProgress) -> String {
+        let total = max(progress.total, 1)
+        let done = min(max(progress.done, 0), total)
+        let filled = Limits.progressBarColumns * done / total
+        let bar =
+            String(repeating: "#", count: filled)
+            + String(repeating: ".", count: Limits.progressBarColumns - filled)
+        return "[\(bar)] \(progress.done)/\(progress.total) \(Report.safe(progress.what))"
+    }
+}

@@ -1,0 +1,128 @@
+import Wire
+
+/// Answers of the daemon as people read them.
+enum Report {
+    /// The text of a command's result.
+    static func text(of result: JSONValue, for command: String) -> String {
+        switch command {
+        case "status": return StatusReport.text(result)
+        case "audit": return AuditReport.text(result)
+        case "senders list":
+            return list(
+                result, "senders",
+                [
+                    ("SENDER_ID", "sender_id"), ("LABEL", "label"), ("KEYS", "keys"),
+                    ("CREATED", "created_at"), ("SUSPENDED", "suspended"),
+                ],
+                none: "No senders yet: ccsctl senders add makes one.")
+        case "devices list":
+            return list(
+                result, "devices", [("DEVICE", "device"), ("CREATED", "created_at"), ("SEEN", "seen_at")],
+                none: "No devices yet: ccs-device register makes one.")
+        case "sessions list":
+            return list(
+                result, "sessions",
+                [
+                    ("ID", "id"), ("KIND", "kind"), ("WHO", "sender_id|device"), ("PEER", "peer"),
+                    ("SINCE", "since"),
+                ],
+                none: "Nobody is logged in.")
+        case "devices show": return device(result)
+        case "senders add", "senders rotate-key": return key(result)
+        case "senders remove": return "Sender \(cell(result, "sender_id")) is removed.\n"
+        case "devices forget":
+            return
+                "Forgotten, with \(cell(result, "registrations")) registrations and \(cell(result, "messages")) messages.\n"
+        case "send": return sent(result)
+        case "drain": return "\(cell(result, "sessions")) sessions were drained.\n"
+        case "reload": return "The new configuration and certificates are in use.\n"
+        case "check": return check(result)
+        default: return result.pretty + "\n"
+        }
+    }
+
+    // MARK: Lists
+
+    private static func list(
+        _ result: JSONValue, _ name: String, _ columns: [(title: String, key: String)], none: String
+    ) -> String {
+        let rows = result[name]?.elements ?? []
+        guard !rows.isEmpty else { return none + "\n" }
+        var text = TextTable.text(columns.map(\.title), rows.map { row in columns.map { cell(row, $0.key) } })
+        if let leftOut = result["left_out"]?.integer, leftOut > 0 {
+            text += "… and \(leftOut) more: --limit N shows more.\n"
+        }
+        return text
+    }
+
+    /// One member as text; of `a|b` the first that is there.
+    static func cell(_ row: JSONValue, _ key: String) -> String {
+        for name in key.split(separator: "|") {
+            if let value = row[String(name)] { return plain(value) }
+        }
+        return "-"
+    }
+
+    /// A value as people read it.
+    static func plain(_ value: JSONValue) -> String {
+        switch value {
+        case .null: return "-"
+        case .boolean(let truth): return truth ? "yes" : "no"
+        case .string(let text): return text.isEmpty ? "-" : safe(text)
+        default: return safe(value.compact)
+        }
+    }
+
+    /// Text of a stranger without what moves a terminal's cursor.
+    static func safe(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.map { isControl($0) ? "?" : String($0) }.joined()
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    // MARK: Single answers
+
+    private static func key(_ result: JSONValue) -> String {
+        var text = "sender ID   \(cell(result, "sender_id"))\nserver key  \(cell(result, "key"))\n"
+        if result["old_keys_expire_at"] != nil {
+            text += "old keys    valid until \(cell(result, "old_keys_expire_at"))\n"
+        }
+        return text + "\nKeep the key: it is stored as a hash only and cannot be shown again.\n"
+    }
+
+    private static func sent(_ result: JSONValue) -> String {
+        guard result["outcome"]?.text == "nack" else { return "ACK for \(cell(result, "message_id")).\n" }
+        return "NACK \(cell(result, "error")): \(cell(result, "error_description"))\n"
+    }
+
+    private static func check(_ result: JSONValue) -> String {
+        let findings = result["findings"]?.elements ?? []
+        guard !findings.isEmpty else { return "The configuration is good.\n" }
+        return findings.map { plain($0) + "\n" }.joined()
+    }
+
+    private static func device(_ result: JSONValue) -> String {
+        var text = "device   \(cell(result, "device"))\n"
+        text += "online   \(cell(result, "online"))\n"
+        text += "created  \(cell(result, "created_at"))\nseen     \(cell(result, "seen_at"))\n"
+        let registrations = result["registrations"]?.elements ?? []
+        text += "\n\(registrations.count) registrations\n"
+        for row in registrations {
+            text += "  \(cell(row, "category")) with \(cell(row, "sender_id")), \(cell(row, "created_at"))\n"
+            text += "    \(cell(row, "token"))\n"
+        }
+        let pending = result["pending"]?.elements ?? []
+        text += "\n\(pending.count) messages wait\n"
+        let columns = [
+            ("PERSISTENT_ID", "persistent_id"), ("REGISTRATION", "registration"), ("EXPIRES", "expires_at"),
+        ]
+        guard !pending.isEmpty else { return text }
+        return text + TextTable.text(columns.map(\.0), pending.map { row in columns.map { cell(row, $0.1) } })
+    }
+}

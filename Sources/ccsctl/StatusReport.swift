@@ -1,0 +1,43 @@
+import Wire
+
+/// The answer of `status`.
+enum StatusReport {
+    /// As people read it.
+    static func text(_ status: JSONValue) -> String {
+        let cell = { Report.cell(status, $0) }
+        var text =
+            "ccsd \(cell("version")), pid \(cell("pid")), \(cell("state")) for \(span(status["uptime_seconds"]?.integer ?? 0))\n\n"
+        for listener in status["listeners"]?.elements ?? [] {
+            let port = Report.cell(listener, "port")
+            let address = Report.cell(listener, "address")
+            let host = address.contains(":") ? "[\(address)]" : address
+            text += row(
+                "listens", "\(host)\(port == "0" ? "" : ":\(port)")  \(Report.cell(listener, "name"))")
+        }
+        text += row("app servers", cell("app_servers")) + row("devices", cell("devices"))
+        for direction in ["downstream", "upstream"] {
+            let counts = (status[direction]?.members ?? []).filter { $0.value.integer != 0 }
+            let words = counts.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }
+            text += row(direction, words.isEmpty ? "nothing yet" : words.joined(separator: ", "))
+        }
+        if let store = status["store"] {
+            text += row("store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))")
+            if store["healthy"]?.boolean == false {
+                text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
+            }
+        }
+        return text + row("certificate", "valid until \(cell("certificate_not_after"))")
+    }
+
+    private static func row(_ name: String, _ value: String) -> String {
+        name + String(repeating: " ", count: max(1, 13 - name.count)) + value + "\n"
+    }
+
+    /// Seconds as people say them.
+    static func span(_ seconds: Int) -> String {
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60)
+        if days > 0 { return "\(days) d \(hours) h" }
+        if hours > 0 { return "\(hours) h \(minutes) min" }
+        return minutes > 0 ? "\(minutes) min \(seconds % 60) s" : "\(seconds) s"
+    }
+}

@@ -1,0 +1,74 @@
+import Catalogue
+import Client
+import Wire
+
+/// What `ccsctl` does with its command line.
+enum Tool {
+    /// Does it; the exit code.
+    static func main(_ arguments: [String]) -> ExitCode {
+        do throws(UsageError) {
+            switch try ArgumentParser.parse(arguments, for: .ccsctl) {
+            case .print(let text):
+                Output.write(text)
+                return .success
+            case .run(let invocation): return run(invocation)
+            }
+        } catch {
+            for line in error.lines { Output.complain(line) }
+            return .usage
+        }
+    }
+
+    private static func run(_ invocation: Invocation) -> ExitCode {
+        if let code = Offline.run(invocation) { return code }
+        if invocation.command.name == "check", let file = invocation.arguments.first {
+            return CheckFile.run(file)
+        }
+        do throws(Failure) {
+            return try ask(invocation)
+        } catch {
+            Output.complain("ccsctl: \(error.problem)")
+            if !error.hint.isEmpty { Output.complain(error.hint) }
+            return error.code
+        }
+    }
+
+    /// Asks the daemon and shows its answer.
+    private static func ask(_ invocation: Invocation) throws(Failure) -> ExitCode {
+        let arguments = try CommandArguments.object(for: invocation)
+        let path = try SocketPath.find(invocation.text("--socket"))
+        let bar = ProgressBar()
+        let answer: ControlAnswer
+        do throws(ControlError) {
+            var client = try ControlClient(path: path)
+            answer = try client.run(invocation.command.name, arguments) { bar.show($0) }
+        } catch {
+            bar.finish()
+            throw Failure(error, path: path)
+        }
+        bar.finish()
+        switch answer {
+        case .done(let result):
+            Output.write(
+                invocation.has("--json")
+                    ? result.compact + "\n" : Report.text(of: result, for: invocation.command.name))
+            return verdict(on: result, of: invocation.command.name)
+        case .refused(let error, let hint):
+            if invocation.has("--json") {
+                let object: JSONValue = ["error": .string(error), "hint": .string(hint)]
+                Output.write(object.compact + "\n")
+            }
+            throw Failure(.failure, error, hint: hint)
+        }
+    }
+
+    /// Some answers say no although the command succeeded.
+    static func verdict(on result: JSONValue, of command: String) -> ExitCode {
+        switch command {
+        case "audit": result["holds"]?.boolean == false ? .failure : .success
+        case "check": result["ok"]?.boolean == false ? .configuration : .success
+        case "send": result["outcome"]?.text == "nack" ? .failure : .success
+        default: .success
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+import Wire
+
+@testable import Client
+@testable import ccsctl
+
+@Suite struct CommandTests {
+    static func object(_ words: [String]) throws -> JSONValue {
+        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else { return .null }
+        return try CommandArguments.object(for: invocation)
+    }
+
+    @Test("command lines become the arguments that the daemon reads")
+    func arguments() throws {
+        #expect(try Self.object(["status"]) == [:])
+        #expect(try Self.object(["devices", "show", "42"]) == ["device": "42"])
+        #expect(try Self.object(["devices", "list", "--limit", "7"]) == ["limit": 7])
+        #expect(
+            try Self.object(["senders", "add", "--label", "a b", "--sender-id=5"]) == [
+                "label": "a b", "sender_id": "5",
+            ])
+        #expect(
+            try Self.object(["senders", "rotate-key", "5", "--overlap-seconds", "0"]) == [
+                "sender_id": "5", "overlap_seconds": 0,
+            ])
+        #expect(
+            try Self.object([
+                "send", "5", "tok:en", "a=b=c", "d=", "--priority=high", "--time-to-live", "0",
+                "--collapse-key", "k",
+            ]) == [
+                "sender_id": "5", "to": "tok:en", "data": ["a": "b=c", "d": ""], "collapse_key": "k",
+                "time_to_live": 0,
+                "priority": "high",
+            ])
+    }
+
+    @Test("arguments that cannot be right are refused before anybody is asked")
+    func mistakes() {
+        for words in [
+            ["devices", "show", "x"], ["devices", "show", "-1"],
+            ["senders", "remove", "99999999999999999999"],
+            ["send", "5", "tok", "novalue"], ["send", "5", "tok", "a=1", "a=2"], ["send", "5", "tok", "=x"],
+            ["senders", "add", "--key-stdin", "--key-file", "/dev/null"],
+        ] {
+            let failure = #expect(throws: Failure.self, "\(words)") { try Self.object(words) }
+            #expect(failure?.code == .usage)
+        }
+    }
+
+    @Test("a key is the first line of a file, and nothing else passes")
+    func keys() throws {
+        func key(_ text: String) throws -> String {
+            var ends: [Int32] = [0, 0]
+            pipe(&ends)
+            let bytes = Array(text.utf8)
+            _ = write(ends[1], bytes, bytes.count)
+            close(ends[1])
+            defer { close(ends[0]) }
+            return try KeyInput.read(ends[0], "test").revealed
+        }
+        #expect(try key("AIzaKey\nrest") == "AIzaKey")
+        #expect(try key("AIzaKey \t\r\n") == "AIzaKey")
+        #expect(try key("AIzaKey") == "AIzaKey")
+        for text in [
+            "", "\n", "two words\n", "tab\there", "é", String(repeating: "x", count: 5_000), "a\0b\n",
+        ] {
+            #expect(throws: Failure.self, "\(text.prefix(10))") { try key(text) }
+        }
+        #expect(throws: Failure.self) { try Self.object(["senders", "add", "--key-file", "/nonexistent"]) }
+    }
+
+    @Test("every failure to reach the daemon says what to do next")
+    func failures() {
+        let errors: [(ControlError, ExitCode)] = [
+            (.noSocket, .unavailable), (.notRunning, .unavailable), (.notPermitted, .noPermission),
+            (.pathTooLong, .usage),
+            (.silent(seconds: 3), .unavailable), (.ended, .unavailable), (.malformed("x"), .software),
+        ]
+        for (error, code) in errors {
+            let failure = Failure(error, path: "/s")
+            #expect(failure.code == code && !failure.hint.isEmpty)
+        }
+    }
+
+    @Test("commands that need no daemon are exactly those that the table has besides those of the daemon")
+    func offline() {
+        let asked = Set([
+            "status", "check", "reload", "drain", "audit", "sessions list", "send", "senders add",
+            "senders list",
+            "senders rotate-key", "senders remove", "devices list", "devices show", "devices forget",
+        ])
+        let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
+        #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))
+    }
+
+    @Test("canary: another number is another request")
+    func canary() throws { #expect(try Self.object(["devices", "show", "42"]) != ["device": "43"]) }
+}

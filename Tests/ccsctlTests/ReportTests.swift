@@ -1,0 +1,110 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+import Wire
+
+@testable import Client
+@testable import ccsctl
+
+@Suite struct ReportTests {
+    @Test("status reads like a page, not like JSON")
+    func status() throws {
+        let status = try JSONValue(
+            parsing: """
+                {"version":"0.1.0","pid":7,"uptime_seconds":3725,"state":"serving","listeners":[{"name":"device",
+                "address":"127.0.0.1","port":5228},{"name":"app_server","address":"::1","port":5235}],"app_servers":2,
+                "devices":10,"downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},"store":{"kind":"rocksdb",
+                "path":"/d","healthy":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
+                """)
+        #expect(
+            Report.text(of: status, for: "status") == """
+                ccsd 0.1.0, pid 7, serving for 1 h 2 min
+
+                listens      127.0.0.1:5228  device
+                listens      [::1]:5235  app_server
+                app servers  2
+                devices      10
+                downstream   accepted 5, delivered 4
+                upstream     nothing yet
+                store        rocksdb, /d
+                             IT FAILS: nothing is accepted; see the log, and the disk
+                certificate  valid until 2027-01-01T00:00:00.000Z
+
+                """)
+    }
+
+    @Test("lists are columns, say how many were left out, and say what to do when empty")
+    func lists() throws {
+        let senders: JSONValue = [
+            "senders": [
+                ["sender_id": "12", "label": "shop", "keys": 2, "created_at": "t", "suspended": false],
+                ["sender_id": "345678901234", "label": "", "keys": 10, "created_at": "t", "suspended": true],
+            ]
+        ]
+        #expect(
+            Report.text(of: senders, for: "senders list") == """
+                SENDER_ID     LABEL  KEYS  CREATED  SUSPENDED
+                12            shop      2  t        no
+                345678901234  -        10  t        yes
+
+                """)
+        #expect(Report.text(of: ["senders": []], for: "senders list").contains("ccsctl senders add"))
+        let devices: JSONValue = ["devices": [["device": "1"]], "left_out": 9]
+        #expect(
+            Report.text(of: devices, for: "devices list").hasSuffix("… and 9 more: --limit N shows more.\n"))
+    }
+
+    @Test("every command of the table has a text for any answer, however strange")
+    func strangeAnswers() {
+        let answers: [JSONValue] = [
+            .null, [], [:], ["senders": [1, "x", [:]]], ["listeners": 3, "store": []], "text",
+        ]
+        for command in Program.ccsctl.commands {
+            for answer in answers {
+                #expect(Report.text(of: answer, for: command.name).hasSuffix("\n"), "\(command.name)")
+            }
+        }
+    }
+
+    @Test("what strangers named cannot move the cursor")
+    func terminal() {
+        let answer: JSONValue = ["senders": [["sender_id": "1", "label": "a\u{1B}[2J\n\u{202E}b"]]]
+        let text = Report.text(of: answer, for: "senders list")
+        #expect(text.contains("a?[2J??b") && !text.contains("\u{1B}"))
+    }
+
+    @Test("answers that say no end with another code")
+    func verdicts() {
+        #expect(Tool.verdict(on: ["holds": false], of: "audit") == .failure)
+        #expect(Tool.verdict(on: ["holds": true], of: "audit") == .success)
+        #expect(Tool.verdict(on: ["outcome": "nack"], of: "send") == .failure)
+        #expect(Tool.verdict(on: ["outcome": "ack"], of: "send") == .success)
+        #expect(Tool.verdict(on: ["ok": false], of: "check") == .configuration)
+        #expect(Tool.verdict(on: [:], of: "status") == .success)
+    }
+
+    @Test("the law of conservation stands in the text of an audit, and its breach is loud")
+    func audits() {
+        let counts: JSONValue = [
+            "accepted": 3, "delivered": 1, "replaced": 0, "expired": 1, "discarded": 0, "removed": 0,
+            "pending": 1,
+        ]
+        let good: JSONValue = ["holds": true, "downstream": counts, "upstream": counts, "unreadable": []]
+        let bad: JSONValue = [
+            "holds": false, "downstream": counts, "upstream": counts, "unreadable": ["d/1"],
+        ]
+        #expect(Report.text(of: good, for: "audit").contains("Every accepted message is accounted for"))
+        #expect(Report.text(of: bad, for: "audit").contains("IT DOES NOT HOLD"))
+        #expect(Report.text(of: bad, for: "audit").contains("unreadable: d/1"))
+    }
+
+    @Test("a bar never leaves its frame", arguments: [(0, 0), (1, 2), (5, 2), (-3, 10), (10, 10)])
+    func bars(done: Int, total: Int) {
+        let text = ProgressBar.text(ControlProgress(done: done, total: total, what: "x"))
+        #expect(text.prefix { $0 != "]" }.count == Limits.progressBarColumns + 1)
+    }
+
+    @Test("canary: a column that is too narrow would be seen")
+    func canary() { #expect(TextTable.text(["A", "B"], [["long", "x"]]) == "A     B\nlong  x\n") }
+}
