@@ -40,7 +40,7 @@ import Wire
     @Test("arguments that cannot be right are refused before anybody is asked")
     func mistakes() {
         for words in [
-            ["devices", "show", "x"], ["devices", "show", "-1"],
+            ["devices", "show", "x"],
             ["senders", "remove", "99999999999999999999"],
             ["send", "5", "tok", "novalue"], ["send", "5", "tok", "a=1", "a=2"], ["send", "5", "tok", "=x"],
             ["senders", "add", "--key-stdin", "--key-file", "/dev/null"],
