@@ -3,24 +3,137 @@ import Testing
 import Wire
 
 @Suite struct XMLReaderTests {
-    static let header =
-        "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
+    static let header = HeaderForm.all[1].opening
+
+    /// What one stanza within a logged-in stream is read as.
+    private func read(_ stanza: String) -> XMLRecord {
+        var record = XMLRecord.reading(Array(text: Self.header + stanza), loggedIn: true)
+        record.events.removeFirst()
+        return record
+    }
 
     @Test func `the golden transcript gives its events`() {
         let text =
-            Self.header
+            "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
             + "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">ADEyMzQ1Njc4OTBAZ2NtLmdvb2dsZWFwaXMuY29tAEtFWQ==</auth>"
-            + Self.header
+            + "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
             + "<iq type=\"set\" id=\"b-1\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"><resource>test</resource></bind></iq>"
-            + "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"TOKEN\"}</gcm></message></stream:stream>"
-        let record = XMLRecord.reading(Array(text: text), loggedIn: false)
+            + "<iq type=\"set\" id=\"b-2\"><session xmlns=\"urn:ietf:params:xml:ns:xmpp-session\"/></iq>"
+            + "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"TOKEN\",\"message_id\":\"m-1\",\"data\":{\"a\":\"b\"}}</gcm></message>"
+            + " <message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"TOKEN\",\"message_id\":\"000001\",\"message_type\":\"ack\"}</gcm></message>"
+            + "<iq from='1@gcm.googleapis.com/test' to='fcm-xmpp.googleapis.com' id='c2s1' type='get'>\n<ping xmlns='urn:xmpp:ping'/>\n</iq>"
+            + "</stream:stream>"
+        let record = XMLRecord.reading(Array(text: text))
         #expect(record.failure == nil)
-        #expect(record.events.count == 6, "\(record)")
-        #expect(record.events[4] == "message usable false [\"\", \"-\", \"-\", \"-\"] {\"to\":\"TOKEN\"}")
-        #expect(record.events[5] == "closed")
+        #expect(
+            record.events.map { $0.prefix { $0 != " " } } == [
+                "opened", "element", "opened", "element", "element", "message", "message", "element",
+                "closed",
+            ])
+        #expect(
+            record.events[5]
+                == "message usable false [\"\", \"-\", \"-\", \"-\"] {\"to\":\"TOKEN\",\"message_id\":\"m-1\",\"data\":{\"a\":\"b\"}}"
+        )
+        #expect(record.elements.map(\.name) == ["auth", "iq", "iq", "iq"])
         for cut in 0...text.utf8.count {
             #expect(XMLRecord.reading(Array(text: text), cuts: [cut]) == record)
         }
         #expect(XMLRecord.reading(Array(text: text), cuts: Array(0..<text.utf8.count)) == record)
+    }
+
+    @Test(
+        "payloads are read in every notation",
+        arguments: [
+            #"<gcm xmlns="google:mobile:data">{"a":"b"}</gcm>"#,
+            #"<gcm xmlns='google:mobile:data'>{&quot;a&quot;:&quot;b&quot;}</gcm>"#,
+            #"<gcm xmlns='google:mobile:data'>&#123;&#x22;a":"b"}</gcm>"#,
+            #"<gcm xmlns='google:mobile:data'><![CDATA[{"a":"b"}]]></gcm>"#,
+            #"<gcm xmlns='google:mobile:data'>{"a"<![CDATA[:"b]]>"}</gcm>"#,
+            #"<gcm  xmlns = 'google:mobile:data' >{"a":"b"}</gcm >"#,
+            #"<g:gcm xmlns:g='google:mobile:data'>{"a":"b"}</g:gcm>"#,
+            #"<gcm xmlns='google:mobile:data' id='1'>{"a":"b"}</gcm>"#,
+            #"<origin-id xmlns='urn:xmpp:sid:0' id='x'/><gcm xmlns='google:mobile:data'>{"a":"b"}</gcm><request/>"#,
+            "\n  <gcm xmlns='google:mobile:data'>{\"a\":\"b\"}</gcm>\n",
+        ])
+    func notations(gcm: String) {
+        for attributes in [" id='1'", " id='&#49;'", " id=\"1\" ", "\n id = '1'"] {
+            let stanza = "<message\(attributes)>\(gcm)</message>"
+            #expect(read(stanza).events == [#"message usable false ["1", "-", "-", "-"] {"a":"b"}"#])
+            let prefixed = "<jc:message xmlns:jc='jabber:client'\(attributes)>\(gcm)</jc:message>"
+            #expect(read(prefixed).events == read(stanza).events)
+        }
+    }
+
+    @Test func `the attributes of a message are found in either way`() {
+        for value in ["normal", "n&#111;rmal"] {
+            let stanza =
+                "<message to='devices@gcm.googleapis.com' type='\(value)' from='1@d/r' xml:lang='en' id='x y'><gcm xmlns='google:mobile:data'>{}</gcm></message>"
+            #expect(
+                read(stanza).events == [
+                    #"message usable false ["x y", "devices@gcm.googleapis.com", "1@d/r", "normal"] {}"#
+                ])
+        }
+    }
+
+    @Test func `messages without a usable payload say why`() {
+        let gcm = "<gcm xmlns='google:mobile:data'>{}</gcm>"
+        func form(_ stanza: String) -> String? {
+            read(stanza).events.first.map { String($0.split(separator: " ")[1]) }
+        }
+        #expect(form("<message>\(gcm)</message>") == "usable")
+        #expect(form("<message><body>x</body></message>") == "withoutPayload")
+        #expect(form("<message/>") == "withoutPayload")
+        #expect(form("<message><gcm>{}</gcm></message>") == "withoutPayload")
+        #expect(form("<message>\(gcm)\(gcm)</message>") == "severalPayloads")
+        #expect(
+            form("<message><gcm xmlns='google:mobile:data'>{<b/>}</gcm></message>") == "elementsInPayload")
+        #expect(read("<message xmlns='jabber:server'>\(gcm)</message>").elements.count == 1)
+        #expect(
+            read("<message type='error'>\(gcm)</message>").events == [
+                #"message usable true ["-", "-", "-", "error"] {}"#
+            ])
+        #expect(
+            read("<message type='error'/>").events == [
+                #"message withoutPayload true ["-", "-", "-", "error"] "#
+            ])
+    }
+
+    @Test func `an element keeps all that is in it`() {
+        let record = read("<iq id='1' xml:lang='en' a:b='c' xmlns:a='u'> x<q xmlns='n'>y<z/></q>&amp;</iq>")
+        #expect(
+            record.elements == [
+                Element(
+                    name: "iq", namespace: Namespace.client,
+                    attributes: [
+                        Element.Attribute(name: "id", value: "1"),
+                        Element.Attribute(name: "lang", namespace: Namespace.xml, value: "en"),
+                        Element.Attribute(name: "b", namespace: "u", value: "c"),
+                    ],
+                    children: [
+                        Element(
+                            name: "q", namespace: "n", children: [Element(name: "z", namespace: "n")],
+                            text: "y")
+                    ], text: " x&")
+            ])
+        #expect(record.elements[0]["b"] == nil && record.elements[0]["id"] == "1")
+        #expect(record.elements[0].child("q", "n")?.text == "y" && record.elements[0].child("q", "m") == nil)
+    }
+
+    @Test func `limits rise with the login`() {
+        let long = "<presence><status>" + String(repeating: "a", count: 10_000) + "</status></presence>"
+        let text = Self.header + "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>" + Self.header + long
+        #expect(XMLRecord.reading(Array(text: text)).failure == nil)
+        #expect(XMLRecord.reading(Array(text: Self.header + long)).failure == .policyViolation)
+    }
+
+    @Test func `nothing is read after the end of the stream`() {
+        let record = read("</stream:stream>\u{0}<<<!DOCTYPE a>")
+        #expect(record.failure == nil)
+        #expect(record.events == ["closed"])
+    }
+
+    @Test func `the checks would notice an escape that is not resolved`() {
+        let raw = read(#"<message><gcm xmlns='google:mobile:data'>&amp;quot;</gcm></message>"#)
+        #expect(raw.events == [#"message usable false ["-", "-", "-", "-"] &quot;"#])
     }
 }
