@@ -88,39 +88,58 @@ func isPlainASCII(_ word: UInt64) -> Bool {
 }
 
 extension ByteBuffer {
-    /// Appends character data with its references resolved; nil if one is none of the five or denotes no character of XML 1.0.
+    /// Appends character data with its references resolved; false if one is none of the five or denotes no character of XML 1.0.
     mutating func appendUnescaped(_ text: borrowing RawSpan) -> Bool {
-        let count = text.byteCount
-        var at = 0
         var isValid = true
-        unsafe append(upTo: count) { room in
-            var filled = 0
-            while at < count {
-                let next = text.firstOffset(of: 0x26, from: at, to: count)
-                if next > at {
-                    unsafe text.extracting(at..<next).withUnsafeBytes { run in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...]).copyMemory(from: run)
-                    }
-                    filled &+= next &- at
-                    at = next
-                }
-                guard at < count else { break }
-                guard let reference = CharacterReference(in: text, at: at) else {
-                    isValid = false
-                    return 0
-                }
-                // A character is never longer than its reference, so there is room.
-                var scalar = reference.utf8
-                for _ in 0..<reference.length {
-                    unsafe room[filled] = UInt8(truncatingIfNeeded: scalar)
-                    scalar >>= 8
-                    filled &+= 1
-                }
-                at &+= reference.sourceLength
+        unsafe text.withUnsafeBytes { source in
+            unsafe append(upTo: source.count) { room in
+                let filled = unsafe Self.unescape(source, to: room)
+                isValid = filled != nil
+                return filled ?? 0
             }
-            return filled
         }
         return isValid
+    }
+
+    /// Writes `source` with its references resolved to `room`, which is as long; gives the length, nil if a reference is malformed.
+    ///
+    /// A character is never longer than its reference, so what is written never overtakes what is read.
+    private static func unescape(
+        _ source: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        guard let from = source.baseAddress, let to = room.baseAddress else { return 0 }
+        let count = source.count
+        var at = 0
+        var filled = 0
+        while at < count {
+            if count &- at >= 8 {
+                let word = unsafe from.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+                unsafe to.storeBytes(of: word, toByteOffset: filled, as: UInt64.self)
+                let hit = lanes(word, equal: 0x26)
+                let run = hit == 0 ? 8 : hit.trailingZeroBitCount >> 3
+                at &+= run
+                filled &+= run
+                if hit == 0 { continue }
+            } else {
+                let byte = unsafe from.load(fromByteOffset: at, as: UInt8.self)
+                if byte != 0x26 {
+                    unsafe to.storeBytes(of: byte, toByteOffset: filled, as: UInt8.self)
+                    at &+= 1
+                    filled &+= 1
+                    continue
+                }
+            }
+            guard let reference = unsafe CharacterReference(in: source, at: at) else { return nil }
+            var rest = reference.utf8
+            for _ in 0..<reference.length {
+                unsafe to.storeBytes(
+                    of: UInt8(truncatingIfNeeded: rest), toByteOffset: filled, as: UInt8.self)
+                rest >>= 8
+                filled &+= 1
+            }
+            at &+= reference.sourceLength
+        }
+        return filled
     }
 }
 
@@ -134,11 +153,15 @@ struct CharacterReference {
     var sourceLength: Int
 
     /// Reads the reference that begins at an offset; nil if it is none of those.
-    init?(in text: borrowing RawSpan, at offset: Int) {
-        let left = text.byteCount &- offset
-        guard left >= 4 else { return nil }
+    @inline(__always)
+    init?(in text: UnsafeRawBufferPointer, at offset: Int) {
+        let left = text.count &- offset
         var word: UInt64 = 0
-        for at in 0..<min(8, left) { word |= UInt64(text.byte(at: offset &+ at)) << UInt64(8 &* at) }
+        if left >= 8 {
+            word = unsafe text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        } else {
+            for at in 0..<left { word |= unsafe UInt64(text[offset &+ at]) << UInt64(8 &* at) }
+        }
         if word & 0xFFFF_FFFF_FFFF == 0x3B74_6F75_7126 {
             self.init(0x22, 6)
         } else if word & 0xFF_FFFF_FFFF == 0x3B_706D_6126 {
@@ -150,7 +173,7 @@ struct CharacterReference {
         } else if word & 0xFFFF_FFFF_FFFF == 0x3B73_6F70_6126 {
             self.init(0x27, 6)
         } else if word & 0xFFFF == 0x2326 {
-            self.init(numeric: text, at: offset)
+            unsafe self.init(numeric: text, at: offset)
         } else {
             return nil
         }
@@ -162,18 +185,19 @@ struct CharacterReference {
         self.sourceLength = sourceLength
     }
 
-    private init?(numeric text: borrowing RawSpan, at offset: Int) {
-        let isHex = text.byte(at: offset + 2) == UInt8(ascii: "x")
+    private init?(numeric text: UnsafeRawBufferPointer, at offset: Int) {
+        guard text.count - offset >= 4 else { return nil }
+        let isHex = unsafe text[offset + 2] == UInt8(ascii: "x")
         let first = offset + (isHex ? 3 : 2)
         var at = first
         var value: UInt32 = 0
-        while at < text.byteCount, text.byte(at: at) != UInt8(ascii: ";") {
-            guard let digit = Hex.value(of: text.byte(at: at)), isHex || digit < 10 else { return nil }
+        while at < text.count, unsafe text[at] != UInt8(ascii: ";") {
+            guard let digit = unsafe Hex.value(of: text[at]), isHex || digit < 10 else { return nil }
             value = value * (isHex ? 16 : 10) + UInt32(digit)
             guard value <= 0x10_FFFF else { return nil }
             at += 1
         }
-        guard at < text.byteCount, at > first, let scalar = Unicode.Scalar(value),
+        guard at < text.count, at > first, let scalar = Unicode.Scalar(value),
             value >= 0x20 || value == 9 || value == 10 || value == 13, value != 0xFFFE, value != 0xFFFF
         else { return nil }
         utf8 = 0
