@@ -66,7 +66,7 @@ let package = Package(
         // The programs.
         program("ccsd", ["Server", "Catalogue"]),
         program("ccsctl", ["Client", "Catalogue", "Basics", "Wire"]),
-        program("ccs-device", ["Client", "Catalogue", "Basics", "Wire"]),
+        program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
         program("ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport"]),
 
         // The tests.
@@ -78,7 +78,7 @@ let package = Package(
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
         tests("Server", ["Server", "Catalogue", "Basics", "Store", "Delivery"]),
-        tests("Client", ["Client", "Wire", "Basics"]),
+        tests("Client", ["Client", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         tests("Transcript", ["Sessions", "Wire", "Delivery", "Basics"]),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),

@@ -146,6 +146,17 @@ package enum Limits {
     /// Requests of one connection that wait for their answers.
     package static let pipelinedRequests = 16
 
+    // MARK: Our own clients
+
+    /// Octets of the body of an answer that a tool of ours reads: a page of metrics is the longest.
+    package static let answerBodyBytes = 16_777_216
+    /// Seconds that a tool of ours waits for the answer to a request.
+    package static let clientAnswerSeconds = 30
+    /// Milliseconds before the first attempt to connect again.
+    package static let reconnectFloorMilliseconds: Int64 = 250
+    /// Milliseconds between attempts to connect again, at most.
+    package static let reconnectCeilingMilliseconds: Int64 = 30_000
+
     // MARK: Connections
 
     /// Connections accepted in one turn of a reactor, so that a storm does not starve those that are open.

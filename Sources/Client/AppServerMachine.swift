@@ -1,0 +1,210 @@
+package import Basics
+import Wire
+
+/// The app server's side of one stream: bytes in, events and bytes out; it knows no socket and no clock.
+///
+/// It is the counterpart of the server's session, and drives it in the same way: each stanza is one record of the outbox.
+package struct AppServerMachine: ~Copyable {
+    private enum Stage {
+        case idle, opened, authenticating, reopened, binding, ready, ended
+    }
+
+    private let login: AppServerLogin
+    private var reader = StanzaReader()
+    private var stage = Stage.idle
+    private var endIsSent = false
+    /// The full JID, once bound.
+    package private(set) var jid = ""
+    /// Whether messages may be sent.
+    package var isReady: Bool { stage == .ready }
+    /// Messages sent and neither acknowledged nor refused.
+    package private(set) var outstanding = 0
+    /// Whether `CONNECTION_DRAINING` was heard.
+    package private(set) var isDraining = false
+
+    /// A machine for one connection.
+    package init(login: AppServerLogin) { self.login = login }
+
+    /// The connection is open: begins the stream.
+    package mutating func open(out: inout Outbox) {
+        stage = .opened
+        appendHeader(&out)
+    }
+
+    /// Bytes came from the server.
+    package mutating func receive(
+        _ bytes: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
+    ) {
+        guard stage != .ended else { return }
+        if stage == .ready, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
+            return take(JSONText.event(bytes.extracting(payload)), &out, &events)
+        }
+        do {
+            try read(bytes, &out, &events)
+        } catch {
+            stage = .ended
+            events.append(.unexpected("bytes that are no stream"))
+        }
+    }
+
+    private mutating func read(
+        _ bytes: RawSpan, _ out: inout Outbox, _ events: inout [AppServerEvent]
+    ) throws(XMLFailure) {
+        var offset = 0
+        while stage != .ended {
+            switch try reader.next(bytes, from: &offset) {
+            case .incomplete: return
+            case .opened: break
+            case .message(let message):
+                if message.isError || message.form != .usable {
+                    outstanding = max(0, outstanding - 1)
+                    let text = Self.errorText(in: bytes)
+                    events.append(.stanzaError(id: message.id(in: bytes) ?? "", text: text))
+                } else {
+                    let event = JSONText.event(message.payload(in: bytes))
+                    take(event, &out, &events)
+                }
+            case .element(let element): take(element, &out, &events)
+            case .closed:
+                end(out: &out)
+                stage = .ended
+                events.append(.streamEnded)
+            }
+        }
+    }
+
+    private mutating func take(
+        _ event: AppServerEvent, _ out: inout Outbox, _ events: inout [AppServerEvent]
+    ) {
+        switch event {
+        case .acknowledged, .refused: outstanding = max(0, outstanding - 1)
+        case .draining: isDraining = true
+        case .upstream(let message), .receipt(let message):
+            if login.acknowledges { acknowledge(message, out: &out) }
+        default: break
+        }
+        events.append(event)
+    }
+
+    private mutating func take(
+        _ element: Element, _ out: inout Outbox, _ events: inout [AppServerEvent]
+    ) {
+        switch (element.name, stage) {
+        case ("features", .opened):
+            stage = .authenticating
+            out.bytes.append("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
+            out.bytes.append(text: login.plain)
+            out.bytes.append("</auth>")
+            out.endRecord()
+        case ("success", .authenticating):
+            stage = .reopened
+            reader.restart()
+            appendHeader(&out)
+        case ("failure", .authenticating):
+            events.append(.loginFailed(condition: element.children.first?.name ?? ""))
+            end(out: &out)
+        case ("features", .reopened):
+            stage = .binding
+            appendBind(&out)
+        case ("iq", .binding) where element["id"] == "bind":
+            jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
+            stage = .ready
+            events.append(.ready(jid: jid))
+        case ("iq", _):
+            if element["type"] == "result" { events.append(.pong(id: element["id"] ?? "")) }
+        case ("error", _) where element.namespace == Namespace.streams:
+            events.append(.streamError(condition: element.children.first?.name ?? ""))
+        default: events.append(.unexpected("<\(element.name)>"))
+        }
+    }
+
+    /// The content of the first `text` element: the reader tells only that a message is an error, not what it says.
+    private static func errorText(in bytes: RawSpan) -> String {
+        let all = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
+        guard let opening = all.firstRange(of: "<text"),
+            let start = all[opening.upperBound...].firstIndex(of: ">"),
+            let end = all[start...].firstRange(of: "</text>")
+        else { return "" }
+        return String(all[all.index(after: start)..<end.lowerBound])
+    }
+
+    /// Where the JSON lies if the bytes are exactly one ACK, NACK or control stanza in the server's own form.
+    private static func answer(in bytes: RawSpan) -> Range<Int>? {
+        let head: StaticString = "<message><data:gcm xmlns:data=\"google:mobile:data\">"
+        let tail: StaticString = "</data:gcm></message>"
+        let start = head.utf8CodeUnitCount
+        let end = bytes.byteCount - tail.utf8CodeUnitCount
+        guard end > start, bytes.extracting(0..<start).equals(head),
+            bytes.extracting(end..<bytes.byteCount).equals(tail)
+        else { return nil }
+        for at in start..<end where bytes.byte(at: at) == 0x3C || bytes.byte(at: at) == 0x26 { return nil }
+        return start..<end
+    }
+
+    // MARK: What is sent
+
+    /// Sends a message; only while `isReady`.
+    package mutating func send(_ message: Downstream, out: inout Outbox) {
+        appendStanza(&out) { message.append(to: &$0) }
+        outstanding += 1
+    }
+
+    /// Sends a payload as it is, right or wrong.
+    package mutating func send(payload: [UInt8], out: inout Outbox) {
+        appendStanza(&out) { $0.appendText(payload.raw) }
+        outstanding += 1
+    }
+
+    /// Acknowledges a device's message or a receipt.
+    package mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
+        appendStanza(&out) { buffer in
+            buffer.append("{\"to\":")
+            JSONText.append(message.from, to: &buffer)
+            buffer.append(",\"message_id\":")
+            JSONText.append(message.messageID, to: &buffer)
+            buffer.append(",\"message_type\":\"ack\"}")
+        }
+    }
+
+    /// Asks for a sign of life (XEP-0199); the answer is `.pong`.
+    package mutating func ping(id: String, out: inout Outbox) {
+        out.bytes.append("<iq type=\"get\" id=\"")
+        out.bytes.appendAttribute(id)
+        out.bytes.append("\"><ping xmlns=\"urn:xmpp:ping\"/></iq>")
+        out.endRecord()
+    }
+
+    /// Ends the stream; the server then ends the connection.
+    package mutating func end(out: inout Outbox) {
+        guard !endIsSent else { return }
+        endIsSent = true
+        StreamHeader.appendEnd(to: &out.bytes)
+        out.endRecord()
+    }
+
+    private func appendHeader(_ out: inout Outbox) {
+        out.bytes.append("<stream:stream to=\"")
+        out.bytes.appendAttribute(login.domain)
+        out.bytes.append(
+            "\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">")
+        out.endRecord()
+    }
+
+    private func appendBind(_ out: inout Outbox) {
+        out.bytes.append("<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\">")
+        if !login.resource.isEmpty {
+            out.bytes.append("<resource>")
+            out.bytes.appendText(login.resource)
+            out.bytes.append("</resource>")
+        }
+        out.bytes.append("</bind></iq>")
+        out.endRecord()
+    }
+
+    private func appendStanza(_ out: inout Outbox, _ write: (inout ByteBuffer) -> Void) {
+        out.bytes.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
+        write(&out.bytes)
+        out.bytes.append("</gcm></message>")
+        out.endRecord()
+    }
+}

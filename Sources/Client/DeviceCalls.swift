@@ -1,0 +1,90 @@
+import Basics
+package import Wire
+
+/// The requests that a device makes over HTTPS, and what their answers say (mcs-device 5).
+package enum DeviceCalls {
+    /// What is to be registered.
+    package struct App: Sendable {
+        /// `app`: package or extension name.
+        package var category: String
+        /// `sender`: a sender ID, or whatever else a client sends there.
+        package var sender: String
+        /// `X-subtype`; nil leaves it out.
+        package var subtype: String?
+
+        /// An app with its sender.
+        package init(category: String, sender: String, subtype: String? = nil) {
+            self.category = category
+            self.sender = sender
+            self.subtype = subtype
+        }
+    }
+
+    /// Check-in, of a new device or of a known one.
+    package static func checkIn(_ identity: DeviceIdentity?) -> HTTPCall {
+        var call = HTTPCall("POST", "/checkin")
+        call.add("Content-Type", "application/x-protobuf")
+        var request = CheckInRequest()
+        request.androidID = identity?.androidID ?? 0
+        request.securityToken = identity?.securityToken.revealed ?? 0
+        var body = ByteBuffer()
+        request.append(to: &body)
+        call.body = body.copied()
+        return call
+    }
+
+    /// What a check-in gave.
+    package static func identity(_ answer: HTTPAnswer) throws(ClientError) -> DeviceIdentity {
+        guard answer.status == 200 else { throw .status(answer.status, answer.text) }
+        do {
+            let response = try CheckInResponse(decoding: answer.body.raw)
+            return DeviceIdentity(
+                androidID: response.androidID, securityToken: Redacted(response.securityToken))
+        } catch { throw .malformed("no check-in response") }
+    }
+
+    /// Registration.
+    package static func register(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
+        call(app, identity) { _ in }
+    }
+
+    /// The registration token that a registration gave.
+    package static func token(_ answer: HTTPAnswer) throws(ClientError) -> String {
+        try value(answer, of: "token=")
+    }
+
+    /// Taking a registration back.
+    package static func unregister(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
+        call(app, identity) { $0.add("delete", [0x31]) }
+    }
+
+    /// The app that was unregistered.
+    package static func unregistered(_ answer: HTTPAnswer) throws(ClientError) -> String {
+        try value(answer, of: "deleted=")
+    }
+
+    private static func call(
+        _ app: App, _ identity: DeviceIdentity, _ more: (inout FormWriter) -> Void
+    ) -> HTTPCall {
+        var call = HTTPCall("POST", "/c2dm/register3")
+        let token = String(identity.securityToken.revealed)
+        call.headers.append(("Authorization", Redacted("AidLogin \(identity.androidID):\(token)")))
+        call.add("Content-Type", "application/x-www-form-urlencoded")
+        var form = FormWriter()
+        form.add("app", Array(app.category.utf8))
+        form.add("device", Array(String(identity.androidID).utf8))
+        form.add("sender", Array(app.sender.utf8))
+        if let subtype = app.subtype { form.add("X-subtype", Array(subtype.utf8)) }
+        more(&form)
+        call.body = form.bytes.copied()
+        return call
+    }
+
+    private static func value(_ answer: HTTPAnswer, of key: String) throws(ClientError) -> String {
+        let text = answer.text
+        if text.hasPrefix("Error=") { throw .refused(String(text.dropFirst(6))) }
+        guard answer.status == 200 else { throw .status(answer.status, text) }
+        guard text.hasPrefix(key), text.utf8.count > key.utf8.count else { throw .malformed(text) }
+        return String(text.dropFirst(key.count))
+    }
+}

@@ -1,0 +1,138 @@
+package import Basics
+package import Transport
+
+/// A device on a reactor: ten thousand of them fit into one process.
+///
+/// Used on the reactor's thread only. It keeps over connections what a device keeps: the ids of messages that it has, and
+/// messages that the server has not acknowledged, which are sent again with the same ids.
+package final class DeviceClient: ConnectionDelegate {
+    private let reactor: Reactor
+    private let endpoint: Endpoint
+    private let acknowledgement: DeviceAcknowledgement
+    private var machine: DeviceMachine
+    private var connection: Connection?
+    private var backoff: Backoff
+    private var isEnding = false
+    private var unstored: [Upstream] = []
+    /// Who this device is.
+    package let identity: DeviceIdentity
+    /// What is told of everything that happens.
+    package var onEvent: ((DeviceClient, DeviceEvent, Now) -> Void)?
+    /// Whether it connects again when the connection ends without `close` having been called.
+    package var reconnects = false
+    /// Seconds between its own signs of life; 0: none.
+    package var heartbeatSeconds = 0
+
+    /// A device that is not connected yet; `received` are the ids that an earlier process left unconfirmed.
+    package init(
+        reactor: Reactor, endpoint: Endpoint, identity: DeviceIdentity, received: [[UInt8]] = [],
+        acknowledgement: DeviceAcknowledgement = .stream
+    ) {
+        self.reactor = reactor
+        self.endpoint = endpoint
+        self.identity = identity
+        self.acknowledgement = acknowledgement
+        machine = DeviceMachine(identity: identity, received: received, acknowledgement: acknowledgement)
+        backoff = Backoff(
+            floorMilliseconds: Limits.reconnectFloorMilliseconds,
+            ceilingMilliseconds: Limits.reconnectCeilingMilliseconds, seed: SecureRandom.number())
+    }
+
+    /// Whether it is logged in.
+    package var isReady: Bool { machine.isReady && connection != nil }
+    /// Whether there is a connection, ready or not.
+    package var isConnected: Bool { connection != nil }
+    /// Ids received and not yet known to be acknowledged: to be kept for the next process.
+    package var unconfirmed: [[UInt8]] { machine.unconfirmed }
+    /// Messages that the server has not acknowledged.
+    package var waitingUpstream: Int { unstored.count }
+
+    /// Opens the connection and logs in; `.loggedIn`, `.loginRefused` or `.closed` follows.
+    package func connect() throws(TransportError) {
+        guard connection == nil else { return }
+        isEnding = false
+        machine = DeviceMachine(
+            identity: identity, received: machine.unconfirmed, acknowledgement: acknowledgement)
+        connection = try reactor.connect(
+            to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
+    }
+
+    /// Sends a message, at once or after the next login; `.upstreamStored` follows when the server has it.
+    package func send(_ message: Upstream) {
+        if !message.persistentID.isEmpty { unstored.append(message) }
+        if isReady { write { $0.send(message, now: reactor.now.wall, out: &$1) } }
+    }
+
+    /// Sends a sign of life.
+    package func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
+
+    /// Ends the connection in order.
+    package func close() {
+        isEnding = true
+        connection?.close(.responseComplete)
+    }
+
+    /// Breaks the connection off without a word.
+    package func abort() {
+        isEnding = true
+        connection?.abort(.peerReset)
+    }
+
+    private func write(_ body: (inout DeviceMachine, inout Outbox) -> Void) {
+        guard let connection, connection.isOpen else { return }
+        body(&machine, &connection.outbox)
+        connection.setNeedsFlush()
+    }
+
+    private func setHeartbeat(_ now: Now) {
+        connection?.deadline =
+            heartbeatSeconds > 0 ? now.monotonic.advanced(seconds: heartbeatSeconds) : .distantFuture
+    }
+
+    // MARK: ConnectionDelegate
+
+    package func connectionOpened(_ connection: Connection, now: Now) {
+        connection.deadline = now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
+        write { $0.open(out: &$1) }
+    }
+
+    package func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        var events: [DeviceEvent] = []
+        machine.receive(bytes, out: &connection.outbox, events: &events)
+        for event in events {
+            switch event {
+            case .loggedIn:
+                backoff.reset()
+                setHeartbeat(now)
+                for message in unstored { machine.send(message, now: now.wall, out: &connection.outbox) }
+            case .loginRefused:
+                isEnding = true
+                connection.close(.loginRefused)
+            case .closeRequested: connection.close(.peerClosed)
+            case .upstreamStored(let id):
+                unstored.removeAll { $0.persistentID == id }
+            default: break
+            }
+            onEvent?(self, event, now)
+        }
+        if !connection.outbox.isEmpty { connection.setNeedsFlush() }
+    }
+
+    package func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+
+    package func connectionDeadline(_ connection: Connection, now: Now) {
+        guard machine.isReady else { return connection.abort(.loginDeadline) }
+        heartbeat()
+        setHeartbeat(now)
+    }
+
+    package func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        let detail = connection.failure
+        self.connection = nil
+        onEvent?(self, .closed(reason, detail: detail), now)
+        guard reconnects, !isEnding else { return }
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: backoff.next())) { [self] _ in
+            try? connect()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Basics
+
+/// What makes a device: its Android id and the secret that goes with it (mcs-device 5.1).
+package struct DeviceIdentity: Sendable {
+    /// The Android id.
+    package var androidID: UInt64
+    /// The security token.
+    package var securityToken: Redacted<UInt64>
+
+    /// An identity that a server gave.
+    package init(androidID: UInt64, securityToken: Redacted<UInt64>) {
+        self.androidID = androidID
+        self.securityToken = securityToken
+    }
+}
+
+/// What a device hears from the server.
+package enum DeviceEvent: Sendable {
+    /// The login stands.
+    case loggedIn
+    /// The login is refused; the code of the answer.
+    case loginRefused(code: Int32)
+    /// A message of an app server.
+    case message(DeviceMessage)
+    /// The server has a message of this device on disk; its persistent id.
+    case upstreamStored(persistentID: [UInt8])
+    /// A sign of life of the server, or its answer to ours.
+    case heartbeat(isAnswer: Bool)
+    /// The server asks to come again.
+    case closeRequested
+    /// Something that is understood by none of the above; a name for it.
+    case unexpected(String)
+    /// The connection is gone, always the last event; the words of the system or of OpenSSL, where there are any.
+    case closed(CloseReason, detail: String)
+}
+
+/// A message as a device receives it (mcs-device 2).
+package struct DeviceMessage: Sendable {
+    /// By which the server knows it after a reconnect; empty for a message that is not stored.
+    package var persistentID: [UInt8]
+    /// The sender, as registered.
+    package var from: [UInt8]
+    /// The app.
+    package var category: [UInt8]
+    /// The collapse key; empty for none.
+    package var collapseKey: [UInt8]
+    /// When the server took it, milliseconds since 1970; 0 where it does not say.
+    package var sentAt: UnixMilliseconds
+    /// The pairs, in order.
+    package var pairs: [(key: [UInt8], value: [UInt8])]
+
+    /// The value of a pair.
+    package subscript(key: StaticString) -> [UInt8]? {
+        pairs.first { $0.key.raw.equals(key) }?.value
+    }
+
+    /// Whether it says that stored messages were discarded.
+    package var isDeletedMarker: Bool { self["message_type"] == Array("deleted_messages".utf8) }
+}
+
+/// When a device acknowledges what it has received (mcs-device 3.3).
+package enum DeviceAcknowledgement: Sendable {
+    /// Never, as several libraries do: the next login says what came.
+    case never
+    /// By a stream ack after each batch of bytes that held a message.
+    case stream
+    /// By a stream ack after so many messages, as Chromium does after 10.
+    case streamEvery(Int)
+    /// By the ids of the messages.
+    case selective
+}
+
+/// A message to an app server, as a device sends it (mcs-device 4.1).
+package struct Upstream: Sendable {
+    /// The sender ID it goes to.
+    package var sender: SenderID
+    /// The app that sends it.
+    package var category: [UInt8]
+    /// The app's id for it.
+    package var messageID: [UInt8]
+    /// By which repeats are known; empty for fire and forget.
+    package var persistentID: [UInt8]
+    /// Seconds it may wait, 0 … 86,400.
+    package var lifetimeSeconds = Limits.upstreamLifetimeSeconds
+    /// The pairs, in order.
+    package var data: [(key: [UInt8], value: [UInt8])] = []
+
+    /// A message; all parts are the caller's.
+    package init(sender: SenderID, category: [UInt8], messageID: [UInt8], persistentID: [UInt8]) {
+        self.sender = sender
+        self.category = category
+        self.messageID = messageID
+        self.persistentID = persistentID
+    }
+}

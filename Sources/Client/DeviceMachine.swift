@@ -1,0 +1,239 @@
+package import Basics
+import Wire
+
+/// The device's side of one connection: bytes in, events and bytes out; it knows no socket and no clock (mcs-device 3).
+package struct DeviceMachine: ~Copyable {
+    private enum Stage {
+        case idle, loggingIn, ready, ended
+    }
+
+    private let identity: DeviceIdentity
+    private let acknowledgement: DeviceAcknowledgement
+    private var reader = MCS.FrameReader()
+    private var stage = Stage.idle
+    /// Frames sent, and frames received, the login included.
+    private var sent: Int32 = 0
+    private var received: Int32 = 0
+    /// The last count of received frames that was told.
+    private var told: Int32 = 0
+    /// Persistent ids received and not yet known to be acknowledged.
+    package private(set) var unconfirmed: [[UInt8]]
+    /// How many of them the login told.
+    private var reported = 0
+    /// Ids received since the last acknowledgement.
+    private var fresh: [[UInt8]] = []
+    private var freshCount = 0
+    private var wantsAckNow = false
+    /// Acknowledgements on their way: the frame that carries each, and how many ids are then confirmed.
+    private var acks: [(frame: Int32, count: Int)] = []
+    /// Messages on their way to the server: the frame that carries each, and its persistent id.
+    private var upstream: [(frame: Int32, persistentID: [UInt8])] = []
+
+    /// Whether messages may be sent.
+    package var isReady: Bool { stage == .ready }
+
+    /// A machine for one connection; `received` are the ids that earlier connections left unconfirmed.
+    package init(
+        identity: DeviceIdentity, received: [[UInt8]] = [], acknowledgement: DeviceAcknowledgement = .stream
+    ) {
+        self.identity = identity
+        self.acknowledgement = acknowledgement
+        unconfirmed = received
+    }
+
+    /// The connection is open: version octet and login, at once (mcs-device 1.2).
+    package mutating func open(out: inout Outbox) {
+        stage = .loggingIn
+        var login = MCS.LoginRequest()
+        let number = Array(String(identity.androidID).utf8)
+        login.id = Array("chrome-63.0.3234.0".utf8)
+        login.domain = Array("mcs.android.com".utf8)
+        login.user = number
+        login.resource = number
+        login.authToken = Array(String(identity.securityToken.revealed).utf8)
+        login.deviceID = Array("android-\(String(identity.androidID, radix: 16))".utf8)
+        login.settings = [MCS.Setting(name: Array("new_vc".utf8), value: [0x31])]
+        login.receivedIDs = unconfirmed.suffix(Limits.receivedIDs)
+        login.adaptiveHeartbeat = false
+        login.usesRMQ2 = true
+        login.authService = 2
+        login.networkType = 1
+        reported = unconfirmed.count
+        out.bytes.append(byte: MCS.version)
+        login.append(to: &out.bytes)
+        endFrame(&out)
+    }
+
+    /// Bytes came from the server.
+    package mutating func receive(_ bytes: RawSpan, out: inout Outbox, events: inout [DeviceEvent]) {
+        guard stage != .ended else { return }
+        // The reader is lent out, so that the frames can be handled meanwhile.
+        var reader = MCS.FrameReader()
+        swap(&reader, &self.reader)
+        do throws(MCSError) {
+            try reader.read(bytes) { (tag, message) throws(MCSError) in
+                try take(tag, message, &out, &events)
+                return stage != .ended
+            }
+        } catch {
+            stage = .ended
+            events.append(.unexpected("a frame that cannot be read"))
+        }
+        swap(&reader, &self.reader)
+        acknowledgeIfDue(&out)
+    }
+
+    private mutating func take(
+        _ tag: UInt8, _ message: RawSpan, _ out: inout Outbox, _ events: inout [DeviceEvent]
+    ) throws(MCSError) {
+        received &+= 1
+        switch try MCS.Message(tag: tag, decoding: message) {
+        case .loginResponse(let response): take(response, &events)
+        case .dataMessage(let message):
+            confirm(message.lastStreamIDReceived, &events)
+            events.append(.message(try note(message)))
+        case .iq(let iq):
+            confirm(iq.lastStreamIDReceived, &events)
+            if case .selectiveAck(let ids) = iq.content { settle(ids, &events) }
+        case .heartbeatPing(let ping):
+            confirm(ping.lastStreamIDReceived, &events)
+            MCS.Heartbeat(lastStreamIDReceived: news(), status: ping.status)
+                .append(as: .heartbeatAck, to: &out.bytes)
+            endFrame(&out)
+            events.append(.heartbeat(isAnswer: false))
+        case .heartbeatAck(let ack):
+            confirm(ack.lastStreamIDReceived, &events)
+            events.append(.heartbeat(isAnswer: true))
+        case .close:
+            stage = .ended
+            events.append(.closeRequested)
+        case .loginRequest, .streamError, nil: events.append(.unexpected("a frame of tag \(tag)"))
+        }
+    }
+
+    private mutating func take(_ response: MCS.LoginResponse, _ events: inout [DeviceEvent]) {
+        if let error = response.error {
+            stage = .ended
+            return events.append(.loginRefused(code: error.code))
+        }
+        // The server has stored what the login told, before it answers (mcs-device 3.1).
+        unconfirmed.removeFirst(min(reported, unconfirmed.count))
+        reported = 0
+        stage = .ready
+        events.append(.loggedIn)
+        confirm(response.lastStreamIDReceived, &events)
+    }
+
+    /// Remembers a message for the next acknowledgement.
+    private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
+        if let id = message.persistentID, !id.isEmpty {
+            if unconfirmed.count == Limits.receivedIDs { unconfirmed.removeFirst() }
+            unconfirmed.append(id)
+            fresh.append(id)
+        }
+        freshCount += 1
+        if message.immediateAck ?? false { wantsAckNow = true }
+        var pairs: [(key: [UInt8], value: [UInt8])] = []
+        try AppData.forEach(in: message.body.raw) { key, value in
+            pairs.append(([UInt8](copying: key), [UInt8](copying: value)))
+        }
+        return DeviceMessage(
+            persistentID: message.persistentID ?? [], from: message.from, category: message.category,
+            collapseKey: message.token ?? [], sentAt: message.sent ?? 0, pairs: pairs)
+    }
+
+    // MARK: Acknowledgements
+
+    private mutating func acknowledgeIfDue(_ out: inout Outbox) {
+        guard stage == .ready, freshCount > 0 else { return }
+        switch acknowledgement {
+        case .never: fresh.removeAll(keepingCapacity: true)
+        case .stream: acknowledge(.streamAck, &out)
+        case .streamEvery(let count):
+            if freshCount >= count || wantsAckNow { acknowledge(.streamAck, &out) }
+        case .selective: if !fresh.isEmpty { acknowledge(.selectiveAck(fresh), &out) }
+        }
+    }
+
+    private mutating func acknowledge(_ content: MCS.Iq.Content, _ out: inout Outbox) {
+        let frames: Int32? = if case .streamAck = content { news() } else { nil }
+        MCS.Iq(content, lastStreamIDReceived: frames).append(to: &out.bytes)
+        endFrame(&out)
+        if case .selectiveAck = content { noteAck(frame: sent) }
+    }
+
+    /// What to tell about received frames, if there is news and this device acknowledges at all.
+    private mutating func news() -> Int32? {
+        switch acknowledgement {
+        case .never, .selective: return nil
+        case .stream, .streamEvery: break
+        }
+        guard told != received else { return nil }
+        told = received
+        noteAck(frame: sent &+ 1)
+        return received
+    }
+
+    /// The frame of that count carries an acknowledgement of all ids that are fresh.
+    private mutating func noteAck(frame: Int32) {
+        if !fresh.isEmpty { acks.append((frame, fresh.count)) }
+        fresh.removeAll(keepingCapacity: true)
+        freshCount = 0
+        wantsAckNow = false
+    }
+
+    /// The server has received so many frames: the acknowledgements and messages in them have arrived.
+    private mutating func confirm(_ count: Int32?, _ events: inout [DeviceEvent]) {
+        guard let count else { return }
+        while let ack = acks.first, ack.frame <= count {
+            unconfirmed.removeFirst(min(ack.count, unconfirmed.count))
+            acks.removeFirst()
+        }
+        while let first = upstream.first, first.frame <= count {
+            if !first.persistentID.isEmpty {
+                events.append(.upstreamStored(persistentID: first.persistentID))
+            }
+            upstream.removeFirst()
+        }
+    }
+
+    /// The server names messages that it has.
+    private mutating func settle(_ ids: [[UInt8]], _ events: inout [DeviceEvent]) {
+        for id in ids { events.append(.upstreamStored(persistentID: id)) }
+        let named = Set(ids)
+        upstream.removeAll { named.contains($0.persistentID) }
+    }
+
+    // MARK: What is sent
+
+    /// Sends a message; only while `isReady`. `now` is the wall clock.
+    package mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {
+        var frame = MCS.DataMessage()
+        frame.id = message.messageID
+        frame.from = Array("gcm@chrome.com".utf8)
+        frame.to = Array("\(message.sender.number)@gcm.googleapis.com".utf8)
+        frame.category = message.category
+        var body = ByteBuffer()
+        for pair in message.data { AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body) }
+        frame.body = body.copied()
+        if !message.persistentID.isEmpty { frame.persistentID = message.persistentID }
+        frame.lastStreamIDReceived = news()
+        frame.timeToLive = Int32(clamping: message.lifetimeSeconds)
+        frame.sent = now / 1_000
+        frame.queued = 0
+        frame.append(to: &out.bytes)
+        endFrame(&out)
+        upstream.append((sent, message.persistentID))
+    }
+
+    /// Sends a sign of life; the answer is `.heartbeat`.
+    package mutating func heartbeat(out: inout Outbox) {
+        MCS.Heartbeat(lastStreamIDReceived: news()).append(as: .heartbeatPing, to: &out.bytes)
+        endFrame(&out)
+    }
+
+    private mutating func endFrame(_ out: inout Outbox) {
+        sent &+= 1
+        out.endRecord()
+    }
+}

@@ -1,0 +1,76 @@
+import Basics
+import Client
+import Testing
+import Wire
+
+/// A device's machine with what it sent and heard.
+final class DeviceBench {
+    static let identity = DeviceIdentity(
+        androidID: 600_000_000_000_000_001, securityToken: Redacted(700_000_000_000_000_002))
+
+    var machine: DeviceMachine
+    var out = Outbox()
+    var events: [DeviceEvent] = []
+    private var reader = MCS.FrameReader()
+
+    init(received: [[UInt8]] = [], acknowledgement: DeviceAcknowledgement = .stream) {
+        machine = DeviceMachine(
+            identity: Self.identity, received: received, acknowledgement: acknowledgement)
+    }
+
+    /// The frames sent since the last call.
+    func sent() -> [MCS.Message] {
+        var frames: [MCS.Message] = []
+        let bytes = out.bytes.copied()
+        out.removeAll()
+        do throws(MCSError) {
+            try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
+                if let frame = try MCS.Message(tag: tag, decoding: message) { frames.append(frame) }
+                return true
+            }
+        } catch { Issue.record("\(error)") }
+        return frames
+    }
+
+    /// Gives frames of the server in pieces of `step`, and returns what was sent meanwhile.
+    @discardableResult
+    func hear(_ frames: MCS.Message..., version: Bool = false, step: Int = .max) -> [MCS.Message] {
+        var buffer = ByteBuffer()
+        if version { buffer.append(byte: MCS.version) }
+        for frame in frames { frame.append(to: &buffer) }
+        let bytes = buffer.copied()
+        var at = 0
+        while at < bytes.count {
+            let end = step >= bytes.count - at ? bytes.count : at + step
+            let piece = Array(bytes[at..<end])
+            machine.receive(piece.raw, out: &out, events: &events)
+            at = end
+        }
+        return sent()
+    }
+
+    /// Goes through the login; the server has then sent two frames, the device one.
+    func logIn(step: Int = .max) {
+        machine.open(out: &out)
+        _ = sent()
+        var response = MCS.LoginResponse()
+        response.lastStreamIDReceived = 1
+        hear(.loginResponse(response), version: true, step: step)
+        hear(.iq(MCS.Iq(.selectiveAck([]))), step: step)
+        events.removeAll()
+    }
+
+    static func message(_ id: String, _ pairs: [(String, String)] = [("a", "b")]) -> MCS.DataMessage {
+        var message = MCS.DataMessage()
+        message.from = Array("123".utf8)
+        message.category = Array("a.b".utf8)
+        message.persistentID = Array(id.utf8)
+        message.sent = 5
+        var body = ByteBuffer()
+        for pair in pairs {
+            AppData.append(key: Array(pair.0.utf8).raw, value: Array(pair.1.utf8).raw, to: &body)
+        }
+        message.body = body.copied()
+        return message
+    }
+}

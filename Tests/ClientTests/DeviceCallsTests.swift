@@ -1,0 +1,50 @@
+import Basics
+import Client
+import Testing
+import Wire
+
+@Suite struct DeviceCallsTests {
+    private func answer(_ body: String, _ status: Int = 200) -> HTTPAnswer {
+        HTTPAnswer(status: status, headers: [], body: Array(body.utf8), closes: false)
+    }
+
+    @Test("A registration has exactly these bytes")
+    func register() {
+        var out = ByteBuffer()
+        let app = DeviceCalls.App(category: "com.example.app", sender: "123", subtype: "a b")
+        DeviceCalls.register(app, DeviceBench.identity).append(host: "h:1", to: &out)
+        let form = "app=com.example.app&device=600000000000000001&sender=123&X-subtype=a%20b"
+        #expect(
+            String(decoding: out.copied(), as: UTF8.self)
+                == "POST /c2dm/register3 HTTP/1.1\r\nHost: h:1\r\n"
+                + "Authorization: AidLogin 600000000000000001:700000000000000002\r\n"
+                + "Content-Type: application/x-www-form-urlencoded\r\n"
+                + "Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
+    }
+
+    @Test("No secret shows in the description of a request or of a device")
+    func secrets() {
+        let call = DeviceCalls.register(
+            DeviceCalls.App(category: "a", sender: "1"), DeviceBench.identity)
+        #expect(!"\(call)".contains("700000000000000002"))
+        #expect(!"\(DeviceBench.identity)".contains("700000000000000002"))
+        #expect(call.headers[0].value.revealed.contains("700000000000000002"))
+    }
+
+    @Test("A token is what follows the sign")
+    func token() throws {
+        #expect(try DeviceCalls.token(answer("token=abc:def")) == "abc:def")
+        #expect(try DeviceCalls.unregistered(answer("deleted=a.b")) == "a.b")
+    }
+
+    @Test("Refusals and nonsense are told apart (canary for the case above)")
+    func refusals() {
+        for text in ["Error=INVALID_SENDER", "token=", "nonsense", ""] {
+            #expect(throws: ClientError.self) { try DeviceCalls.token(answer(text)) }
+        }
+        #expect(throws: ClientError.self) { try DeviceCalls.token(answer("token=abc", 500)) }
+        do throws(ClientError) {
+            _ = try DeviceCalls.token(answer("Error=INVALID_SENDER"))
+        } catch { #expect("\(error)" == "the server refused: INVALID_SENDER") }
+    }
+}

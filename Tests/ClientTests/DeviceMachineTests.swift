@@ -1,0 +1,151 @@
+import Basics
+import Client
+import Testing
+import Wire
+
+@Suite struct DeviceMachineTests {
+    @Test("The login tells who it is and what it has")
+    func login() {
+        let bench = DeviceBench(received: [Array("id-1".utf8)])
+        bench.machine.open(out: &bench.out)
+        let first = bench.out.bytes.bytes.byte(at: 0)
+        #expect(first == 41)
+        guard case .loginRequest(let login)? = bench.sent().first else {
+            Issue.record("no login")
+            return
+        }
+        #expect(login.user == Array("600000000000000001".utf8) && login.resource == login.user)
+        #expect(login.authToken == Array("700000000000000002".utf8))
+        #expect(login.deviceID == Array("android-\(String(600_000_000_000_000_001, radix: 16))".utf8))
+        #expect(login.receivedIDs == [Array("id-1".utf8)])
+        #expect(login.authService == 2 && login.usesRMQ2 == true)
+        let before = bench.machine.unconfirmed.count
+        bench.hear(.loginResponse(MCS.LoginResponse()), version: true)
+        let after = (bench.machine.isReady, bench.machine.unconfirmed.count)
+        #expect(before == 1 && after == (true, 0))
+    }
+
+    @Test("A refused login is told, and what is received stays unconfirmed")
+    func refused() {
+        let bench = DeviceBench(received: [[1]])
+        bench.machine.open(out: &bench.out)
+        var response = MCS.LoginResponse()
+        response.error = MCS.ErrorInfo(code: 401)
+        bench.hear(.loginResponse(response), version: true)
+        guard case .loginRefused(401)? = bench.events.last else {
+            Issue.record("not told")
+            return
+        }
+        let state = (bench.machine.isReady, bench.machine.unconfirmed.count)
+        #expect(state == (false, 1))
+    }
+
+    @Test("Messages come out whole, whatever the pieces", arguments: [Int.max, 1, 5])
+    func messages(step: Int) {
+        let bench = DeviceBench(acknowledgement: .never)
+        bench.logIn(step: step)
+        let pairs = [("k", "v"), ("message_type", "deleted_messages")]
+        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1", pairs)), step: step).isEmpty)
+        guard case .message(let message)? = bench.events.first else {
+            Issue.record("no message")
+            return
+        }
+        #expect(message.persistentID == Array("p-1".utf8) && message["k"] == Array("v".utf8))
+        #expect(message.isDeletedMarker && message.sentAt == 5)
+        let unconfirmed = bench.machine.unconfirmed
+        #expect(unconfirmed == [Array("p-1".utf8)])
+    }
+
+    @Test("A stream ack counts every frame of the server")
+    func streamAck() {
+        let bench = DeviceBench()
+        bench.logIn()
+        let sent = bench.hear(
+            .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
+        #expect(sent == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4))])
+        let counts = [nil, 1, 2].map { count in
+            if let count {
+                bench.hear(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: Int32(count))))
+            }
+            return bench.machine.unconfirmed.count
+        }
+        // The device's second frame carried the ack: once the server has it, the ids are confirmed.
+        #expect(counts == [2, 2, 0])
+    }
+
+    @Test("Acks may be saved up, unless the server wants one at once")
+    func savedUp() {
+        let bench = DeviceBench(acknowledgement: .streamEvery(3))
+        bench.logIn()
+        #expect(bench.hear(.dataMessage(DeviceBench.message("1"))).isEmpty)
+        #expect(bench.hear(.dataMessage(DeviceBench.message("2"))).isEmpty)
+        #expect(bench.hear(.dataMessage(DeviceBench.message("3"))).count == 1)
+        var urgent = DeviceBench.message("4")
+        urgent.immediateAck = true
+        #expect(bench.hear(.dataMessage(urgent)).count == 1)
+    }
+
+    @Test("A selective ack names the messages")
+    func selective() {
+        let bench = DeviceBench(acknowledgement: .selective)
+        bench.logIn()
+        let sent = bench.hear(
+            .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
+        #expect(sent == [.iq(MCS.Iq(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
+    }
+
+    @Test("A device that never acknowledges says nothing, in pings neither (canary)")
+    func never() {
+        let bench = DeviceBench(acknowledgement: .never)
+        bench.logIn()
+        bench.hear(.dataMessage(DeviceBench.message("p-1")))
+        let sent = bench.hear(.heartbeatPing(MCS.Heartbeat(status: 1)))
+        #expect(sent == [.heartbeatAck(MCS.Heartbeat(status: 1))])
+        let count = bench.machine.unconfirmed.count
+        #expect(count == 1)
+    }
+
+    @Test("An upstream message is told as stored when its frame is counted")
+    func upstream() {
+        let bench = DeviceBench()
+        bench.logIn()
+        var message = Upstream(
+            sender: SenderID(123), category: Array("a.b".utf8), messageID: Array("m".utf8),
+            persistentID: Array("p".utf8))
+        message.data = [(Array("k".utf8), Array("v".utf8))]
+        message.lifetimeSeconds = 60
+        bench.machine.send(message, now: 1_700_000_000_000, out: &bench.out)
+        guard case .dataMessage(let frame)? = bench.sent().first else {
+            Issue.record("no frame")
+            return
+        }
+        #expect(frame.to == Array("123@gcm.googleapis.com".utf8) && frame.id == Array("m".utf8))
+        #expect(frame.timeToLive == 60 && frame.sent == 1_700_000_000)
+        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 1)))
+        #expect(bench.events.isEmpty)
+        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        guard case .upstreamStored(let id)? = bench.events.first else {
+            Issue.record("not told")
+            return
+        }
+        #expect(id == Array("p".utf8))
+    }
+
+    @Test("Close and frames that cannot be read are told")
+    func ends() {
+        let bench = DeviceBench()
+        bench.logIn()
+        bench.hear(.close(MCS.Close()))
+        guard case .closeRequested? = bench.events.last else {
+            Issue.record("not told")
+            return
+        }
+        let other = DeviceBench()
+        other.logIn()
+        other.machine.receive([0x63].raw, out: &other.out, events: &other.events)
+        guard case .unexpected? = other.events.last else {
+            Issue.record("not told")
+            return
+        }
+    }
+}

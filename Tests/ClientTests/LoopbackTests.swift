@@ -1,0 +1,174 @@
+import Basics
+import Client
+import Testing
+import Transport
+import Wire
+
+/// A server on loopback that answers each piece it reads by a closure.
+final class ScriptedServer: ConnectionDelegate {
+    let reactor: Reactor
+    private(set) var address = SocketAddress.loopback(port: 0)
+    private(set) var accepted = 0
+    private let answer: (ScriptedServer, [UInt8]) -> [UInt8]?
+
+    init(_ answer: @escaping (ScriptedServer, [UInt8]) -> [UInt8]?) throws {
+        reactor = try Reactor(index: 0)
+        self.answer = answer
+        let socket = try ListeningSocket(tcp: .loopback(port: 0))
+        address = socket.address
+        try reactor.listen(on: socket, name: "test", tls: nil) { [unowned self] _ in
+            accepted += 1
+            return self
+        }
+    }
+
+    var endpoint: Endpoint { Endpoint(address: address, tls: nil) }
+
+    func connectionOpened(_ connection: Connection, now: Now) {}
+    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        guard let reply = answer(self, [UInt8](copying: bytes)) else {
+            return connection.close(.responseComplete)
+        }
+        connection.outbox.bytes.append(reply)
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    func connectionDeadline(_ connection: Connection, now: Now) {}
+    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {}
+}
+
+@Suite struct LoopbackTests {
+    private func ok(_ body: String) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }
+
+    @Test("Requests go over one connection, one after the other")
+    func requests() throws {
+        let server = try ScriptedServer { [self] _, request in
+            ok(String(decoding: request.prefix { $0 != 0x0D }, as: UTF8.self))
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(try client.answer(to: HTTPCall("GET", "/a")).text == "GET /a HTTP/1.1")
+        #expect(try client.answer(to: HTTPCall("GET", "/b")).text == "GET /b HTTP/1.1")
+        #expect(server.accepted == 1)
+    }
+
+    @Test("A kept connection that the server ends is opened again; a first one is not")
+    func reopened() throws {
+        var seen = 0
+        let server = try ScriptedServer { [self] _, _ in
+            seen += 1
+            return seen == 2 ? nil : ok("fine")
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(try client.answer(to: HTTPCall("GET", "/")).text == "fine")
+        #expect(try client.answer(to: HTTPCall("GET", "/")).text == "fine")
+        #expect(server.accepted == 2)
+        let silent = try ScriptedServer { _, _ in nil }
+        let other = HTTPClient(reactor: silent.reactor, endpoint: silent.endpoint)
+        #expect(throws: ClientError.self) { try other.answer(to: HTTPCall("GET", "/")) }
+        #expect(silent.accepted == 1)
+    }
+
+    @Test("Enrolment checks in, registers and gives the token")
+    func enrolment() throws {
+        let server = try ScriptedServer { [self] _, request in
+            let text = String(decoding: request, as: UTF8.self)
+            guard text.hasPrefix("POST /checkin ") else { return ok("token=abc") }
+            var body = ByteBuffer()
+            CheckInResponse(time: 1, androidID: 5, securityToken: 6).append(to: &body)
+            return Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body.copied()
+        }
+        let outcome = try DeviceEnrolment.run(
+            nil, DeviceCalls.App(category: "a", sender: "1"), reactor: server.reactor,
+            endpoint: server.endpoint)
+        #expect(outcome.token == "abc" && outcome.identity.androidID == 5)
+        #expect(outcome.identity.securityToken.revealed == 6)
+    }
+
+    @Test("A refused registration is told (canary for the case above)")
+    func refused() throws {
+        let server = try ScriptedServer { [self] _, _ in ok("Error=INVALID_SENDER") }
+        #expect(throws: ClientError.self) {
+            try DeviceEnrolment.run(
+                nil, DeviceCalls.App(category: "a", sender: "1"), reactor: server.reactor,
+                endpoint: server.endpoint)
+        }
+    }
+
+    @Test("An app server logs in over a socket, sends, hears its ack, and ends in order")
+    func appServer() throws {
+        var turn = 0
+        let server = try ScriptedServer { _, _ in
+            turn += 1
+            let ack = "{\"message_type\":\"ack\",\"from\":\"T\",\"message_id\":\"m\"}"
+            let answers = [
+                AppServerBench.header + AppServerBench.mechanisms, AppServerBench.success,
+                AppServerBench.header + AppServerBench.features, AppServerBench.bound,
+                AppServerBench.answer(ack), "</stream:stream>",
+            ]
+            return Array(answers[min(turn, answers.count) - 1].utf8)
+        }
+        let client = AppServerClient(
+            reactor: server.reactor, endpoint: server.endpoint,
+            login: AppServerLogin(sender: SenderID(1), key: Redacted([0x4B])))
+        var heard: [String] = []
+        client.onEvent = { client, event, _ in
+            switch event {
+            case .ready:
+                heard.append("ready")
+                client.send(Downstream(to: [0x54], messageID: [0x6D]))
+            case .acknowledged:
+                heard.append("acknowledged")
+                client.end()
+            case .closed: heard.append("closed")
+            default: break
+            }
+        }
+        try client.connect()
+        let isDone = server.reactor.turn(seconds: 10) { heard.last == "closed" }
+        #expect(isDone && heard == ["ready", "acknowledged", "closed"])
+    }
+
+    @Test("A device sends what waits after its login, again after a loss, until it is stored")
+    func device() throws {
+        var frames = 0
+        let server = try ScriptedServer { server, bytes in
+            // The first connection answers the login, and breaks when the message comes.
+            if server.accepted == 1, bytes[0] != MCS.version { return nil }
+            var out = ByteBuffer()
+            if bytes[0] == MCS.version {
+                out.append(byte: MCS.version)
+                MCS.LoginResponse().append(to: &out)
+            } else {
+                frames += 1
+                MCS.Iq(.streamAck, lastStreamIDReceived: 2).append(to: &out)
+            }
+            return out.copied()
+        }
+        let client = DeviceClient(
+            reactor: server.reactor, endpoint: server.endpoint, identity: DeviceBench.identity)
+        client.reconnects = true
+        var stored: [[UInt8]] = []
+        client.onEvent = { _, event, _ in
+            if case .upstreamStored(let id) = event { stored.append(id) }
+        }
+        client.send(Upstream(sender: SenderID(1), category: [0x61], messageID: [0x6D], persistentID: [0x70]))
+        try client.connect()
+        #expect(server.reactor.turn(seconds: 10) { !stored.isEmpty })
+        #expect(stored == [[0x70]] && client.waitingUpstream == 0)
+        #expect(server.accepted == 2 && frames == 1)
+        client.close()
+    }
+
+    @Test("Nobody listening is told")
+    func nobody() throws {
+        let reactor = try Reactor(index: 0)
+        let socket = try ListeningSocket(tcp: .loopback(port: 0))
+        let address = socket.address
+        _ = consume socket
+        let client = HTTPClient(reactor: reactor, endpoint: Endpoint(address: address, tls: nil))
+        #expect(throws: ClientError.self) { try client.answer(to: HTTPCall("GET", "/")) }
+    }
+}
