@@ -44,6 +44,8 @@ package enum Limits {
     package static let heldBytes = 262_144
     /// Message ids remembered per connection to refuse a repeated one.
     package static let rememberedMessageIDs = 10_000
+    /// Milliseconds for answers still owed after an app server has ended its stream: clients wait two seconds.
+    package static let farewellMilliseconds: Int64 = 1_000
     /// Octets of a refused value shown in a NACK: enough to recognise it.
     package static let refusalTextBytes = 64
     /// Octets of a message id: clients use under 100; it returns in acks and receipts.

@@ -1,0 +1,65 @@
+import Basics
+
+/// Messages that came while the window was full, as JSON text, first in first out.
+struct AppServerHeldMessages: ~Copyable {
+    private struct Entry {
+        /// Octets of the stanza's id; -1: it has none.
+        var idLength: Int
+        var textLength: Int
+        var length: Int { max(idLength, 0) + textLength }
+    }
+
+    private var bytes = ByteBuffer()
+    private var entries: [Entry] = []
+    private var head = 0
+    private var headOffset = 0
+
+    init() {}
+
+    /// Whether nothing is held.
+    var isEmpty: Bool { head == entries.count }
+
+    /// Octets held.
+    var count: Int { bytes.count - headOffset }
+
+    /// Keeps a message.
+    mutating func append(_ text: RawSpan, id: String?) {
+        if let id { bytes.append(text: id) }
+        bytes.append(text)
+        entries.append(Entry(idLength: id?.utf8.count ?? -1, textLength: text.byteCount))
+    }
+
+    /// The oldest message's text; there must be one.
+    var first: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let start = headOffset + max(entries[head].idLength, 0)
+            return bytes.bytes.extracting(start..<start + entries[head].textLength)
+        }
+    }
+
+    /// The id of the oldest message's stanza; nil if it has none.
+    var firstID: String? {
+        guard entries[head].idLength >= 0 else { return nil }
+        let id = bytes.bytes.extracting(headOffset..<headOffset + entries[head].idLength)
+        return String(decoding: [UInt8](copying: id), as: UTF8.self)
+    }
+
+    /// Drops the oldest message; there must be one.
+    mutating func removeFirst() {
+        headOffset += entries[head].length
+        head += 1
+        if isEmpty {
+            bytes.removeAll()
+            entries.removeAll()
+            head = 0
+            headOffset = 0
+        } else if headOffset > bytes.count / 2 {
+            // Moves each octet once on average.
+            bytes.removeFirst(headOffset)
+            entries.removeFirst(head)
+            head = 0
+            headOffset = 0
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Basics
+import Delivery
+import Wire
+
+extension AppServerSession {
+    /// A `<message>`: a downstream message, an ack, or neither (ccs-xmpp 3.4).
+    mutating func received(_ message: borrowing MessageStanza, in chunk: RawSpan, _ io: inout SessionIO) {
+        guard stage == .ready else { return fail(.notAuthorized, .notAuthorized, &io) }
+        if message.hasFrom, !isOwn(message.from(in: chunk)) {
+            return fail(.invalidFrom, .protocolViolation, &io)
+        }
+        guard !message.isError else { return }
+        switch message.form {
+        case .usable: break
+        case .withoutPayload:
+            return stanzaError(message.id(in: chunk), nil, "The message has no gcm element", &io)
+        case .severalPayloads:
+            return stanzaError(
+                message.id(in: chunk), message.payload(in: chunk), "The message has several gcm elements", &io
+            )
+        case .elementsInPayload:
+            return stanzaError(
+                message.id(in: chunk), message.payload(in: chunk), "The gcm element must hold text alone", &io
+            )
+        }
+        let text = message.payload(in: chunk)
+        do throws(PayloadError) {
+            let payload = try AppServerPayload(text)
+            switch payload.kind {
+            case .acknowledgement: received(acknowledgement: payload, &io)
+            case .downstream:
+                if isDraining || (held.isEmpty && tickets.hasRoom && !isCongested) {
+                    try submit(payload, &io)
+                } else {
+                    held.append(text, id: message.id(in: chunk))
+                }
+            }
+        } catch {
+            stanzaError(message.id(in: chunk), text, error.text, &io)
+        }
+    }
+
+    /// Steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or hands it to the core under a ticket.
+    private mutating func submit(
+        _ payload: borrowing AppServerPayload, _ io: inout SessionIO
+    ) throws(PayloadError) {
+        guard let sender else { return }
+        let id = try payload.messageID()
+        let hash = recentIDs.hash(id)
+        do throws(Refusal) {
+            guard !recentIDs.contains(hash) else { throw .repeatedMessageID }
+            guard !isDraining else { throw .draining }
+            recentIDs.remember(hash)
+            let message = try DownstreamMessage(payload, lenientLifetime: settings.lenientLifetime)
+            let body = try translation.body(
+                of: message, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix)
+            let to = payload.reader.string(message.to)
+            guard let target = settings.seal.name(of: to.raw) else { throw .invalidToken }
+            let ticket = tickets.open(messageID: id, to: to, hash: hash)
+            io.events.append(
+                .submitted(
+                    Submission(
+                        origin: Origin(connection: connection, ticket: ticket), sender: sender,
+                        target: target,
+                        messageID: id, collapseKey: Translation.collapseKey(of: message),
+                        lifetimeSeconds: message.lifetimeSeconds,
+                        priority: Translation.priority(of: message), wantsReceipt: message.wantsReceipt,
+                        isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage, body: body))
+            )
+        } catch {
+            var to = ByteBuffer()
+            payload.append(.to, to: &to)
+            AnswerWriter.appendNack(to: to.bytes, messageID: id.raw, error, into: &io.out.bytes)
+            io.out.endRecord()
+        }
+    }
+
+    /// Submits what was held, in order, as far as the window allows.
+    mutating func submitHeld(_ io: inout SessionIO) {
+        guard !held.isEmpty else { return }
+        var waiting = AppServerHeldMessages()
+        swap(&waiting, &held)
+        while !waiting.isEmpty, isDraining || (tickets.hasRoom && !isCongested) {
+            do throws(PayloadError) {
+                try submit(AppServerPayload(waiting.first), &io)
+            } catch {
+                stanzaError(waiting.firstID, waiting.first, error.text, &io)
+            }
+            waiting.removeFirst()
+        }
+        swap(&waiting, &held)
+    }
+
+    /// The core has taken the message of a ticket.
+    mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO) {
+        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        AnswerWriter.appendAck(
+            to: entry.to.raw, messageID: entry.messageID.raw,
+            canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
+        answered(&io)
+    }
+
+    /// The core refuses the message of a ticket; where trying again may help, the id is free for it.
+    mutating func refuse(_ ticket: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
+        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        if refusal.isRetryable { recentIDs.forget(entry.hash) }
+        AnswerWriter.appendNack(
+            to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
+        answered(&io)
+    }
+
+    private mutating func answered(_ io: inout SessionIO) {
+        io.out.endRecord()
+        submitHeld(&io)
+        if stage == .finishing, tickets.count == 0 { finish(&io) }
+    }
+
+    /// Answers a message that no NACK can answer (ccs-xmpp 3.5).
+    private func stanzaError(_ id: String?, _ payload: RawSpan?, _ text: String, _ io: inout SessionIO) {
+        StanzaCondition.badRequest.appendMessage(
+            to: jid, id: id, payload: payload, text: text, to: &io.out.bytes)
+        io.out.endRecord()
+    }
+}

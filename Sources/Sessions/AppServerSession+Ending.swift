@@ -1,0 +1,81 @@
+import Basics
+import Delivery
+import Wire
+
+extension AppServerSession {
+    /// Ends the stream with an error, whatever the stage (ccs-xmpp 1.11).
+    mutating func fail(_ condition: StreamCondition, _ reason: CloseReason, _ io: inout SessionIO) {
+        guard stage != .over else { return }
+        if stage == .opening || stage == .restarting {
+            // A stream error stands in a stream of ours (RFC 6120, 4.9.1.2).
+            StreamHeader.appendAnswer(from: settings.defaultDomain, id: settings.random(), to: &io.out.bytes)
+            io.out.endRecord()
+        }
+        condition.append(to: &io.out.bytes)
+        io.out.endRecord()
+        end(reason, &io)
+    }
+
+    /// The app server has ended its stream: what it still waits for is answered first, if that is soon.
+    mutating func peerEnded(_ io: inout SessionIO) {
+        guard stage == .ready, tickets.count > 0 else { return end(.peerEndedStream, &io) }
+        stage = .finishing
+        stageDeadline = .distantFuture
+    }
+
+    /// The wait for answers is over.
+    mutating func finish(_ io: inout SessionIO) { end(.peerEndedStream, &io) }
+
+    /// The host or the core ends the connection.
+    mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {
+        switch reason {
+        case .systemShutdown where !isDraining || tickets.count > 0: fail(.systemShutdown, reason, &io)
+        case .credentialsRevoked: fail(.reset, reason, &io)
+        case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
+        case .tooManyConnections: fail(.resourceConstraint, reason, &io)
+        case .deadPeer: fail(.connectionTimeout, reason, &io)
+        default:
+            if stage == .opening || stage == .restarting {
+                // There is no stream of ours to end yet.
+                fail(.undefinedCondition, reason, &io)
+            } else {
+                end(reason, &io)
+            }
+        }
+    }
+
+    /// Announces that no new messages are taken; what is on its way still is (ccs-xmpp 3.7).
+    mutating func drain(_ io: inout SessionIO) {
+        guard !isDraining else { return }
+        isDraining = true
+        if stage == .ready { announceDraining(&io) }
+    }
+
+    /// Tells both sides, and refuses what was held.
+    mutating func announceDraining(_ io: inout SessionIO) {
+        AnswerWriter.appendDraining(
+            messageID: settings.controlMessageID ? settings.random() : nil, into: &io.out.bytes)
+        io.out.endRecord()
+        if let sender { io.events.append(.appServerDraining(connection, sender)) }
+        submitHeld(&io)
+    }
+
+    /// Tells the core that a session it knows of is gone; once.
+    ///
+    /// A login that is still being checked counts: the core may have let it in meanwhile.
+    mutating func reportEnd(_ io: inout SessionIO) {
+        guard let sender else { return }
+        self.sender = nil
+        io.events.append(.appServerClosed(connection, sender))
+    }
+
+    private mutating func end(_ reason: CloseReason, _ io: inout SessionIO) {
+        guard stage != .over else { return }
+        StreamHeader.appendEnd(to: &io.out.bytes)
+        io.out.endRecord()
+        stage = .over
+        io.close = reason
+        held = AppServerHeldMessages()
+        early.removeAll()
+    }
+}

@@ -1,0 +1,70 @@
+import Basics
+import Delivery
+import Wire
+
+extension AppServerSession {
+    /// One step of SASL (ccs-xmpp 1.5).
+    mutating func received(_ step: SASL.Step, _ io: inout SessionIO) {
+        switch step {
+        case .auth(let payload): check(payload, &io)
+        case .response(let payload) where stage == .challenged: check(payload, &io)
+        case .response: failLogin(.malformedRequest, .loginRefused, &io)
+        case .authWithoutPayload:
+            stage = .challenged
+            SASL.appendChallenge(to: &io.out.bytes)
+            io.out.endRecord()
+        case .abort: failLogin(.aborted, .loginRefused, &io)
+        case .unknownMechanism: failLogin(.invalidMechanism, .loginRefused, &io)
+        }
+    }
+
+    private mutating func check(_ payload: String, _ io: inout SessionIO) {
+        do throws(SASL.Condition) {
+            let credentials = try SASL.credentials(
+                payload, acceptedDomains: settings.acceptedDomains, defaultDomain: settings.defaultDomain)
+            sender = credentials.sender
+            domain = credentials.domain
+            stage = .checking
+            io.events.append(
+                .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
+        } catch {
+            failLogin(error, .loginRefused, &io)
+        }
+    }
+
+    /// The core takes the key: the client opens its second stream.
+    mutating func loginAccepted(_ io: inout SessionIO) {
+        guard stage == .checking else { return }
+        SASL.appendSuccess(to: &io.out.bytes)
+        io.out.endRecord()
+        reader.restart()
+        stage = .restarting
+        readHeld(&io)
+    }
+
+    /// The core does not take the key; the client may try again.
+    mutating func loginRefused(_ refusal: LoginRefusal, _ io: inout SessionIO) {
+        guard stage == .checking else { return }
+        sender = nil
+        let condition: SASL.Condition =
+            switch refusal {
+            case .wrongCredentials: .notAuthorized
+            case .expiredCredentials: .credentialsExpired
+            case .suspended: .accountDisabled
+            case .tooManyConnections, .unavailable: .temporaryAuthFailure
+            }
+        failLogin(condition, refusal == .tooManyConnections ? .tooManyConnections : .loginRefused, &io)
+        readHeld(&io)
+    }
+
+    /// Answers a failure; after so many the connection ends, since more are guesses.
+    private mutating func failLogin(
+        _ condition: SASL.Condition, _ reason: CloseReason, _ io: inout SessionIO
+    ) {
+        stage = .login
+        condition.append(to: &io.out.bytes)
+        io.out.endRecord()
+        failedLogins += 1
+        if failedLogins >= Limits.loginsPerConnection { fail(.policyViolation, .tooManyLogins, &io) }
+    }
+}

@@ -1,0 +1,147 @@
+package import Basics
+package import Delivery
+import Wire
+
+/// The machine of one app server's connection: login, binding, messages both ways, draining and the end (ccs-xmpp 1 to 5).
+///
+/// One server stanza is one record. It never answers for the core: an ACK is written when the core says so.
+package struct AppServerSession: ~Copyable, ProtocolSession {
+    /// How far the connection has come.
+    enum Stage {
+        /// The header of the first stream is due.
+        case opening
+        /// `<auth>` is due.
+        case login
+        /// A challenge was sent; `<response>` is due.
+        case challenged
+        /// The core is checking the key; what comes meanwhile is held.
+        case checking
+        /// The header of the second stream is due.
+        case restarting
+        /// A resource must be bound.
+        case binding
+        /// Messages go both ways.
+        case ready
+        /// The app server has ended its stream; answers to what it sent are still written.
+        case finishing
+        /// Nothing more is read or written.
+        case over
+    }
+
+    let connection: ConnectionID
+    let settings: SessionSettings
+    var stage = Stage.opening
+    var reader = StanzaReader()
+    /// Bytes that came while the key was being checked.
+    var early = ByteBuffer()
+    var failedLogins = 0
+    /// Who logs in or has logged in; never the password.
+    var sender: SenderID?
+    /// Domain behind the sender ID at login; the bound JID uses it.
+    var domain = ""
+    /// The bound full JID.
+    var jid = ""
+    var isDraining = false
+    /// Whether outbound octets pile up: then no more messages are taken, since each needs an answer.
+    var isCongested = false
+    /// Until when the login must be done; at first absolute, later that of the farewell.
+    var stageDeadline: Instant
+    /// When something was last sent.
+    var lastSent: Instant
+
+    var tickets: AppServerTickets
+    var recentIDs: AppServerMessageIDs
+    var held = AppServerHeldMessages()
+    var outstanding: AppServerOutstanding
+    var translation = Translation()
+
+    /// A session on a new connection whose TLS handshake is done.
+    package init(connection: ConnectionID, settings: SessionSettings, now: Now) {
+        self.connection = connection
+        self.settings = settings
+        stageDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
+        lastSent = now.monotonic
+        tickets = AppServerTickets(window: settings.pendingWindow)
+        recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
+        outstanding = AppServerOutstanding(window: settings.pendingWindow)
+    }
+
+    package var deadline: Instant {
+        switch stage {
+        case .over: .distantFuture
+        case .ready:
+            settings.keepaliveSeconds > 0
+                ? lastSent.advanced(seconds: settings.keepaliveSeconds) : .distantFuture
+        default: stageDeadline
+        }
+    }
+
+    package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+        let sentBefore = io.out.bytes.count
+        read(bytes, &io)
+        settle(sentBefore, now, &io)
+    }
+
+    package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+        let sentBefore = io.out.bytes.count
+        switch command {
+        case .loginAccepted: loginAccepted(&io)
+        case .loginRefused(let refusal): loginRefused(refusal, &io)
+        case .acknowledge(let ticket, let canonical): acknowledge(ticket, canonical, &io)
+        case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
+        case .deliverUpstream(let message): deliver(message, &io)
+        case .drain: drain(&io)
+        case .close(let reason): close(reason, &io)
+        default: break
+        }
+        settle(sentBefore, now, &io)
+    }
+
+    package mutating func wake(now: Now, io: inout SessionIO) {
+        let sentBefore = io.out.bytes.count
+        if deadline <= now.monotonic {
+            switch stage {
+            case .over: break
+            case .ready: keepAlive(now, &io)
+            case .finishing: finish(&io)
+            default: fail(.connectionTimeout, .loginDeadline, &io)
+            }
+        }
+        settle(sentBefore, now, &io)
+    }
+
+    package mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
+        let sentBefore = io.out.bytes.count
+        self.isCongested = isCongested
+        submitHeld(&io)
+        settle(sentBefore, now, &io)
+    }
+
+    package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
+        stage = .over
+        reportEnd(&io)
+    }
+
+    /// What every call ends with: whether to read on, and when something was last sent.
+    private mutating func settle(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
+        if io.out.bytes.count != sentBefore { lastSent = now.monotonic }
+        if stage == .finishing, stageDeadline == .distantFuture {
+            stageDeadline = now.monotonic.advanced(milliseconds: Limits.farewellMilliseconds)
+        }
+        // The core's answer about the key comes first; a full window presses back once enough is held.
+        if stage == .checking || held.count > Limits.heldBytes {
+            io.isReading = false
+        } else if held.count <= Limits.heldBytes / 2 {
+            io.isReading = true
+        }
+    }
+
+    /// One space, alone in its record: clients take it for the sign that all is well (ccs-xmpp 1.9).
+    private mutating func keepAlive(_ now: Now, _ io: inout SessionIO) {
+        lastSent = now.monotonic
+        translation.releaseBuffers()
+        guard !isCongested else { return }
+        io.out.bytes.append(" ")
+        io.out.endRecord()
+    }
+}
