@@ -59,6 +59,8 @@ package enum ErrorCode {
             "InvalidJson: INVALID_FIELD : Field \"\(field)\" cannot be used: \(reason)"
         case .packageMismatch:
             "InvalidJson: INVALID_PACKAGE_NAME : Field \"restricted_package_name\" is not the app of the token"
+        case .badAck(PayloadField.messageID.name):
+            "Invalid ack: field \"message_id\" must name a message sent on this connection"
         case .badAck(let field): "Invalid ack: field \"\(field)\" must be present and a string"
         default: refusal.word
         }

@@ -1,0 +1,173 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// Transcripts of app servers: one `S:` line is one record, events and commands are words and `name=value`.
+struct AppServerDialect: TranscriptDialect {
+    /// A seal that makes the same tokens in every run.
+    static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
+    private static let device = DeviceID(1 << 60)
+
+    private var settings = SessionSettings(
+        seal: AppServerDialect.seal, digest: { SecretDigest(octets: $0) }, random: { 0 })
+
+    /// The settings of the spec.
+    init() {}
+
+    var values: [String: String] {
+        var values: [String: String] = [:]
+        for number in 1...3 as ClosedRange<UInt64> {
+            values["TOKEN\(number == 1 ? "" : String(number))"] = String(
+                decoding: Self.seal.token(for: Self.name(number)), as: UTF8.self)
+        }
+        values["STREAM"] =
+            #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
+        values["MECHANISMS"] =
+            #"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl"><mechanism>X-OAUTH2</mechanism><mechanism>X-GOOGLE-TOKEN</mechanism><mechanism>PLAIN</mechanism></mechanisms></stream:features>"#
+        values["FEATURES"] =
+            #"<stream:features><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/><session xmlns="urn:ietf:params:xml:ns:xmpp-session"/></stream:features>"#
+        return values
+    }
+
+    private static func name(_ number: UInt64) -> RegistrationName {
+        RegistrationName(device: device, number: RegistrationNumber(number))
+    }
+
+    mutating func configure(_ setting: String) throws {
+        let words = setting.split(separator: " ").map(String.init)
+        let number = words.count > 1 ? Int(words[1]) : nil
+        switch (words.first, number) {
+        case ("pending_window", let number?): settings.pendingWindow = number
+        case ("keepalive_seconds", let number?): settings.keepaliveSeconds = number
+        case ("login_deadline_seconds", let number?): settings.loginDeadlineSeconds = number
+        case ("strict_acks", nil): settings.strictAcks = true
+        case ("control_message_id", nil): settings.controlMessageID = true
+        case ("lenient_time_to_live", nil): settings.lenientLifetime = true
+        case ("reserve_gcm_prefix", nil): settings.reservesGCMPrefix = true
+        default: throw BadLine(text: setting)
+        }
+    }
+
+    /// A line that cannot be read.
+    struct BadLine: Error { let text: String }
+
+    func makeSession(now: Now) -> AppServerSession {
+        var settings = settings
+        let random = Draws()
+        settings.random = { random.next() }
+        return AppServerSession(
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
+    }
+
+    func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8] { try text.bytes(line) }
+
+    mutating func units(of sent: [[UInt8]]) throws -> [[UInt8]] { sent }
+
+    func shown(_ event: Event) -> String {
+        switch event {
+        case .appServerLogin(_, let sender, let key):
+            "login \(sender.number) key=\(String(decoding: key.octets, as: UTF8.self))"
+        case .appServerReady(_, let sender): "ready \(sender.number)"
+        case .appServerDraining(_, let sender): "draining \(sender.number)"
+        case .appServerClosed(_, let sender): "closed \(sender.number)"
+        case .upstreamSettled(_, let sender, let sequence, let settlement):
+            "settled \(sender.number) \(sequence.number) \(settlement)"
+        case .submitted(let submission): shown(submission)
+        default: "\(event)"
+        }
+    }
+
+    private func shown(_ message: Submission) -> String {
+        var text =
+            "submitted #\(message.origin.ticket) id=\(String(decoding: message.messageID, as: UTF8.self))"
+        text += " to=\(message.target.number.number)"
+        if let key = message.collapseKey { text += " collapse=\(String(decoding: key, as: UTF8.self))" }
+        if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
+        if message.priority == .high { text += " high" }
+        if message.wantsReceipt { text += " receipt" }
+        if message.isDryRun { text += " dry" }
+        if let package = message.restrictedPackage {
+            text += " package=\(String(decoding: package, as: UTF8.self))"
+        }
+        var pairs: [String] = []
+        try? AppData.forEach(in: message.body.raw) { key, value in
+            pairs.append(
+                String(decoding: [UInt8](copying: key), as: UTF8.self) + "="
+                    + String(decoding: [UInt8](copying: value), as: UTF8.self))
+        }
+        return text + " {" + pairs.joined(separator: ";") + "}"
+    }
+
+    func command(_ line: String) throws -> SessionCommand? {
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        let fields = Fields(words.count > 1 ? words[1] : "")
+        switch words.first {
+        case "accept": return .loginAccepted
+        case "reject": return LoginRefusal(rawValue: fields.text).map { .loginRefused($0) }
+        case "ack":
+            return .acknowledge(
+                ticket: fields.ticket, canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name))
+        case "nack": return Self.refusals[fields.last].map { .refuse(ticket: fields.ticket, $0) }
+        case "upstream": return .deliverUpstream(upstream(fields, kind: .message))
+        case "receipt":
+            return .deliverUpstream(
+                upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0)))
+        case "drain": return .drain
+        case "close": return CloseReason(rawValue: fields.text).map { .close($0) }
+        default: return nil
+        }
+    }
+
+    private func upstream(_ fields: Fields, kind: StoredUpstream.Kind) -> StoredUpstream {
+        var body = ByteBuffer()
+        for pair in fields.pairs {
+            AppData.append(key: Array(pair.key.utf8).raw, value: Array(pair.value.utf8).raw, to: &body)
+        }
+        return StoredUpstream(
+            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(fields["seq"] ?? "") ?? 0), kind: kind,
+            from: Self.name(UInt64(fields["from"] ?? "") ?? 1), isFCMDomain: fields.words.contains("fcm"),
+            category: Array((fields["category"] ?? "com.example.yourapp").utf8),
+            messageID: Array((fields["id"] ?? "").utf8), expiresAt: .max,
+            lifetimeSeconds: Int(fields["ttl"] ?? "") ?? 86_400, body: body.copied())
+    }
+
+    private static let refusals: [String: Refusal] = Dictionary(
+        uniqueKeysWithValues: [
+            .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
+            .topicRateExceeded, .unavailable, .internalError, .draining,
+        ].map { (refusal: Refusal) in (refusal.word, refusal) })
+}
+
+/// `name=value` words, a ticket `#n`, and pairs in braces at the end.
+private struct Fields {
+    let text: String
+    var words: [String] = []
+    var pairs: [(key: String, value: String)] = []
+
+    init(_ text: String) {
+        self.text = text
+        var head = text[...]
+        if let brace = text.firstIndex(of: "{") {
+            head = text[..<brace]
+            for pair in text[text.index(after: brace)...].dropLast().split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                pairs.append((String(parts[0]), parts.count > 1 ? String(parts[1]) : ""))
+            }
+        }
+        words = head.split(separator: " ").map(String.init)
+    }
+
+    subscript(name: String) -> String? {
+        words.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    var ticket: UInt32 { words.first { $0.hasPrefix("#") }.flatMap { UInt32($0.dropFirst()) } ?? .max }
+    var last: String { words.last ?? "" }
+}
+
+/// Numbers that differ, the same in every run. A run is on one thread.
+private final class Draws: @unchecked Sendable {
+    private var random = SeededRandom(seed: 7)
+    func next() -> UInt64 { random.next() }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
+    try TranscriptRunner.run(transcript, AppServerDialect(), split) { dialect, now in
+        dialect.makeSession(now: now)
+    }
+}
+
+@Suite struct AppServerTranscriptTests {
+    @Test("every transcript of app servers, whole and in pieces", arguments: TranscriptSplit.usual)
+    func transcripts(split: TranscriptSplit) throws {
+        let transcripts = try Transcript.all(in: "appserver")
+        #expect(transcripts.count >= 40)
+        for transcript in transcripts {
+            do {
+                try run(transcript, split)
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+    }
+
+    @Test("canary: one wrong byte in any expected line fails the transcript")
+    func canary() throws {
+        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "golden.txt" })
+        try run(golden, .whole)
+        for (at, line) in golden.lines.enumerated() where ["S:", ">>", "!!"].contains(line.mark) {
+            var wrong = golden
+            wrong.lines[at].text += "x"
+            #expect(throws: TranscriptFailure.self, "line \(line.number)") {
+                try run(wrong, .whole)
+            }
+            wrong.lines.remove(at: at)
+            // What is not expected must not come either; a check of the state may be left out.
+            guard line.mark != "!!" else { continue }
+            #expect(throws: TranscriptFailure.self, "without line \(line.number)") {
+                try run(wrong, .whole)
+            }
+        }
+    }
+
+    @Test("canary: a session that never hears its last byte fails the transcript")
+    func cutCanary() throws {
+        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "golden.txt" })
+        // The last write is the farewell after ours, which nobody reads.
+        let last = golden.lines.lastIndex { $0.mark == "C:" }
+        for (at, line) in golden.lines.enumerated() where line.mark == "C:" && at != last {
+            var wrong = golden
+            wrong.lines[at].text.removeLast()
+            #expect(throws: TranscriptFailure.self, "line \(line.number)") {
+                try run(wrong, .whole)
+            }
+        }
+    }
+}
