@@ -19,7 +19,10 @@ package struct ListeningSocket: ~Copyable, Sendable {
         let socket = try Self.open(address)
         Self.set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
         Self.set(socket, SOL_SOCKET, SO_REUSEPORT, 1)
-        if case .ipv6 = address { Self.set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        if case .ipv6(let upper, let lower, _, _) = address {
+            // `::` serves IPv4 as well, whatever the machine's default is.
+            Self.set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY, upper == 0 && lower == 0 ? 0 : 1)
+        }
         try Self.bind(socket, to: address)
         try Self.listen(socket, at: address)
         try self.init(inherited: socket)

@@ -35,6 +35,20 @@ import Testing
         #expect(owner.connections.first?.listener == .outgoing)
     }
 
+    @Test("a listener on :: serves IPv4 too, and its peers read as IPv4")
+    func dualStack() throws {
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        let any = try #require(SocketAddress(literal: "::", port: 0))
+        let socket = try ListeningSocket(tcp: any)
+        let port = socket.address.port
+        let (server, owner) = (Recorder(), Recorder())
+        try reactor.listen(on: socket, name: "all", tls: nil) { _ in server }
+        _ = try reactor.connect(to: .loopback(port: port), delegate: owner)
+        #expect(reactor.turns { server.opened == 1 })
+        #expect(server.connections.first?.peer.host == "127.0.0.1")
+    }
+
     @Test("two reactors share a port, and stop listening when told")
     func sharedPort() throws {
         let first = try ListeningSocket(tcp: .loopback(port: 0))

@@ -16,3 +16,5 @@ int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length);
 int clinux_peer_user(int socket, unsigned *user);
 /// Names the calling thread, by at most 15 octets; pthread_setname_np needs _GNU_SOURCE.
 void clinux_name_thread(const char *name);
+/// Has a process (0: the calling thread) run on one processor only; cpu_set_t needs _GNU_SOURCE.
+int clinux_pin(int process, int processor);
