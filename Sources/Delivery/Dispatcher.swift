@@ -116,6 +116,7 @@ package struct Dispatcher: ~Copyable {
     mutating func touch(_ entry: DeviceEntry) {
         guard !entry.isTouched else { return }
         entry.isTouched = true
+        devices.wake(entry)
         turn.devices.append(entry)
     }
 }

@@ -101,6 +101,9 @@ extension Dispatcher {
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state == .waiting
         else { return }
         entry.link?.cursor = max(link.cursor, message.sequence)
+        guard message.expiresAt > now.wall else {
+            return remove(at: at, of: entry, reason: .expired, &effects)
+        }
         deliver(message, at: at, to: entry, &effects)
     }
 

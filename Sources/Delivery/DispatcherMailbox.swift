@@ -231,8 +231,9 @@ extension Dispatcher {
                 guard entry.batchesInFlight == 0, !entry.isTouched else { return }
                 return removeUnseen(device, sequence, expiresAt, &effects)
             }
-            let wasReceived = entry.mailbox.slots[at].state == .owingReceipt
-            remove(at: at, of: entry, reason: wasReceived ? .delivered : .expired, &effects)
+            // What the device has goes when its receipt is on disk, not before.
+            guard entry.mailbox.slots[at].state != .owingReceipt else { return }
+            remove(at: at, of: entry, reason: .expired, &effects)
             devices.rest(entry)
         } else {
             turn.downstream.expired += 1

@@ -157,9 +157,8 @@ extension Dispatcher {
                 index += 1
                 continue
             }
-            let reason: Milestone = slot.state == .owingReceipt ? .delivered : .removed
-            if slot.entry.kind == .message, reason == .removed { messages += 1 }
-            remove(at: index, of: entry, reason: reason, &effects)
+            if slot.entry.kind == .message { messages += 1 }
+            remove(at: index, of: entry, reason: .removed, &effects)
         }
         if let at = entry.index(of: number) { entry.registrations.remove(at: at) }
         effects.mutations.append(

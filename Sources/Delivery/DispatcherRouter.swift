@@ -49,7 +49,10 @@ extension Dispatcher {
         guard let entry = senders[message.sender], message.sequence > entry.cursor else { return }
         entry.newest = max(entry.newest, message.sequence)
         guard !entry.isBehind else { return }
-        if let at = choose(for: message, of: entry, isForced: false) {
+        if message.expiresAt <= now.wall {
+            entry.cursor = message.sequence
+            removeUnsent(message, of: entry, reason: .expired, &effects)
+        } else if let at = choose(for: message, of: entry, isForced: false) {
             entry.cursor = message.sequence
             hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
         } else if entry.hasReadySession, entry.backlog.count < settings.mailboxPage {

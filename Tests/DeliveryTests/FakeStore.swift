@@ -10,6 +10,12 @@ struct FakeStore {
     var seen: Set<[UInt8]> = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
+    /// Every message and upstream message ever put, by its submitter's id.
+    var put: Set<[UInt8]> = []
+    /// Ids of receipts ever put.
+    var receipts: Set<[UInt8]> = []
+    /// Messages that left as delivered without the receipt that they owed.
+    var missingReceipts: [[UInt8]] = []
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(ticket: batch.ticket)
@@ -30,11 +36,15 @@ struct FakeStore {
             list.sort { $0.sequence < $1.sequence }
             messages[message.device] = list
             if message.kind == .message { down.accepted += 1 }
+            put.insert(message.messageID)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let at = messages[device]?.firstIndex(where: { $0.sequence == sequence }),
                 let gone = messages[device]?.remove(at: at), gone.kind == .message
             else { return }
             down[reason] += 1
+            if reason == .delivered, gone.wantsReceipt, !receipts.contains(gone.messageID) {
+                missingReceipts.append(gone.messageID)
+            }
         case .putSender, .removeSender: break
         case .putUpstream(let message, _):
             if !message.persistentID.isEmpty {
@@ -46,7 +56,12 @@ struct FakeStore {
             }
             upstream[message.sender, default: []].append(message)
             upstream[message.sender]?.sort { $0.sequence < $1.sequence }
-            if message.kind == .message { up.accepted += 1 }
+            if message.kind == .message {
+                up.accepted += 1
+                put.insert(message.messageID)
+            } else {
+                receipts.insert(message.messageID)
+            }
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }),
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message

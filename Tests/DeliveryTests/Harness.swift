@@ -16,8 +16,11 @@ final class Partition {
 
 /// Partitions, a store and a log of commands; nothing happens unless it is told to.
 final class Harness {
-    let partitions: [Partition]
+    private(set) var partitions: [Partition] = []
+    private let settings: DeliverySettings
     var store = FakeStore()
+    /// What a crash leaves: all up to the last durable batch.
+    private var lastDurable = FakeStore()
     var now = Now(monotonic: Instant(nanoseconds: 0), wall: 1_700_000_000_000)
     var commands: [(ConnectionID, SessionCommand)] = []
     var down = MilestoneCounts()
@@ -31,6 +34,12 @@ final class Harness {
         settings: DeliverySettings = DeliverySettings()
     ) {
         self.store = store
+        self.settings = settings
+        lastDurable = store
+        start(count, seed)
+    }
+
+    private func start(_ count: Int, _ seed: UInt64) {
         partitions = (0..<count).map {
             Partition(
                 Dispatcher(
@@ -83,6 +92,7 @@ final class Harness {
         let batch = partition.batches.removeFirst()
         partition.outcomes.append(
             failing ? CommitOutcome(ticket: batch.ticket, hasFailed: true) : store.apply(batch))
+        if batch.isDurable, !failing { lastDurable = store }
     }
 
     func tellOutcome(_ partition: Partition) {
@@ -144,10 +154,9 @@ final class Harness {
         return found
     }
 
-    /// A new run on the same store.
-    func restarted(seed: UInt64 = 8) -> Harness {
-        let next = Harness(partitions: partitions.count, store: store, seed: seed)
-        next.now = now
-        return next
+    /// The process is killed and started again; only what is durable remains.
+    func crash(seed: UInt64) {
+        store = lastDurable
+        start(partitions.count, seed)
     }
 }
