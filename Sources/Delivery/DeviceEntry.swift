@@ -100,11 +100,6 @@ final class DeviceEntry {
             && waitingUpstream.isEmpty
     }
 
-    /// Whether a message is handed on as soon as it is stored, so that nothing piles up.
-    var isLive: Bool {
-        if phase == .ready, let link, case .live = link.mode { true } else { false }
-    }
-
     /// Place of a registration in `registrations`.
     func index(of number: RegistrationNumber) -> Int? {
         var low = 0

@@ -94,7 +94,7 @@ extension Dispatcher {
 
     /// A message is on disk: hands it on if the connection has all that came before.
     mutating func messageStored(
-        _ message: StoredMessage, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+        _ message: consuming StoredMessage, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
         guard entry.phase == .ready, let at = entry.mailbox.index(of: message.sequence) else { return }
         entry.mailbox.setStored(at: at)
@@ -109,7 +109,7 @@ extension Dispatcher {
 
     /// Hands a stored message to the device's connection.
     private mutating func deliver(
-        _ message: StoredMessage, at index: Int, to entry: DeviceEntry, _ effects: inout Effects
+        _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ effects: inout Effects
     ) {
         guard let link = entry.link, let at = entry.index(of: message.registration) else { return }
         guard link.unacknowledged < settings.unacknowledgedPerDevice else {
@@ -118,22 +118,23 @@ extension Dispatcher {
             return
         }
         entry.setState(.sent, at: index)
-        send(message, isStored: true, entry.registrations[at], link.connection, &effects)
+        send(message, isStored: true, entry, registrationAt: at, link.connection, &effects)
     }
 
     /// Writes the frame of a message.
     func send(
-        _ message: StoredMessage, isStored: Bool, _ state: RegistrationState, _ connection: ConnectionID,
-        _ effects: inout Effects
+        _ message: consuming StoredMessage, isStored: Bool, _ entry: DeviceEntry, registrationAt at: Int,
+        _ connection: ConnectionID, _ effects: inout Effects
     ) {
+        if message.kind == .message { effects.downstream.sent += 1 }
         effects.commands.append(
             (
                 connection,
                 .deliver(
                     DeviceDelivery(
-                        message: message, category: state.registration.category,
-                        subtype: state.registration.subtype, from: state.from, isStored: isStored))
+                        message: message, category: entry.registrations[at].registration.category,
+                        subtype: entry.registrations[at].registration.subtype,
+                        from: entry.registrations[at].from, isStored: isStored))
             ))
-        if message.kind == .message { effects.downstream.sent += 1 }
     }
 }

@@ -2,28 +2,37 @@ import Basics
 
 /// Devices in and out of memory.
 extension Dispatcher {
-    /// The device if its state is known; otherwise the store is asked, and the event waits for the answer.
+    /// The device if its state is known.
+    mutating func ready(_ device: DeviceID) -> DeviceEntry? {
+        guard let entry = devices[device], entry.phase == .ready else { return nil }
+        devices.wake(entry)
+        return entry
+    }
+
+    /// The device if its state is known; otherwise the event waits for it.
     mutating func ready(
         _ device: DeviceID, orWait event: @autoclosure () -> Event, _ effects: inout Effects
     ) -> DeviceEntry? {
-        if let entry = devices[device] {
-            if entry.phase == .ready {
-                devices.wake(entry)
-                return entry
-            }
-            if entry.waiting.count < settings.eventsWaitingForDevice {
-                entry.waiting.append(event())
-            } else {
-                refuse(event(), &effects)
-            }
-            reload(entry, &effects)
-            return nil
-        }
-        let entry = DeviceEntry(device)
-        entry.waiting.append(event())
-        devices.insert(entry)
-        effects.loads.append(.device(device))
+        if let entry = ready(device) { return entry }
+        wait(event(), for: device, &effects)
         return nil
+    }
+
+    /// Keeps an event until the store has said what it holds of the device; asks, if nobody has.
+    mutating func wait(_ event: consuming Event, for device: DeviceID, _ effects: inout Effects) {
+        guard let entry = devices[device] else {
+            let entry = DeviceEntry(device)
+            entry.waiting.append(event)
+            devices.insert(entry)
+            effects.loads.append(.device(device))
+            return
+        }
+        if entry.waiting.count < settings.eventsWaitingForDevice {
+            entry.waiting.append(event)
+        } else {
+            refuse(event, &effects)
+        }
+        reload(entry, &effects)
     }
 
     /// Reads a device again after a failed batch, as soon as nothing of it is on its way.

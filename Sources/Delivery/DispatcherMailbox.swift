@@ -2,81 +2,102 @@ import Basics
 
 /// Submissions, acknowledgements and expiry: what enters a device's mailbox and what leaves it.
 extension Dispatcher {
-    mutating func submitted(_ submission: Submission, _ now: Now, _ effects: inout Effects) {
+    mutating func submitted(
+        _ submission: consuming Submission, _ now: Now, _ effects: inout Effects
+    ) {
         let device = submission.target.device
-        guard let entry = ready(device, orWait: .submitted(submission), &effects) else { return }
+        guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
         let origin = submission.origin
-        switch check(submission, entry, effects) {
-        case .failure(let refusal):
-            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, refusal)))
+        do {
+            let at = try check(submission, entry, effects)
+            if submission.isDryRun {
+                effects.commands.append(
+                    (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+            } else if submission.lifetimeSeconds <= 0 {
+                passOn(submission, at: at, entry, now, &effects)
+            } else {
+                store(submission, at: at, entry, now, &effects)
+            }
+        } catch {
+            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, error)))
             effects.downstream.refused += 1
-        case .success where submission.isDryRun:
-            effects.commands.append(
-                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
-        case .success(let at) where submission.lifetimeSeconds <= 0:
-            passOn(submission, at: at, entry, now, &effects)
-        case .success(let at):
-            store(submission, at: at, entry, now, &effects)
         }
         devices.rest(entry)
     }
 
-    /// Whether it may be accepted (ccs-xmpp 3.4, from step 8): the place of its registration, or why not.
+    /// Whether it may be accepted (ccs-xmpp 3.4, from step 8): the place of its registration.
     private func check(
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ effects: borrowing Effects
-    ) -> Result<Int, Refusal> {
-        guard let at = entry.index(of: submission.target.number) else { return .failure(.notRegistered) }
-        let sender = entry.registrations[at].registration.sender
-        guard sender == submission.sender else { return .failure(.senderMismatch) }
-        if let package = submission.restrictedPackage,
-            package != entry.registrations[at].registration.category
+    ) throws(Refusal) -> Int {
+        guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
+        guard entry.registrations[at].registration.sender == submission.sender else {
+            throw .senderMismatch
+        }
+        if submission.restrictedPackage != nil,
+            submission.restrictedPackage != entry.registrations[at].registration.category
         {
-            return .failure(.packageMismatch)
+            throw .packageMismatch
         }
         if submission.lifetimeSeconds > 0, !submission.isDryRun, isOverloaded(effects) {
-            return .failure(.unavailable)
+            throw .unavailable
         }
-        return .success(at)
+        return at
     }
 
     /// Now or never: delivered if the device is there, and answered at once either way.
     private mutating func passOn(
-        _ submission: Submission, at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+        _ submission: consuming Submission, at: Int, _ entry: DeviceEntry, _ now: Now,
+        _ effects: inout Effects
     ) {
         let origin = submission.origin
         effects.commands.append((origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
         effects.downstream.accepted += 1
-        guard let link = entry.link, !link.isCongested, link.takesPassing else {
+        guard let link = entry.link, link.takesPassing else {
             effects.downstream.expired += 1
             return
         }
-        let message = message(of: submission, now)
-        send(message, isStored: false, entry.registrations[at], link.connection, &effects)
+        send(
+            message(of: submission, now), isStored: false, entry, registrationAt: at, link.connection,
+            &effects)
     }
 
     /// Puts it in the mailbox; it is answered and delivered once that is on disk.
     private mutating func store(
-        _ submission: Submission, at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+        _ submission: consuming Submission, at: Int, _ entry: DeviceEntry, _ now: Now,
+        _ effects: inout Effects
     ) {
         if let key = submission.collapseKey {
             makeRoom(for: key, registrationAt: at, entry, &effects)
         }
-        let message = message(of: submission, now)
         turn.waiters.append(
             .submission(submission.origin, entry, mutation: effects.mutations.count))
+        let message = message(of: submission, now)
         effects.mutations.append(.putMessage(message))
         touch(entry)
         turn.downstream.accepted += 1
         turn.downstream.stored += 1
         entry.append(
             MailboxSlot(entry: MailboxEntry(message), isStored: false), registrationAt: at)
-        if entry.registrations[at].plainWaiting > settings.storedMessages, !entry.isLive {
+        if entry.registrations[at].plainWaiting > cap(entry, offline: settings.storedMessages) {
             discardPlain(registrationAt: at, entry, now, &effects)
         }
     }
 
+    /// How many messages of one registration may wait for the device.
+    ///
+    /// The caps of the service are for those who are away. For one that is there and only slow, or still reading its mailbox,
+    /// the bound is that of what a connection may hold; what is handed on as soon as it is stored does not wait at all.
+    private func cap(_ entry: DeviceEntry, offline: Int) -> Int {
+        guard entry.phase == .ready, let link = entry.link else { return offline }
+        switch link.mode {
+        case .closing: return offline
+        case .live: return .max
+        case .accepting, .loading, .queued, .paused: return max(offline, settings.unacknowledgedPerDevice)
+        }
+    }
+
     /// The stored form of a submission.
-    private mutating func message(of submission: borrowing Submission, _ now: Now) -> StoredMessage {
+    private mutating func message(of submission: consuming Submission, _ now: Now) -> StoredMessage {
         let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
         return StoredMessage(
             device: submission.target.device, sequence: sequences.next(now), salt: salt,
@@ -109,8 +130,8 @@ extension Dispatcher {
             if slot.state == .waiting { waiting.append(slot.entry.sequence) }
             index += 1
         }
-        let surplus = waiting.count - settings.collapseKeys + 1
-        guard surplus > 0, !entry.isLive else { return }
+        let surplus = waiting.count + 1 - cap(entry, offline: settings.collapseKeys)
+        guard surplus > 0 else { return }
         for sequence in waiting.prefix(surplus) {
             guard let index = entry.mailbox.index(of: sequence) else { continue }
             remove(at: index, of: entry, reason: .discarded, &effects)

@@ -230,9 +230,9 @@ extension Dispatcher {
         guard !request.senderText.isEmpty else { return .failure(.invalidSender) }
         var hasNumber = false
         for part in request.senderText.split(separator: UInt8(ascii: ",")) {
-            guard let sender = SenderID(decimal: part) else { continue }
+            guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { continue }
             hasNumber = true
-            if directory[sender] != nil { return .success(sender) }
+            if let sender = SenderID(decimal: part), directory[sender] != nil { return .success(sender) }
         }
         // Chromium registers itself with a sender of Google's at every start, and must not be refused (mcs-device 5.2).
         let isBrowserItself = request.category.raw.equals("com.google.android.gms")
@@ -249,14 +249,12 @@ extension RegistrationState {
 }
 
 extension SenderID {
-    /// Reads a decimal sender ID; nil for anything else.
-    fileprivate init?(decimal text: ArraySlice<UInt8>) {
-        guard !text.isEmpty else { return nil }
+    /// Reads decimal digits; nil for what is no sender ID.
+    fileprivate init?(decimal digits: ArraySlice<UInt8>) {
         var number: UInt64 = 0
-        for digit in text {
-            guard digit >= 0x30, digit <= 0x39 else { return nil }
+        for digit in digits {
             let (product, isOver) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isPast) = product.addingReportingOverflow(UInt64(digit - 0x30))
+            let (sum, isPast) = product.addingReportingOverflow(UInt64(digit &- 0x30))
             guard !isOver, !isPast, sum <= UInt64(Int64.max) else { return nil }
             number = sum
         }

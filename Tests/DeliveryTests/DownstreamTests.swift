@@ -106,4 +106,22 @@ import Testing
         #expect(bench.down.expired == 2)
         #expect(bench.store.down == MilestoneCounts())
     }
+
+    @Test("Canary: an outcome told before the store has it is found out by the random worlds")
+    func canary() {
+        let world = RandomWorld(seed: 3)
+        world.failures = false
+        for _ in 0..<400 where world.problems.isEmpty {
+            world.step()
+            for partition in world.bench.partitions {
+                for batch in partition.batches {
+                    partition.events.append(.committed(CommitOutcome(ticket: batch.ticket)))
+                }
+            }
+        }
+        #expect(
+            world.problems.contains {
+                $0.hasPrefix("acknowledged before stored") || $0.hasPrefix("upstream told before stored")
+            })
+    }
 }

@@ -1,0 +1,205 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct LoginTests {
+    @Test("Unknown device, wrong token: one answer for both")
+    func wrongCredentials() {
+        let bench = Harness.withDevice()
+        let wrong = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
+        bench.post(
+            .deviceLogin(DeviceLogin(connection: phone, device: device, token: wrong, received: [])))
+        bench.post(
+            .deviceLogin(
+                DeviceLogin(connection: web, device: DeviceID(77), token: token, received: [])))
+        bench.settle()
+        #expect(bench.take(phone).words == ["login refused wrong_credentials"])
+        #expect(bench.take(web).words == ["login refused wrong_credentials"])
+    }
+
+    @Test("Received ids are gone from the disk before the login is accepted")
+    func receivedFirst() {
+        let bench = Harness.withDevice()
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        bench.login()
+        bench.settle()
+        var ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
+        #expect(ids.count == 3)
+        ids[1].salt ^= 1
+        let next = connection(10)
+        let durable = bench.durableBatches
+        bench.login(next, received: ids)
+        bench.runTurns()
+        #expect(bench.take(phone).words == ["close replaced_by_newer_login"])
+        #expect(bench.take(next).isEmpty, "the store has not answered")
+        #expect(bench.durableBatches == durable + 1)
+        bench.settle()
+        #expect(bench.take(next).words == ["device login accepted 0", "deliver m2", "report when ready"])
+        #expect(bench.store.down.delivered == 2)
+    }
+
+    @Test("The mailbox comes in pages, the next when the last has left; then what is new comes at once")
+    func pages() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 3
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...7 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        bench.login()
+        bench.settle()
+        let first = bench.take(phone).words
+        #expect(
+            first == [
+                "device login accepted 0", "deliver m1", "deliver m2", "deliver m3", "report when ready",
+            ])
+        bench.submit(8)
+        bench.settle()
+        #expect(bench.take(phone).isEmpty, "not before its turn")
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words == ["deliver m4", "deliver m5", "deliver m6", "report when ready"])
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words == ["deliver m7", "deliver m8", "report when ready"])
+        bench.post(.deviceReady(phone, device))
+        bench.submit(9)
+        bench.settle()
+        #expect(bench.take(phone).words == ["deliver m9"])
+    }
+
+    @Test("A congested device is left alone until it is ready, and misses nothing")
+    func congestion() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        bench.submit(1)
+        bench.settle()
+        bench.post(.deviceCongested(phone, device))
+        bench.submit(2)
+        bench.submit(3)
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted 0", "deliver m1"])
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words == ["deliver m2", "deliver m3", "report when ready"])
+    }
+
+    @Test("Newest login wins: unacknowledged messages go to it, and the old one has no say any more")
+    func replaced() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        let next = connection(10)
+        bench.login(next)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.post(.deviceClosed(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words == ["close replaced_by_newer_login"])
+        #expect(bench.take(next).words == ["device login accepted 0", "deliver m1", "report when ready"])
+        #expect(bench.store.downPending == 1)
+        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceCongested(phone, device))
+        bench.post(.deviceReady(next, device))
+        bench.submit(2)
+        bench.settle()
+        #expect(bench.take(next).words == ["deliver m2"])
+    }
+
+    @Test("A page that was asked for by the old connection is not taken for the new one's")
+    func lateAnswer() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 2
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...4 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        bench.login()
+        bench.settle()
+        bench.post(.deviceReady(phone, device))
+        bench.runTurns()
+        bench.read(bench.partitions[0])
+        let next = connection(10)
+        bench.login(next)
+        bench.runTurns()
+        bench.settle()
+        #expect(
+            bench.take(next).words == [
+                "device login accepted 0", "deliver m1", "deliver m2", "report when ready",
+            ])
+    }
+
+    @Test("Stored messages wait through a crash and keep their persistent ids")
+    func restart() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let before = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
+        bench.crash(seed: 99)
+        let next = connection(10)
+        bench.login(next)
+        bench.settle()
+        #expect(bench.take(next).compactMap { $0.delivery?.message.persistentID } == before)
+    }
+
+    @Test("Where the store cannot answer, everyone hears so")
+    func storeDown() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(
+            bench.commands.map(\.1.word) == [
+                "login refused unavailable", "nack 1 unavailable", "refused 2 unavailable",
+            ])
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words.last == "device login accepted 0")
+    }
+
+    @Test("Events that wait for one device are bounded")
+    func waitingBounded() {
+        var settings = DeliverySettings()
+        settings.eventsWaitingForDevice = 2
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...4 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["nack 3 unavailable", "nack 4 unavailable"])
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1", "ack 2"])
+    }
+
+    @Test("A store that falls behind refuses, it does not pile up")
+    func overload() {
+        var settings = DeliverySettings()
+        settings.waitingWrites = 3
+        let bench = Harness.withDevice(settings: settings)
+        bench.submit(1, lifetime: 0)
+        bench.settle()
+        for ticket in 2...6 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["ack 1", "nack 5 unavailable", "nack 6 unavailable"])
+        bench.settle()
+        bench.submit(7)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2", "ack 3", "ack 4", "ack 7"])
+    }
+
+    @Test("Canary: another page size shows in what these tests look at")
+    func canary() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 1
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted 0", "deliver m1", "report when ready"])
+    }
+}

@@ -1,0 +1,163 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct MailboxTests {
+    @Test("Equal collapse keys of one registration: the newest stays")
+    func collapse() {
+        let bench = Harness.withDevice()
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket, key: "score") }
+        bench.submit(4, key: "news")
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1", "ack 2", "ack 3", "ack 4"])
+        #expect(bench.store.down.replaced == 2)
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m3", "deliver m4"])
+        #expect(bench.store.holds)
+    }
+
+    @Test("A message that was replaced before it was on disk is acknowledged and not delivered")
+    func replacedInFlight() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        bench.submit(1, key: "score")
+        bench.submit(2, key: "score")
+        bench.settle()
+        #expect(
+            bench.commands.map(\.1.word).filter { $0 != "device login accepted 0" } == [
+                "ack 1", "ack 2", "deliver m2",
+            ])
+        #expect(bench.store.down.replaced == 1 && bench.store.holds)
+    }
+
+    @Test("A fifth collapse key pushes the oldest one out")
+    func fifthKey() {
+        let bench = Harness.withDevice()
+        for ticket in 1...5 as ClosedRange<UInt32> { bench.submit(ticket, key: "k\(ticket)") }
+        bench.settle()
+        #expect(bench.store.down.discarded == 1 && bench.store.downPending == 4)
+        bench.login()
+        bench.settle()
+        #expect(
+            bench.take(phone).words.filter { $0.hasPrefix("deliver") }
+                == ["deliver m2", "deliver m3", "deliver m4", "deliver m5"])
+    }
+
+    @Test("100 messages wait; the next one discards all and leaves a marker with their number")
+    func overflow() {
+        let bench = Harness.withDevice()
+        for ticket in 1...100 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.submit(999, key: "kept")
+        bench.settle()
+        #expect(bench.store.downPending == 101, "at the limit nothing is discarded")
+        bench.submit(101)
+        bench.settle()
+        #expect(bench.store.down.discarded == 101 && bench.store.downPending == 1)
+        for ticket in 102...202 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        #expect(bench.store.down.discarded == 202 && bench.store.holds)
+        #expect(bench.take(appServer).words.filter { $0.hasPrefix("ack") }.count == 203)
+        bench.login()
+        bench.settle()
+        #expect(
+            bench.take(phone).words == [
+                "device login accepted 0", "deliver m999", "marker 202", "report when ready",
+            ])
+    }
+
+    @Test("A connected device that has taken its messages is spared the cap, acknowledged or not")
+    func overflowOnline() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        for ticket in 1...300 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        #expect(bench.take(phone).words.count { $0.hasPrefix("deliver") } == 300)
+        #expect(bench.store.down.discarded == 0 && bench.store.downPending == 300)
+    }
+
+    @Test("A device that never acknowledges is asked to come again with its list")
+    func neverAcknowledges() {
+        var settings = DeliverySettings()
+        settings.unacknowledgedPerDevice = 5
+        let bench = Harness.withDevice(settings: settings)
+        bench.login()
+        bench.settle()
+        for ticket in 1...6 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        let seen = bench.take(phone)
+        #expect(seen.words.last == "close too_many_unacknowledged")
+        let ids = seen.compactMap(\.delivery?.message.persistentID)
+        #expect(ids.count == 5)
+        let next = connection(20)
+        bench.post(.deviceClosed(phone, device))
+        bench.login(next, received: ids)
+        bench.settle()
+        #expect(
+            bench.take(next).words == ["device login accepted 0", "deliver m6", "report when ready"])
+    }
+
+    @Test("What is over its time goes on time, wherever it is")
+    func expiry() {
+        let bench = Harness.withDevice()
+        bench.submit(1, lifetime: 10)
+        bench.submit(2, lifetime: 20)
+        bench.settle()
+        bench.advance(milliseconds: 9_999)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.downPending == 2)
+        bench.advance(milliseconds: 501)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.down.expired == 1 && bench.store.downPending == 1)
+        // Sent and not acknowledged: it ends all the same.
+        bench.login()
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        #expect(sequences.count == 1)
+        bench.advance(milliseconds: 10_000)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.down.expired == 2 && bench.store.downPending == 0)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.down.delivered == 0 && bench.store.holds)
+    }
+
+    @Test("Expiry of a device that is not in memory needs no reading")
+    func expiryUnseen() {
+        let first = Harness.withDevice()
+        first.submit(1, lifetime: 10)
+        first.settle()
+        first.crash(seed: 3)
+        first.advance(milliseconds: 11_000)
+        first.post(.tick)
+        first.runTurns()
+        #expect(first.partitions[0].loads.count == 1)
+        first.settle()
+        #expect(first.store.down.expired == 1 && first.store.holds)
+    }
+
+    @Test("The sweep belongs to the first partition and asks once at a time")
+    func sweep() {
+        let bench = Harness.withDevice(partitions: 3)
+        bench.post(.tick)
+        bench.runTurns()
+        bench.post(.tick)
+        bench.runTurns()
+        #expect(bench.partitions.map(\.loads.count) == [1, 0, 0])
+    }
+
+    @Test("Canary: a cap one lower discards what these tests expect to be kept")
+    func canary() {
+        var settings = DeliverySettings()
+        settings.storedMessages = 99
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...100 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        #expect(bench.store.down.discarded == 100)
+    }
+}

@@ -1,0 +1,158 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct SessionTests {
+    @Test("Keys, suspension, connections: who may log in")
+    func login() {
+        var settings = DeliverySettings()
+        settings.connectionsPerSender = 2
+        let bench = Harness.withDevice(settings: settings)
+        let wrong = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+        bench.post(.appServerLogin(connection(1), Harness.sender, key: wrong))
+        bench.post(.appServerLogin(connection(2), SenderID(9), key: Harness.key))
+        for number in 3...5 as ClosedRange<UInt32> {
+            bench.post(.appServerLogin(connection(number), Harness.sender, key: Harness.key))
+        }
+        bench.settle()
+        #expect(
+            bench.commands.map(\.1.word) == [
+                "login refused wrong_credentials", "login refused wrong_credentials", "login accepted",
+                "login accepted", "login refused too_many_connections",
+            ])
+        bench.post(.appServerClosed(connection(3), Harness.sender))
+        bench.post(.appServerLogin(connection(6), Harness.sender, key: Harness.key))
+        bench.settle()
+        #expect(bench.take(connection(6)).words == ["login accepted"])
+    }
+
+    @Test("A sender that is removed or suspended loses its sessions", arguments: [true, false])
+    func revoked(isSuspended: Bool) {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.post(.appServerLogin(connection(8), Harness.otherSender, key: Harness.key))
+        bench.settle()
+        var records = Harness.senders
+        if isSuspended { records[0].isSuspended = true } else { records.removeFirst() }
+        bench.post(.senders(SenderDirectory(records)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["close credentials_revoked"])
+        #expect(bench.take(connection(8)).words == ["login accepted"])
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.post(.tick)
+        bench.settle()
+        bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words
+                == [isSuspended ? "login refused suspended" : "login refused wrong_credentials"])
+    }
+
+    @Test("A receipt is on disk before its message goes, and an app server gets it")
+    func receipt() {
+        let bench = Harness.withDevice(partitions: 2)
+        bench.bindAppServer()
+        bench.login()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.runTurns()
+        #expect(bench.store.downPending == 1)
+        #expect(bench.take(appServer).words == ["ack 1"])
+        bench.settle()
+        #expect(bench.store.down.delivered == 1 && bench.store.missingReceipts.isEmpty)
+        let got = bench.take(appServer)
+        #expect(got.words == ["receipt m1"])
+        #expect(got[0].upstream?.from == Harness.target)
+        #expect(got[0].upstream?.category == bytes("app"))
+        bench.post(
+            .upstreamSettled(
+                appServer, Harness.sender, got[0].upstream?.sequence ?? Sequence(0), .acknowledged))
+        bench.settle()
+        #expect(bench.store.upstream[Harness.sender]?.isEmpty == true)
+        #expect(bench.store.up == MilestoneCounts())
+    }
+
+    @Test(
+        "Named as received at the next login, a message earns its receipt just so, and is not delivered again"
+    )
+    func receiptAtLogin() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.login()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
+        bench.crash(seed: 5)
+        bench.bindAppServer()
+        bench.login(connection(20), received: ids)
+        bench.settle()
+        #expect(bench.take(connection(20)).words == ["device login accepted 0"])
+        #expect(bench.take(appServer).words.suffix(1) == ["receipt m1"])
+        #expect(bench.store.downPending == 0 && bench.store.down.delivered == 1)
+    }
+
+    @Test("A receipt that cannot be stored leaves the message, which is delivered again at the next login")
+    func receiptRefused() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.login()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.store.downPending == 1)
+        bench.login(connection(20))
+        bench.settle()
+        #expect(
+            bench.take(connection(20)).words == [
+                "device login accepted 0", "deliver m1", "report when ready",
+            ])
+    }
+
+    @Test("Receipts that nobody acknowledges stop no message, and are over after their time or their number")
+    func receiptsDoNotBlock() {
+        var settings = DeliverySettings()
+        settings.pendingWindow = 2
+        let bench = Harness.withDevice(settings: settings)
+        bench.bindAppServer()
+        bench.login()
+        for ticket in 1...5 as ClosedRange<UInt32> { bench.submit(ticket, receipt: true) }
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        bench.post(.upstreamReceived(Harness.upstream(9)))
+        bench.settle()
+        let words = bench.take(appServer).words.filter { !$0.hasPrefix("ack") }
+        #expect(words == (1...5).map { "receipt m\($0)" } + ["upstream u9"])
+        #expect(bench.store.upstream[Harness.sender]?.count == 3, "the last two and the message")
+        bench.advance(milliseconds: 29_999)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.upstream[Harness.sender]?.count == 3)
+        bench.advance(milliseconds: 1)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.upstream[Harness.sender]?.count == 1)
+    }
+
+    @Test("Canary: without receipts wanted none comes")
+    func canary() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"])
+        #expect(bench.store.downPending == 0)
+    }
+}

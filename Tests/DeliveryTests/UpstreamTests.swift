@@ -1,0 +1,289 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct UpstreamTests {
+    private func send(
+        _ bench: Harness, _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil,
+        category: String = "app", sender: SenderID = Harness.sender
+    ) {
+        bench.post(
+            .upstreamReceived(
+                Harness.upstream(ticket, lifetime: lifetime, id: id, category: category, sender: sender)))
+    }
+
+    private func settle(
+        _ bench: Harness, _ link: ConnectionID, _ messages: [StoredUpstream],
+        _ settlement: UpstreamSettlement = .acknowledged
+    ) {
+        for message in messages {
+            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, settlement))
+        }
+        bench.settle()
+    }
+
+    @Test(
+        "The device hears of it when it is on disk, then an app server gets it with the registration's name")
+    func storedThenRouted() {
+        let bench = Harness.withDevice(partitions: 2)
+        bench.bindAppServer()
+        send(bench, 1)
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 1"])
+        let got = bench.take(appServer)
+        #expect(got.words == ["upstream u1"])
+        #expect(got[0].upstream?.from == Harness.target)
+        settle(bench, connection(50), got.compactMap(\.upstream))
+        #expect(bench.store.upPending == 1, "an answer on another connection does not count")
+        settle(bench, appServer, got.compactMap(\.upstream))
+        #expect(bench.store.up.delivered == 1 && bench.store.upPending == 0 && bench.store.holds)
+    }
+
+    @Test("Declined with nack, it has been delivered all the same and does not come again")
+    func declined() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        send(bench, 1)
+        bench.settle()
+        settle(bench, appServer, bench.take(appServer).compactMap(\.upstream), .refused)
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.bindAppServer(connection(51))
+        #expect(bench.take(connection(51)).isEmpty)
+        #expect(bench.store.up.delivered == 1)
+    }
+
+    @Test("Unknown sender, app without registration, removed sender")
+    func refusals() {
+        let bench = Harness.withDevice()
+        send(bench, 1, sender: SenderID(7))
+        send(bench, 2, category: "other")
+        send(bench, 3, sender: Harness.otherSender)
+        bench.settle()
+        #expect(
+            bench.take(phone).words == [
+                "refused 1 invalid_parameters", "refused 2 invalid_parameters",
+                "refused 3 invalid_parameters",
+            ])
+        bench.post(.senders(SenderDirectory()))
+        send(bench, 4)
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 4 invalid_parameters"])
+    }
+
+    @Test("Lifetime 0 is for an app server that is there now")
+    func nowOrNever() {
+        let bench = Harness.withDevice()
+        send(bench, 1, lifetime: 0, id: "")
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 1 service_not_available"])
+        bench.bindAppServer()
+        send(bench, 2, lifetime: 0, id: "")
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 2"])
+        #expect(bench.take(appServer).words == ["upstream u2"])
+        #expect(bench.store.up == MilestoneCounts())
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.bindAppServer(connection(51))
+        #expect(bench.take(connection(51)).isEmpty)
+    }
+
+    @Test("A repeat is told as stored and not handed on again")
+    func duplicate() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        send(bench, 1, id: "same")
+        send(bench, 2, id: "same")
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 1", "stored 2"])
+        #expect(bench.take(appServer).words == ["upstream u1"])
+        #expect(bench.up.accepted == 1)
+        bench.login(connection(60))
+        bench.settle()
+        #expect(bench.take(connection(60)).words == ["device login accepted 2"])
+    }
+
+    @Test("Twenty of an app may wait to be stored; the place is free again afterwards")
+    func cap() {
+        let bench = Harness.withDevice(partitions: 2)
+        for ticket in 1...21 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.runTurns()
+        for partition in bench.partitions {
+            bench.read(partition)
+            bench.tellAnswer(partition)
+        }
+        bench.runTurns()
+        #expect(bench.take(phone).words == ["refused 21 toomanymessages"])
+        bench.settle()
+        #expect(bench.take(phone).words.count == 20)
+        for ticket in 31...50 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.settle()
+        #expect(bench.take(phone).words.allSatisfy { $0.hasPrefix("stored") })
+    }
+
+    @Test("A failed batch: the device is told nothing was taken, and may send again")
+    func failedBatch() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        send(bench, 1)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted 0", "refused 1 unavailable"])
+        send(bench, 2, id: "p1")
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 2"])
+    }
+
+    @Test("The window holds what is sent and not answered; the rest waits on disk and follows")
+    func window() {
+        var settings = DeliverySettings()
+        settings.pendingWindow = 3
+        settings.mailboxPage = 2
+        settings.waitingUpstream = 100
+        let bench = Harness.withDevice(settings: settings)
+        bench.bindAppServer()
+        for ticket in 1...10 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.settle()
+        var seen: [String] = []
+        for _ in 0..<8 {
+            let got = bench.take(appServer)
+            #expect(got.count <= 3)
+            seen += got.words
+            settle(bench, appServer, got.compactMap(\.upstream))
+        }
+        #expect(seen == (1...10).map { "upstream u\($0)" })
+        #expect(bench.store.upPending == 0)
+    }
+
+    @Test("What waits for an absent app server is read in pages, oldest first")
+    func offline() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 3
+        settings.waitingUpstream = 100
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...10 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.settle()
+        bench.bindAppServer()
+        bench.settle()
+        #expect(bench.take(appServer).words == (1...10).map { "upstream u\($0)" })
+    }
+
+    @Test("The connection is gone: its messages go again with the same id, oldest first, to another")
+    func redelivery() {
+        let bench = Harness.withDevice()
+        let second = connection(51)
+        bench.bindAppServer()
+        for ticket in 1...3 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.settle()
+        let first = bench.take(appServer).compactMap(\.upstream)
+        settle(bench, appServer, [first[1]])
+        bench.bindAppServer(second)
+        #expect(bench.take(second).isEmpty)
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.settle()
+        let again = bench.take(second).compactMap(\.upstream)
+        #expect(again == [first[0], first[2]])
+        settle(bench, appServer, again)
+        #expect(bench.store.upPending == 2, "the old connection has no say")
+        settle(bench, second, again)
+        #expect(bench.store.upPending == 0 && bench.store.up.delivered == 3)
+    }
+
+    @Test("What was acknowledged is not read again while its removal is on its way")
+    func noRedeliveryWhileLeaving() {
+        let bench = Harness.withDevice()
+        let second = connection(51)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        send(bench, 1)
+        send(bench, 2)
+        bench.settle()
+        let got = bench.take(appServer).compactMap(\.upstream)
+        #expect(got.count == 2)
+        bench.post(.upstreamSettled(appServer, Harness.sender, got[1].sequence, .acknowledged))
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.runTurns()
+        bench.read(bench.partitions[0])
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.take(second).words == ["upstream u1"])
+    }
+
+    @Test("Least outstanding first, but a device stays with its session while something is outstanding there")
+    func choice() {
+        let bench = Harness.withDevice()
+        let other = DeviceID(1 << 60 | 77)
+        bench.store.records[other] = DeviceRecord(
+            device: other, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+        let name = RegistrationName(device: other, number: RegistrationNumber(1))
+        bench.store.registrations[name] = Registration(
+            name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
+            sender: Harness.sender, createdAt: 0)
+        let second = connection(51)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        for ticket in 1...3 as ClosedRange<UInt32> { send(bench, ticket) }
+        bench.settle()
+        bench.post(.upstreamReceived(Harness.upstream(4, device: other)))
+        bench.settle()
+        let got = bench.take(appServer)
+        #expect(got.words == ["upstream u1", "upstream u2", "upstream u3"])
+        #expect(bench.take(second).words == ["upstream u4"])
+        settle(bench, appServer, got.compactMap(\.upstream))
+        send(bench, 5)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u5"])
+    }
+
+    @Test("A draining session gets nothing new, and its answers count")
+    func draining() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        send(bench, 1)
+        bench.settle()
+        let got = bench.take(appServer).compactMap(\.upstream)
+        bench.post(.appServerDraining(appServer, Harness.sender))
+        send(bench, 2)
+        send(bench, 3, lifetime: 0, id: "")
+        bench.settle()
+        #expect(bench.take(appServer).isEmpty)
+        settle(bench, appServer, got)
+        #expect(bench.store.up.delivered == 1)
+        bench.bindAppServer(connection(51))
+        #expect(bench.take(connection(51)).words == ["upstream u2"])
+    }
+
+    @Test("What is over its time leaves windows and disk without a word")
+    func expiry() {
+        var settings = DeliverySettings()
+        settings.pendingWindow = 1
+        let bench = Harness.withDevice(settings: settings)
+        bench.bindAppServer()
+        send(bench, 1, lifetime: 10)
+        send(bench, 2, lifetime: 10)
+        send(bench, 3, lifetime: 100)
+        bench.settle()
+        let first = bench.take(appServer).compactMap(\.upstream)
+        bench.advance(milliseconds: 10_500)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u3"])
+        #expect(bench.store.up.expired == 2 && bench.store.holds)
+        settle(bench, appServer, first)
+        #expect(bench.store.up.delivered == 0)
+    }
+
+    @Test("Canary: with a window of one these tests would see one message")
+    func canary() {
+        var settings = DeliverySettings()
+        settings.pendingWindow = 1
+        let bench = Harness.withDevice(settings: settings)
+        bench.bindAppServer()
+        send(bench, 1)
+        send(bench, 2)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u1"])
+    }
+}
