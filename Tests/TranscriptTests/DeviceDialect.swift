@@ -1,0 +1,131 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// Transcripts of devices: one line is one message, `version 41`, or `hex` with octets (Fixtures/transcripts/device/README.md).
+struct DeviceDialect: TranscriptDialect {
+    private static let startWall: UnixMilliseconds = 1_430_277_821_658
+
+    private var settings = SessionSettings(
+        seal: TokenSeal(secret: [UInt8](repeating: 1, count: 32)), digest: { SecretDigest(octets: $0) },
+        random: { 0 })
+
+    /// The settings of the spec.
+    init() {}
+
+    var values: [String: String] {
+        [
+            "AID": "5000000000000000001", "TOKEN": "6000000000000000002", "NOW": "\(Self.startWall)",
+            "LOGIN":
+                #"user: "5000000000000000001", auth_token: "6000000000000000002", use_rmq2: true, auth_service: 2"#,
+            "JID": "5000000000000000001@mcs.android.com/5000000000000000001",
+        ]
+    }
+
+    mutating func configure(_ setting: String) throws {
+        let words = setting.split(separator: " ").map(String.init)
+        let number = words.count > 1 ? Int(words[1]) : nil
+        switch (words.first, number) {
+        case ("device_ping_seconds", let number?): settings.devicePingSeconds = number
+        case ("login_deadline_seconds", let number?): settings.loginDeadlineSeconds = number
+        default: throw DeviceNotation.Unreadable(text: setting)
+        }
+    }
+
+    func makeSession(now: Now) -> DeviceSession {
+        DeviceSession(
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
+    }
+
+    func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8] {
+        let line = String(decoding: try text.bytes(line), as: UTF8.self)
+        if line.hasPrefix("version ") { return [UInt8(line.dropFirst(8)) ?? 0] }
+        if line.hasPrefix("hex ") {
+            guard let octets = Hex.bytes(line.dropFirst(4).filter { $0 != " " }) else {
+                throw DeviceNotation.Unreadable(text: line)
+            }
+            return octets
+        }
+        var buffer = ByteBuffer()
+        try DeviceMessages.message(line).append(to: &buffer)
+        return buffer.copied()
+    }
+
+    mutating func units(of sent: [[UInt8]]) throws -> [[UInt8]] {
+        var units: [[UInt8]] = []
+        for record in sent {
+            var frames = record
+            if record.first == MCS.version {
+                units.append(Array("version \(MCS.version)".utf8))
+                frames.removeFirst()
+            }
+            var reader = MCS.FrameReader()
+            let stream = [MCS.version] + frames
+            try reader.read(stream.raw) { (tag, content) throws(MCSError) in
+                let message = try MCS.Message(tag: tag, decoding: content)
+                units.append(Array((message.map(DeviceMessages.shown) ?? "tag \(tag)").utf8))
+                return true
+            }
+        }
+        return units
+    }
+
+    func shown(_ event: Event) -> String {
+        switch event {
+        case .deviceLogin(let login):
+            "deviceLogin device=\(login.device.number) token=\(String(decoding: login.token.octets, as: UTF8.self))"
+                + " received=[\(login.received.map(\.text).joined(separator: ", "))]"
+        case .deviceAcknowledged(_, _, let sequences):
+            "deviceAcknowledged [\(sequences.map { "\($0.number)" }.joined(separator: ", "))]"
+        case .upstreamReceived(let upstream):
+            "upstreamReceived ticket=\(upstream.origin.ticket) sender=\(upstream.sender.number)"
+                + (upstream.isFCMDomain ? " fcm" : "")
+                + " category=\(String(decoding: upstream.category, as: UTF8.self))"
+                + " id=\(String(decoding: upstream.messageID, as: UTF8.self))"
+                + " persistent_id=\(String(decoding: upstream.persistentID, as: UTF8.self))"
+                + " ttl=\(upstream.lifetimeSeconds) \(DeviceMessages.pairs(upstream.body).shown)"
+        case .deviceReady: "deviceReady"
+        case .deviceCongested: "deviceCongested"
+        case .deviceClosed(_, let device): "deviceClosed device=\(device.number)"
+        default: "\(event)"
+        }
+    }
+
+    func command(_ line: String) throws -> SessionCommand? {
+        let words = line.split(separator: " ").map(String.init)
+        let ticket = words.count > 1 ? UInt32(words[1]) : nil
+        switch words.first {
+        case "deviceLoginAccepted":
+            return .deviceLoginAccepted(storedUpstream: words.dropFirst().map { Array($0.utf8) })
+        case "loginRefused":
+            return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .loginRefused($0) } : nil
+        case "deliver": return .deliver(delivery(try DeviceNotation.named(line).value))
+        case "reportWhenReady": return .reportWhenReady
+        case "upstreamStored": return ticket.map { .upstreamStored(ticket: $0) }
+        case "upstreamRefused":
+            guard let ticket, words.count > 2, let refusal = UpstreamRefusal(rawValue: words[2]) else {
+                return nil
+            }
+            return .upstreamRefused(ticket: ticket, refusal)
+        case "close": return words.count > 1 ? CloseReason(rawValue: words[1]).map { .close($0) } : nil
+        default: return nil
+        }
+    }
+
+    private func delivery(_ value: DeviceValue) -> DeviceDelivery {
+        let acceptedAt = Self.startWall
+        let message = StoredMessage(
+            device: DeviceID(5_000_000_000_000_000_001),
+            sequence: Sequence(UInt64(value["sequence"]?.integer ?? 1)),
+            salt: 0x1234_5678, registration: RegistrationNumber(1), sender: SenderID(123),
+            kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) } ?? .message,
+            messageID: Array("m".utf8), collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
+            expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,
+            wantsReceipt: value["receipt"]?.boolean ?? false, body: DeviceMessages.body(value["app_data"]))
+        return DeviceDelivery(
+            message: message, category: value["category"]?.octets ?? Array("com.example.app".utf8),
+            subtype: value["subtype"]?.octets ?? [], from: value["from"]?.octets ?? Array("123".utf8),
+            isStored: value["stored"]?.boolean ?? true)
+    }
+}

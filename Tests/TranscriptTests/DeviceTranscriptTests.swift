@@ -1,0 +1,50 @@
+import Testing
+
+@Suite struct DeviceTranscriptTests {
+    @Test("every transcript of devices, whole and in pieces", arguments: TranscriptSplit.usual)
+    func transcripts(split: TranscriptSplit) throws {
+        let transcripts = try Transcript.all(in: "device")
+        #expect(transcripts.count >= 40)
+        for transcript in transcripts {
+            do {
+                try play(transcript, split)
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+    }
+
+    @Test("canary: one wrong sign in any expected line fails the transcript, and so does a missing one")
+    func canary() throws {
+        let golden = try #require(try Transcript.all(in: "device").first { $0.name == "golden.txt" })
+        try play(golden, .whole)
+        for (at, line) in golden.lines.enumerated() where ["S:", ">>", "!!"].contains(line.mark) {
+            var wrong = golden
+            wrong.lines[at].text += "x"
+            #expect(throws: TranscriptFailure.self, "line \(line.number)") {
+                try play(wrong, .whole)
+            }
+            wrong.lines.remove(at: at)
+            // What is not expected must not come either; a check of the state may be left out.
+            guard line.mark != "!!" else { continue }
+            #expect(throws: TranscriptFailure.self, "without line \(line.number)") {
+                try play(wrong, .whole)
+            }
+        }
+    }
+
+    @Test("the notation is read as it is shown")
+    func notation() throws {
+        let text = #"{a: 1, b: "x y", c: [true, "z"], d: {"k-1": "v"}, e: StreamAck}"#
+        let (name, value) = try DeviceNotation.named("Name " + text)
+        #expect(name == "Name")
+        #expect(value.shown == text.replacing("\"k-1\"", with: "k-1"))
+        #expect(throws: DeviceNotation.Unreadable.self) { try DeviceNotation.named("Name {a: }") }
+    }
+
+    private func play(_ transcript: Transcript, _ split: TranscriptSplit) throws {
+        try TranscriptRunner.run(transcript, DeviceDialect(), split) { dialect, now in
+            dialect.makeSession(now: now)
+        }
+    }
+}
