@@ -154,6 +154,10 @@ package enum Limits {
     package static let answerBodyBytes = 16_777_216
     /// Seconds that a tool of ours waits for the answer to a request.
     package static let clientAnswerSeconds = 30
+    /// Octets of a device's state file: a list of received ids is the longest part.
+    package static let stateFileBytes = 1_048_576
+    /// Devices that a tool makes, or logs in, at the same time: below what one address may have without login.
+    package static let enrolmentsAtOnce = 64
     /// Milliseconds before the first attempt to connect again.
     package static let reconnectFloorMilliseconds: Int64 = 250
     /// Milliseconds between attempts to connect again, at most.

@@ -22,7 +22,7 @@ package enum DeviceEvent: Sendable {
     case loginRefused(code: Int32)
     /// A message of an app server.
     case message(DeviceMessage)
-    /// The server has a message of this device on disk; its persistent id.
+    /// The server has a message of this device; its persistent id, empty for fire and forget.
     case upstreamStored(persistentID: [UInt8])
     /// A sign of life of the server, or its answer to ours.
     case heartbeat(isAnswer: Bool)

@@ -190,9 +190,7 @@ package struct DeviceMachine: ~Copyable {
             acks.removeFirst()
         }
         while let first = upstream.first, first.frame <= count {
-            if !first.persistentID.isEmpty {
-                events.append(.upstreamStored(persistentID: first.persistentID))
-            }
+            events.append(.upstreamStored(persistentID: first.persistentID))
             upstream.removeFirst()
         }
     }

@@ -1,1 +1,4 @@
-print("placeholder")
+import Catalogue
+import Glibc
+
+exit(Tool.main(Array(CommandLine.arguments.dropFirst())).rawValue)

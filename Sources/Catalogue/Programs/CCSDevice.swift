@@ -17,8 +17,13 @@ extension Program {
                         "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
                         isRequired: true),
                     Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    Option("--print-token", "Print the token and nothing else, for scripts."),
                 ],
-                examples: [Example("Print a token", "ccs-device register --sender 100000000001")]),
+                examples: [
+                    Example("Register", "ccs-device register --sender 100000000001"),
+                    Example(
+                        "Keep the token", "TOKEN=$(ccs-device register --sender 100000000001 --print-token)"),
+                ]),
             Command(
                 "unregister", "Give a token back.",
                 options: [
@@ -27,6 +32,9 @@ extension Program {
                 ]),
             Command(
                 "listen", "Log in, print each message and acknowledge it.",
+                details: [
+                    "It connects again when the connection ends. What was received is kept in the state file, so that nothing is printed twice."
+                ],
                 options: [
                     Option("--count", .integer(1...1_000_000_000), "N", "Exit after so many messages."),
                     Option("--seconds", .integer(1...31_536_000), "N", "Exit after so long."),
@@ -35,6 +43,7 @@ extension Program {
                 examples: [Example("Wait for one message", "ccs-device listen --count 1 --json")]),
             Command(
                 "send", "Send one message upstream and wait until the server has it.",
+                details: ["The app must be registered with the sender: see register."],
                 arguments: [
                     Argument("KEY=VALUE", "A pair of the payload.", isOptional: true, isRepeatable: true)
                 ],
@@ -73,8 +82,11 @@ extension Program {
             Option("--device-port", .integer(1...65_535), "PORT", "Its port of devices.", preset: "5228"),
             Option("--https-port", .integer(1...65_535), "PORT", "Its port of check-in.", preset: "8443"),
             Option("--ca", .path, "FILE", "The CA certificate to trust.", preset: "./ccs-data/ca.pem"),
+            Option("--insecure", "Trust any certificate: for tests on your own machine."),
             Option("--state", .path, "FILE", "Who this device is.", preset: "./ccs-device.json"),
-            Option("--json", "Print one JSON object a line, for programs."),
+            Option(
+                "--json", .truth, "", "Print one JSON object a line, for programs.",
+                preset: "true where the output is no terminal"),
         ],
         variables: [],
         files: [

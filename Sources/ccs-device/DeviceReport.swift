@@ -1,0 +1,56 @@
+import Basics
+import Client
+import Wire
+
+extension Output {
+    /// Tells what a device heard; nothing for what is of no interest to people and programs.
+    func tell(_ event: DeviceEvent, of device: DeviceClient) {
+        switch event {
+        case .loggedIn:
+            let id = String(device.identity.androidID)
+            tell("logged_in", [JSONValue.Member("device", .string(id))], "device \(id) is logged in")
+        case .loginRefused(let code):
+            tell(
+                "login_refused", [JSONValue.Member("code", .integer(Int(code)))],
+                "the login was refused: \(code)")
+        case .message(let message): tell(message)
+        case .upstreamStored(let id):
+            tell("stored", [JSONValue.Member("persistent_id", .text(id))], "the server has the message")
+        case .closeRequested: tell("close_requested", [], "the server asks to come again")
+        case .closed(let reason, let detail):
+            tell(
+                "closed",
+                [
+                    JSONValue.Member("reason", .string(reason.rawValue)),
+                    JSONValue.Member("detail", .string(detail)),
+                ], "the connection ended: \(detail.isEmpty ? reason.rawValue : detail)")
+        case .unexpected(let what):
+            tell("unexpected", [JSONValue.Member("what", .string(what))], "the server sent \(what)")
+        case .heartbeat: break
+        }
+    }
+
+    private func tell(_ message: DeviceMessage) {
+        let pairs = message.pairs.map { pair in
+            JSONValue.Member(String(decoding: pair.key, as: UTF8.self), .text(pair.value))
+        }
+        var members: [JSONValue.Member] = [
+            JSONValue.Member("from", .text(message.from)), JSONValue.Member("app", .text(message.category)),
+        ]
+        if !message.persistentID.isEmpty {
+            members.append(JSONValue.Member("persistent_id", .text(message.persistentID)))
+        }
+        if !message.collapseKey.isEmpty {
+            members.append(JSONValue.Member("collapse_key", .text(message.collapseKey)))
+        }
+        if message.sentAt != 0 { members.append(JSONValue.Member("sent_at", .integer(Int(message.sentAt)))) }
+        members.append(JSONValue.Member("data", .object(pairs)))
+        let from = String(decoding: message.from, as: UTF8.self)
+        let app = String(decoding: message.category, as: UTF8.self)
+        let text = message.pairs.map { pair in
+            "\(String(decoding: pair.key, as: UTF8.self))=\(JSONValue.text(pair.value).compact)"
+        }
+        let kind = message.isDeletedMarker ? "deleted_messages" : "message"
+        tell(kind, members, "\(kind) from \(from) to \(app): \(text.joined(separator: " "))")
+    }
+}

@@ -1,0 +1,119 @@
+import Basics
+import Catalogue
+import Client
+import Glibc
+import Wire
+
+/// What makes it the same device next time; kept in a file that only its owner may read.
+struct DeviceState {
+    /// One app that is registered.
+    struct Registration: Equatable {
+        var app: String
+        var sender: String
+        var token: String
+    }
+
+    var identity: DeviceIdentity
+    var registrations: [Registration] = []
+    /// Persistent ids received and not known to be acknowledged.
+    var received: [[UInt8]] = []
+
+    /// A device that a server has just made.
+    init(identity: DeviceIdentity) { self.identity = identity }
+
+    /// Notes a token, in place of an older one of the same app and sender.
+    mutating func note(_ registration: Registration) {
+        forget(app: registration.app, sender: registration.sender)
+        registrations.append(registration)
+    }
+
+    /// Forgets the token of an app and sender.
+    mutating func forget(app: String, sender: String) {
+        registrations.removeAll { $0.app == app && $0.sender == sender }
+    }
+
+    // MARK: JSON
+
+    init?(_ json: JSONValue) {
+        guard let id = json["android_id"]?.text.flatMap({ UInt64($0) }), id != 0,
+            let token = json["security_token"]?.text.flatMap({ UInt64($0) }), token != 0
+        else { return nil }
+        identity = DeviceIdentity(androidID: id, securityToken: Redacted(token))
+        for entry in json["registrations"]?.elements ?? [] {
+            guard let app = entry["app"]?.text, let sender = entry["sender"]?.text,
+                let token = entry["token"]?.text
+            else { return nil }
+            registrations.append(Registration(app: app, sender: sender, token: token))
+        }
+        received = (json["received"]?.elements ?? []).compactMap { $0.text.map { Array($0.utf8) } }
+    }
+
+    var json: JSONValue {
+        [
+            "android_id": .string(String(identity.androidID)),
+            "security_token": .string(String(identity.securityToken.revealed)),
+            "registrations": .array(
+                registrations.map {
+                    ["app": .string($0.app), "sender": .string($0.sender), "token": .string($0.token)]
+                }),
+            "received": .array(received.map { .text($0) }),
+        ]
+    }
+
+    // MARK: File
+
+    /// Reads the file; nil if there is none.
+    static func read(_ path: String) throws(Failure) -> DeviceState? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure(path)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(path) }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+            guard bytes.count <= Limits.stateFileBytes else { break }
+        }
+        guard let json = try? JSONValue(parsing: bytes.raw), let state = DeviceState(json) else {
+            throw Failure(
+                .badData, "\(path) is no state file of ccs-device",
+                hint: "name another with --state, or remove it: the device is then a new one")
+        }
+        return state
+    }
+
+    /// Reads the file of a device that must have been registered.
+    static func require(_ path: String) throws(Failure) -> DeviceState {
+        guard let state = try read(path) else {
+            throw Failure(
+                .failure, "there is no device yet: \(path) does not exist",
+                hint: "register one: ccs-device register --sender ID")
+        }
+        return state
+    }
+
+    /// Writes the file, whole or not at all.
+    func write(_ path: String) throws(Failure) {
+        let draft = path + ".new"
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe open(draft, flags, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(draft) }
+        _ = fchmod(descriptor, 0o600)
+        Output.write(json.pretty + "\n", to: descriptor)
+        let isSynced = fsync(descriptor) == 0
+        close(descriptor)
+        guard isSynced, unsafe rename(draft, path) == 0 else { throw Self.failure(path) }
+    }
+
+    private static func failure(_ path: String) -> Failure {
+        unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+    }
+}

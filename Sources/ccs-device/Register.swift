@@ -1,0 +1,57 @@
+import Catalogue
+import Client
+import Glibc
+import Wire
+
+/// `register` and `unregister`.
+enum Register {
+    static func register(_ scene: Scene) throws(Failure) {
+        let known = try DeviceState.read(scene.statePath)
+        let app = scene.app
+        let made: (identity: DeviceIdentity, token: String)
+        do throws(ClientError) {
+            made = try DeviceEnrolment.run(
+                known?.identity, app, reactor: scene.reactor, endpoint: scene.https)
+        } catch { throw Failure(error, scene.https) }
+        var state = known ?? DeviceState(identity: made.identity)
+        if state.identity.androidID != made.identity.androidID {
+            // The server did not know the device and made a new one: what was registered before is gone.
+            state = DeviceState(identity: made.identity)
+        }
+        state.identity = made.identity
+        state.note(DeviceState.Registration(app: app.category, sender: app.sender, token: made.token))
+        try state.write(scene.statePath)
+        if scene.invocation.has("--print-token") {
+            return Output.write(made.token + "\n", to: STDOUT_FILENO)
+        }
+        let members: [JSONValue.Member] = [
+            JSONValue.Member("device", .string(String(made.identity.androidID))),
+            JSONValue.Member("app", .string(app.category)), JSONValue.Member("sender", .string(app.sender)),
+            JSONValue.Member("token", .string(made.token)),
+        ]
+        scene.output.tell(
+            "registered", members,
+            "device \(made.identity.androidID) registered \(app.category) with sender \(app.sender); its token is\n\(made.token)"
+        )
+    }
+
+    static func unregister(_ scene: Scene) throws(Failure) {
+        var state = try DeviceState.require(scene.statePath)
+        let app = scene.app
+        do throws(ClientError) {
+            let client = HTTPClient(reactor: scene.reactor, endpoint: scene.https)
+            _ = try DeviceCalls.unregistered(
+                try client.answer(to: DeviceCalls.unregister(app, state.identity)))
+            client.close()
+        } catch { throw Failure(error, scene.https) }
+        state.forget(app: app.category, sender: app.sender)
+        try state.write(scene.statePath)
+        scene.output.tell(
+            "unregistered",
+            [
+                JSONValue.Member("app", .string(app.category)),
+                JSONValue.Member("sender", .string(app.sender)),
+            ],
+            "\(app.category) is no longer registered with sender \(app.sender)")
+    }
+}

@@ -1,0 +1,65 @@
+import Basics
+import Catalogue
+import Client
+import Transport
+import Wire
+
+/// What all commands share: options, reactor, servers, state and output.
+final class Scene {
+    let invocation: Invocation
+    let reactor: Reactor
+    let https: Endpoint
+    let device: Endpoint
+    let output: Output
+    let statePath: String
+    private let signals: Signals
+    /// Whether the user wants it to end.
+    private(set) var isInterrupted = false
+
+    init(_ invocation: Invocation) throws(Failure) {
+        self.invocation = invocation
+        let isJSON = invocation.text("--json").map { $0 == "true" } ?? !Output.isTerminal
+        output = Output(isJSON: isJSON)
+        statePath = invocation.text("--state") ?? "./ccs-device.json"
+        let tls = try Self.tls(invocation)
+        let host = invocation.text("--host") ?? "127.0.0.1"
+        do throws(TransportError) {
+            signals = try Signals()
+            reactor = try Reactor(index: 0)
+            https = try Endpoint(
+                host: host, port: UInt16(invocation.integer("--https-port") ?? 8_443), tls: tls)
+            device = try Endpoint(
+                host: host, port: UInt16(invocation.integer("--device-port") ?? 5_228), tls: tls)
+            try reactor.watch(signals.descriptor) { [unowned self] _ in
+                while signals.next() != nil { isInterrupted = true }
+            }
+        } catch { throw Failure(error) }
+    }
+
+    private static func tls(_ invocation: Invocation) throws(Failure) -> TLSClientSettings {
+        do throws(TransportError) {
+            if invocation.has("--insecure") { return try TLSClientSettings(trust: .anyone) }
+            return try TLSClientSettings(trust: .file(invocation.text("--ca") ?? "./ccs-data/ca.pem"))
+        } catch {
+            throw Failure(
+                .inputOutput, error.description,
+                hint: "name the CA of the server with --ca FILE, or use --insecure on your own machine")
+        }
+    }
+
+    /// The app and the sender that the options name.
+    var app: DeviceCalls.App {
+        DeviceCalls.App(
+            category: invocation.text("--app") ?? "com.example.app", sender: invocation.text("--sender") ?? ""
+        )
+    }
+
+    /// Turns the reactor until something is done, the user interrupts, or so many seconds are over (nil: for ever).
+    func wait(seconds: Int?, until isDone: () -> Bool) -> Bool {
+        _ = reactor.turn(seconds: seconds ?? .max) { isDone() || isInterrupted }
+        return isDone()
+    }
+
+    /// Lets what is closed finish: what waits to be sent is sent.
+    func settle(_ isClosed: () -> Bool) { _ = reactor.turn(seconds: 5, until: isClosed) }
+}

@@ -1,0 +1,92 @@
+import Basics
+import Catalogue
+import Client
+import Transport
+import Wire
+
+/// `send`: one message upstream.
+final class Send {
+    private let scene: Scene
+    private var state: DeviceState
+    private let device: DeviceClient
+    private let message: Upstream
+    private var isStored = false
+    private var isClosed = false
+    private var failure: Failure?
+
+    init(_ scene: Scene) throws(Failure) {
+        self.scene = scene
+        state = try DeviceState.require(scene.statePath)
+        device = DeviceClient(
+            reactor: scene.reactor, endpoint: scene.device, identity: state.identity,
+            received: state.received,
+            acknowledgement: .never)
+        message = try Self.message(scene.invocation)
+    }
+
+    private static func message(_ invocation: Invocation) throws(Failure) -> Upstream {
+        let id = invocation.text("--message-id") ?? String(SecureRandom.number(), radix: 16)
+        let lifetime = invocation.integer("--time-to-live") ?? Limits.upstreamLifetimeSeconds
+        var message = Upstream(
+            sender: SenderID(UInt64(invocation.integer("--sender") ?? 0)),
+            category: Array((invocation.text("--app") ?? "com.example.app").utf8), messageID: Array(id.utf8),
+            persistentID: lifetime == 0 ? [] : Array(String(SecureRandom.number()).utf8))
+        message.lifetimeSeconds = lifetime
+        for pair in invocation.arguments {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw Failure(.usage, "\"\(pair)\" is no pair", hint: "write KEY=VALUE, such as text=hello")
+            }
+            message.data.append((Array(parts[0].utf8), Array(parts[1].utf8)))
+        }
+        return message
+    }
+
+    func run() throws(Failure) {
+        device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
+        do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
+        let isDone = scene.wait(seconds: Limits.clientAnswerSeconds) {
+            isStored || failure != nil || isClosed
+        }
+        // What came beside the answer is not this command's: it comes again to the next listen.
+        device.close()
+        scene.settle { !device.isConnected }
+        if let failure { throw failure }
+        guard isDone, isStored else {
+            throw Failure(.unavailable, "the server did not say that it has the message")
+        }
+        let id = String(decoding: message.messageID, as: UTF8.self)
+        scene.output.tell(
+            "stored", [JSONValue.Member("message_id", .string(id))], "the server has message \(id)")
+    }
+
+    private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
+        switch event {
+        case .loggedIn:
+            state.received = []
+            if message.persistentID.isEmpty { device.send(message) }
+        case .loginRefused:
+            failure = Failure(
+                .failure, "the server refused the login of this device",
+                hint: "remove the state file and register again")
+        case .upstreamStored(let id):
+            if id == message.persistentID { isStored = true }
+        case .message(let heard):
+            guard heard["message_type"] == Array("send_error".utf8), heard["message_id"] == message.messageID
+            else { return }
+            let reason = String(decoding: heard["error"] ?? [], as: UTF8.self)
+            failure = Failure(
+                .failure, "the server refused the message: \(reason)",
+                hint: reason == "invalid_parameters"
+                    ? "is the app registered with this sender? ccs-device register" : "")
+        case .closed(let reason, let detail):
+            isClosed = true
+            guard !isStored, failure == nil else { return }
+            let words = detail.isEmpty ? reason.rawValue : detail
+            failure = Failure(
+                .unavailable, "no connection to \(scene.device.address.description): \(words)",
+                hint: Failure.hint(for: words))
+        default: break
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Catalogue
+import Glibc
+
+/// What `ccs-device` does with its command line.
+enum Tool {
+    /// Does it; the exit code.
+    static func main(_ arguments: [String]) -> ExitCode {
+        do throws(UsageError) {
+            switch try ArgumentParser.parse(arguments, for: .ccsDevice) {
+            case .print(let text):
+                Output.write(text, to: STDOUT_FILENO)
+                return .success
+            case .run(let invocation): return run(invocation)
+            }
+        } catch {
+            for line in error.lines { Output.complain(line) }
+            return .usage
+        }
+    }
+
+    private static func run(_ invocation: Invocation) -> ExitCode {
+        do throws(Failure) {
+            let scene = try Scene(invocation)
+            switch invocation.command.name {
+            case "register": try Register.register(scene)
+            case "unregister": try Register.unregister(scene)
+            case "listen": return try Listen(scene).run()
+            case "send": try Send(scene).run()
+            case "many": try Many(scene).run()
+            case "flap": return try Flap(scene).run()
+            default: throw Failure(.software, "\"\(invocation.command.name)\" is in no table")
+            }
+            return .success
+        } catch {
+            Output.complain("ccs-device: \(error.problem)")
+            if !error.hint.isEmpty { Output.complain(error.hint) }
+            return error.code
+        }
+    }
+}
