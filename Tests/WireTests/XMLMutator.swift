@@ -6,6 +6,7 @@ struct XMLMutator {
 
     private static let pieces: [String] = [
         "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"a\":\"b\"}</gcm></message>",
+        "<message id='m-1'><gcm xmlns=\"google:mobile:data\">{\"to\":\"abc:APA91b\",\"message_id\":\"m-1\",\"data\":{\"a\":[[1]]}}</gcm></message>",
         "<message><gcm xmlns='google:mobile:data'>{&quot;a&quot;:&#x41;}</gcm></message>",
         "<message id='1' type='error' to='x' from='y' xml:lang='en'>\n <gcm xmlns=\"google:mobile:data\">ä€😀</gcm>\n</message>",
         "<message><d:gcm xmlns:d='google:mobile:data'><![CDATA[{\"a\":\"<]]&gt;\"}]]></d:gcm></message>",
@@ -36,7 +37,13 @@ struct XMLMutator {
     private mutating func mutate(_ bytes: inout [UInt8]) {
         // Mostly within the last part: a broken header ends everything.
         let low = Int.random(in: 0..<4, using: &random) == 0 ? 0 : min(bytes.count, 150)
-        let at = Int.random(in: low...bytes.count, using: &random)
+        var at = Int.random(in: low...bytes.count, using: &random)
+        // Half of them within a payload, where it is recognised in place.
+        if Bool.random(using: &random),
+            let brace = bytes.indices.filter({ bytes[$0] == UInt8(ascii: "{") }).randomElement(using: &random)
+        {
+            at = min(bytes.count, brace + Int.random(in: 0...40, using: &random))
+        }
         let end = min(bytes.count, at + Int.random(in: 0...12, using: &random))
         switch Int.random(in: 0..<6, using: &random) {
         case 0: bytes.removeSubrange(at..<end)
