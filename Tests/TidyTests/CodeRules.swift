@@ -1,0 +1,116 @@
+/// Rules about Swift code.
+enum CodeRules {
+    /// Lines of one function, at most.
+    static let functionLines = 70
+
+    /// Where a class may vouch for its own thread safety: what wraps C objects or belongs to one thread.
+    private static let uncheckedFolders = ["Sources/Transport/", "Sources/RocksStore/"]
+
+    /// Functions, initializers and accessors that are too long.
+    static func longFunctions(_ file: SourceFile) -> [String] {
+        var scanner = FunctionScanner()
+        for (index, line) in file.code.enumerated() { scanner.take(line, number: index + 1) }
+        return scanner.functions.filter { $0.count > functionLines }.map {
+            "\(file.path):\($0.line): a function of \($0.count) lines, of \(functionLines) allowed"
+        }
+    }
+
+    /// `!` that unwraps, `try!` and `as!`.
+    static func forcing(_ file: SourceFile) -> [String] {
+        found(file) { line in
+            if line.contains("try!") { return "try!" }
+            if line.contains("as! ") { return "as!" }
+            let characters = Array(line)
+            for at in characters.indices.dropFirst() where characters[at] == "!" {
+                let before = characters[at - 1]
+                let after = at + 1 < characters.count ? characters[at + 1] : " "
+                let isPostfix =
+                    before.isLetter || before.isNumber || before == ")" || before == "]" || before == "_"
+                if isPostfix, after != "=" { return "forces with !" }
+            }
+            return nil
+        }
+    }
+
+    /// `@unchecked Sendable` outside the list.
+    static func unchecked(_ file: SourceFile) -> [String] {
+        guard !uncheckedFolders.contains(where: { file.path.hasPrefix($0) }) else { return [] }
+        return found(file) {
+            $0.contains("@unchecked") ? "@unchecked outside Transport and the doors to C" : nil
+        }
+    }
+
+    /// Every package declaration begins its comment with one sentence on a line of its own.
+    static func comments(_ file: SourceFile) -> [String] {
+        file.code.enumerated().compactMap { index, line in
+            let words = line.split(separator: " ")
+            guard words.first == "package", words.count > 1, words[1] != "import" else { return nil }
+            // What a protocol asks for is explained there.
+            let isInherited = [" func ==", " func <", " func hash(", " func next()", " mutating func next("]
+                .contains {
+                    line.contains($0)
+                }
+            let isWitness = line.contains(" init(") && line.contains("Literal")
+            guard !isInherited, !isWitness, !line.contains("var description:") else { return nil }
+            var above = index - 1
+            while above >= 0, file.lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
+            let comment = above >= 0 ? file.lines[above].drop { $0 == " " } : ""
+            return comment.hasPrefix("///") ? nil : "\(file.path):\(index + 1): no comment"
+        }
+    }
+
+    static func found(_ file: SourceFile, _ problem: (String) -> String?) -> [String] {
+        file.code.enumerated().compactMap { index, line in
+            problem(line).map { "\(file.path):\(index + 1): \($0)" }
+        }
+    }
+}
+
+/// Finds functions and their lengths by counting braces.
+struct FunctionScanner {
+    /// A function: the line of its name, and its lines.
+    private(set) var functions: [(line: Int, count: Int)] = []
+    private var open: [Int?] = []
+    private var pending: Int?
+    private var parentheses = 0
+
+    private static let starts: Set<String> = ["func", "init", "deinit", "subscript"]
+    private static let others: Set<String> = [
+        "struct", "class", "enum", "extension", "protocol", "actor", "var", "let", "case", "import",
+    ]
+
+    /// Takes one line of code.
+    mutating func take(_ line: String, number: Int) {
+        var word = ""
+        var before: Character = " "
+        for character in line + " " {
+            if character.isLetter || character.isNumber || character == "_" {
+                word.append(character)
+                continue
+            }
+            if !word.isEmpty { take(word: word, after: before, number) }
+            if !word.isEmpty || character != " " { before = character }
+            word = ""
+            take(character, number)
+        }
+    }
+
+    private mutating func take(word: String, after before: Character, _ number: Int) {
+        guard parentheses == 0, before != "." else { return }
+        if Self.starts.contains(word) { pending = number }
+        if Self.others.contains(word) { pending = nil }
+    }
+
+    private mutating func take(_ character: Character, _ number: Int) {
+        switch character {
+        case "(", "[": parentheses += 1
+        case ")", "]": parentheses = max(0, parentheses - 1)
+        case "{":
+            open.append(parentheses == 0 ? pending : nil)
+            if parentheses == 0 { pending = nil }
+        case "}":
+            if let start = open.popLast() ?? nil { functions.append((start, number - start + 1)) }
+        default: break
+        }
+    }
+}

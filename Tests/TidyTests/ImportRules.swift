@@ -1,0 +1,59 @@
+/// Who may import whom (design, section 2). SwiftPM does not stop an import that reaches a module through another.
+enum ImportRules {
+    private static let core: Set<String> = ["Basics", "Wire", "Delivery", "Sessions", "Store"]
+
+    /// For each module of ours, what it may import.
+    static let allowed: [String: Set<String>] = [
+        "Basics": ["Synchronization", "Glibc"],
+        "Wire": ["Basics", "CExpat"],
+        "Delivery": ["Basics"],
+        "Sessions": ["Basics", "Wire", "Delivery"],
+        "Store": ["Basics", "Delivery", "Synchronization"],
+        "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],
+        "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
+        "Catalogue": ["Basics"],
+        "Server": core.union([
+            "RocksStore", "Transport", "Catalogue", "CLinux", "COpenSSL", "CYAML", "Glibc", "Synchronization",
+        ]),
+        "Client": ["Basics", "Wire", "Transport", "Glibc", "Synchronization"],
+        "Simulation": core,
+        "ccsd": ["Server", "Catalogue", "Basics", "Glibc"],
+        "ccsctl": ["Client", "Catalogue", "Basics", "Wire", "Glibc"],
+        "ccs-device": ["Client", "Catalogue", "Basics", "Wire", "Transport", "Glibc", "Synchronization"],
+        "ccs-bench": core.union([
+            "Client", "Simulation", "Catalogue", "Transport", "Glibc", "Synchronization", "COpenSSL",
+        ]),
+        "ccs-fuzz": ["Wire", "Basics", "CLibXML2", "Glibc"],
+    ]
+
+    /// Imports that a product file may not have.
+    static func violations(_ file: SourceFile) -> [String] {
+        guard let allowed = allowed[file.module] else {
+            return ["\(file.path): \(file.module) is not in the table of imports"]
+        }
+        return imports(file).compactMap { name, line in
+            if name == "CExpat", !file.path.hasPrefix("Sources/Wire/XML/") {
+                return "\(file.path):\(line): CExpat is for Wire/XML only"
+            }
+            return allowed.contains(name)
+                ? nil : "\(file.path):\(line): \(file.module) may not import \(name)"
+        }
+    }
+
+    /// The modules that a file imports, with the line.
+    static func imports(_ file: SourceFile) -> [(name: String, line: Int)] {
+        file.code.enumerated().compactMap { index, line in
+            let words = line.split(separator: " ")
+            guard let place = words.firstIndex(of: "import"),
+                words[..<place].allSatisfy({
+                    $0.hasPrefix("@") || $0 == "package" || $0 == "private" || $0 == "internal"
+                        || $0 == "public"
+                }),
+                let name = words[(place + 1)...].first(where: {
+                    !["struct", "class", "func", "enum", "protocol", "let", "var", "typealias"].contains($0)
+                })
+            else { return nil }
+            return (String(name.prefix { $0 != "." }), index + 1)
+        }
+    }
+}

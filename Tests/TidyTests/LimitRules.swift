@@ -1,0 +1,47 @@
+/// Rules about `Limits`: a reason for each, and a use.
+enum LimitRules {
+    /// The constants of the file, with what stands above each.
+    static func constants(_ file: SourceFile) -> [(name: String, reason: String)] {
+        file.lines.enumerated().compactMap { index, line in
+            guard line.contains("static let "), let name = name(in: line) else { return nil }
+            var reason = ""
+            var above = index - 1
+            while above >= 0, case let text = file.lines[above].drop(while: { $0 == " " }),
+                text.hasPrefix("///")
+            {
+                reason = text.dropFirst(3) + reason
+                above -= 1
+            }
+            return (name, reason)
+        }
+    }
+
+    /// Constants without a comment that says something.
+    static func withoutReason(_ file: SourceFile) -> [String] {
+        constants(file).filter { $0.reason.split(separator: " ").count < 3 }.map {
+            "\(file.path): \($0.name) has no reason"
+        }
+    }
+
+    /// Constants that no product code uses.
+    static func unused(_ file: SourceFile, in others: [SourceFile]) -> [String] {
+        var used: Set<String> = []
+        for other in others {
+            for line in other.code where line.contains("Limits.") || other.path == file.path {
+                for part in line.split(separator: "Limits.", omittingEmptySubsequences: false).dropFirst() {
+                    used.insert(String(part.prefix { $0.isLetter || $0.isNumber }))
+                }
+            }
+            // Comments of documentation do not count, interpolations do.
+        }
+        return constants(file).filter { !used.contains($0.name) }.map {
+            "\(file.path): \($0.name) is used nowhere"
+        }
+    }
+
+    private static func name(in line: Substring) -> String? {
+        let words = line.split { $0 == " " || $0 == ":" || $0 == "=" }
+        guard let place = words.firstIndex(of: "let"), place + 1 < words.count else { return nil }
+        return String(words[place + 1])
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import Testing
+
+@Suite struct SystemdTests {
+    static let hasSystemdAnalyze = access("/usr/bin/systemd-analyze", X_OK) == 0
+
+    /// The exposure that systemd gives a unit file; nil where it says none.
+    static func exposure(_ path: String) -> Double? {
+        let output = SourceTree.output(of: "systemd-analyze security --offline=true --no-pager \(path)")
+        guard
+            let line = output.text.split(separator: "\n").first(where: {
+                $0.contains("Overall exposure level")
+            }),
+            let number = line.split(separator: " ").first(where: { Double($0) != nil })
+        else { return nil }
+        return Double(number)
+    }
+
+    @Test(
+        "systemd finds the service no more exposed than 1.5",
+        .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
+    func isHardened() throws {
+        let exposure = try #require(Self.exposure("\(SourceTree.root)/systemd/ccsd.service"))
+        #expect(exposure <= 1.5)
+    }
+
+    @Test(
+        "systemd understands both units", .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
+    func areUnderstood() {
+        let output = SourceTree.output(of: "systemd-analyze verify \(SourceTree.root)/systemd/ccsd.service")
+        // The programs and pages are not installed where the test runs.
+        let complaints = output.text.split(separator: "\n").filter { line in
+            line.contains("ccsd.s") && !line.contains("is not executable") && !line.contains("Command 'man")
+        }
+        #expect(complaints == [])
+    }
+
+    @Test("the service says what the daemon needs: readiness, watchdog, reload, state")
+    func says() throws {
+        let unit = try #require(SourceTree.read("systemd/ccsd.service"))
+        for line in [
+            "Type=notify", "WatchdogSec=30", "ExecReload=/bin/kill -HUP $MAINPID", "StateDirectory=ccsd",
+            "RestartPreventExitStatus=64 78",
+        ] {
+            #expect(unit.contains("\n\(line)\n"), "\(line)")
+        }
+        let socket = try #require(SourceTree.read("systemd/ccsd.socket"))
+        for port in ["5235", "5236", "5228", "443", "8443"] {
+            #expect(socket.contains("\nListenStream=\(port)\n"))
+        }
+    }
+
+    @Test(
+        "canary: a unit without hardening is found exposed",
+        .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
+    func canary() throws {
+        var template = Array("/tmp/ccsd-unit-XXXXXX".utf8CString)
+        #expect(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { _ = SourceTree.output(of: "rm -r \(folder)") }
+        _ = SourceTree.output(of: "printf '[Service]\\nExecStart=/bin/true\\n' > \(folder)/bare.service")
+        #expect(try #require(Self.exposure("\(folder)/bare.service")) > 5)
+    }
+}

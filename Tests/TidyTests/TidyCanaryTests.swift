@@ -1,0 +1,120 @@
+import Testing
+
+/// Plants a fault for each rule, and expects it to be found.
+@Suite struct TidyCanaryTests {
+    private func file(_ text: String, _ path: String = "Sources/Delivery/Planted.swift") -> SourceFile {
+        SourceFile(path: path, text: text)
+    }
+
+    @Test("canary: forbidden imports in every spelling")
+    func imports() {
+        for text in [
+            "import Foundation\n", "package import Wire\n", "@testable import Server\n",
+            "import struct Glibc.stat\n", "import Glibc.time\n",
+        ] {
+            #expect(ImportRules.violations(file(text)).count == 1, "\(text)")
+        }
+        for text in [
+            "import Basics\n", "// import Foundation\n", "let text = \"import Foundation\"\n",
+            "package import Basics\n",
+        ] {
+            #expect(ImportRules.violations(file(text)).isEmpty, "\(text)")
+        }
+        #expect(ImportRules.violations(file("import CExpat\n", "Sources/Wire/JSON/A.swift")).count == 1)
+        #expect(ImportRules.violations(file("import CExpat\n", "Sources/Wire/XML/A.swift")).isEmpty)
+        #expect(ImportRules.violations(file("\n", "Sources/Unknown/A.swift")).count == 1)
+    }
+
+    @Test("canary: a long file and a long function, whatever stands in strings")
+    func lengths() {
+        #expect(TextRules.length(file(String(repeating: "\n", count: 401))).count == 1)
+        #expect(TextRules.length(file(String(repeating: "\n", count: 400))).isEmpty)
+        let body = String(repeating: "    print(\"} // {\")\n", count: 69)
+        #expect(CodeRules.longFunctions(file("func f(a: () -> Void = {}) -> Int {\n\(body)}\n")).count == 1)
+        #expect(CodeRules.longFunctions(file("struct A {\n    init() {\n\(body)    }\n}\n")).count == 1)
+        #expect(CodeRules.longFunctions(file("struct A {\n\(body)\(body)    func f() {}\n}\n")).isEmpty)
+        #expect(
+            CodeRules.longFunctions(file("protocol P {\n    func f()\n}\nenum E {\n\(body)\(body)}\n"))
+                .isEmpty)
+        #expect(CodeRules.longFunctions(file("func f() {\n\(String(body.dropLast(40)))}\n")).isEmpty)
+    }
+
+    @Test("canary: banned words and paths, and words that only contain them")
+    func words() {
+        for text in [
+            "// TO" + "DO: later", "// FIX" + "ME", "let a = 1  // XX" + "X", "// good enough for " + "now",
+            "\"/wo" + "rk/x\"",
+        ] {
+            #expect(TextRules.bannedWords(file(text + "\n")).count == 1, "\(text)")
+        }
+        #expect(TextRules.bannedWords(file("let a = \"/tmp/a-XX" + "XXXX\"\n")).isEmpty)
+    }
+
+    @Test("canary: tabs, blanks, control characters, ends of files")
+    func blanks() {
+        for text in ["\tlet a\n", "let a \n", "a\u{1B}\n", "a\r\n", "a\u{85}\n", "a", "a\n\n"] {
+            #expect(TextRules.blanks(file(text)).count == 1, "\(text.debugDescription)")
+        }
+        #expect(TextRules.blanks(file("let é = 1\n")).isEmpty)
+    }
+
+    @Test("canary: forcing in every form, and what only looks like it")
+    func forcing() {
+        let bang = "!"
+        for text in [
+            "a\(bang)\n", "a\(bang).b\n", "f()\(bang)\n", "a[0]\(bang)\n", "try\(bang) f()\n",
+            "a as\(bang) B\n", "var a: Int\(bang)\n",
+        ] {
+            #expect(CodeRules.forcing(file(text)).count == 1, "\(text)")
+        }
+        for text in [
+            "!a\n", "a != b\n", "a !== b\n", "if !f() {}\n", "\"a\(bang)\"\n", "// a\(bang)\n", "f(!a)\n",
+        ] {
+            #expect(CodeRules.forcing(file(text)).isEmpty, "\(text)")
+        }
+    }
+
+    @Test("canary: unchecked thread safety, allowed in the doors to C only")
+    func unchecked() {
+        let text = "final class A: @unchecked Sendable {}\n"
+        #expect(CodeRules.unchecked(file(text)).count == 1)
+        #expect(CodeRules.unchecked(file(text, "Sources/Transport/A.swift")).isEmpty)
+        #expect(CodeRules.unchecked(file("// @unchecked Sendable\n")).isEmpty)
+    }
+
+    @Test("canary: a declaration without comment")
+    func comments() {
+        #expect(CodeRules.comments(file("package func f() {}\n")).count == 1)
+        #expect(CodeRules.comments(file("/// Does.\n@inline(__always)\npackage func f() {}\n")).isEmpty)
+        #expect(CodeRules.comments(file("// Does.\npackage struct A {}\n")).count == 1)
+        #expect(CodeRules.comments(file("package import Basics\n")).isEmpty)
+    }
+
+    @Test("canary: a limit without reason, and one that nobody uses")
+    func limits() {
+        let limits = file(
+            "/// Why it is so.\npackage static let used = 1\npackage static let bare = 2\n/// Also a reason.\nstatic let unused = 3\n",
+            "Sources/Basics/Limits.swift")
+        let user = file("f(Limits.used, \"\\(Limits.bare)\") // Limits.unused\n")
+        #expect(LimitRules.withoutReason(limits) == ["Sources/Basics/Limits.swift: bare has no reason"])
+        #expect(
+            LimitRules.unused(limits, in: [user]) == ["Sources/Basics/Limits.swift: unused is used nowhere"])
+    }
+
+    @Test("canary: no heading and two headings, code apart")
+    func headings() {
+        #expect(TextRules.headings(file("text\n", "A.md")).count == 1)
+        #expect(TextRules.headings(file("# A\n# B\n", "A.md")).count == 1)
+        #expect(TextRules.headings(file("# A\n```\n# comment\n```\n## B\n", "A.md")).isEmpty)
+    }
+
+    @Test("canary: the scanner takes out comments and strings, and keeps code and lines")
+    func scanner() {
+        let text =
+            "let a = \"x // \\(b(\")\")) }\" // c\nlet d = #\"\\(e) \" }\"# + \"\"\"\n  } \\(f)\n  \"\"\"\n/* } \n } */ g\n"
+        #expect(
+            SwiftCode.stripped(text) == [
+                "let a = \"b(\"\")\" ", "let d = \"\" + \"", "f", "\"", "", " g", "",
+            ])
+    }
+}
