@@ -152,7 +152,7 @@ import Testing
     func configFlags() throws {
         var line = "--config x.yaml"
         for key in ConfigKey.allCases where key != .format {
-            line += " \(key.flag)=\(key.entry.type == .truth ? "true" : "1")"
+            line += " \(key.flag)=\(key.entry.preset.plain.isEmpty ? "x" : key.entry.preset.plain)"
         }
         let invocation = try Self.run(line, .ccsd)
         #expect(invocation.command.words.isEmpty)

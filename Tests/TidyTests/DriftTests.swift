@@ -22,6 +22,14 @@ import Testing
         expectNone(fields.filter { !words.contains($0) }.map { "\($0) changes nothing: nobody reads it" })
     }
 
+    @Test("every command of ccsctl that needs the daemon is one of the daemon's")
+    func commandsAreAnswered() {
+        let offline: Set = ["config sample", "config docs", "explain", "man", "completion", "version"]
+        let server = SourceTree.product.filter { $0.module == "Server" }.map(\.text).joined()
+        let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
+        expectNone(asked.filter { !server.contains("\"\($0)\"") }.map { "\($0) is answered by nobody" })
+    }
+
     @Test("every metric is counted somewhere")
     func metricsAreCounted() {
         let words = Self.words { $0.module == "Server" || $0.module == "Transport" }

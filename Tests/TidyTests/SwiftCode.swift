@@ -69,6 +69,7 @@ struct SwiftCode {
                 scanCode(untilParenthesis: true)
                 at += 1
             } else if starts("\\" + fence) {
+                if starts("\n", at: 1 + hashes) { output.append(0x0A) }
                 at += 2 + hashes
             } else {
                 if text[at] == 0x0A {

@@ -84,10 +84,21 @@ import Testing
 
     @Test("canary: a declaration without comment")
     func comments() {
-        #expect(CodeRules.comments(file("package func f() {}\n")).count == 1)
-        #expect(CodeRules.comments(file("/// Does.\n@inline(__always)\npackage func f() {}\n")).isEmpty)
-        #expect(CodeRules.comments(file("// Does.\npackage struct A {}\n")).count == 1)
-        #expect(CodeRules.comments(file("package import Basics\n")).isEmpty)
+        func count(_ text: String) -> Int { CommentRules.violations(file(text), witnesses: ["asked"]).count }
+        for text in [
+            "package func f() {}\n", "// Does.\npackage struct A {}\n", "}\npackage var a = 1\n",
+            "struct A {\n    package init(_ a: Int) {\n", "/// A.\n\npackage enum B {}\n",
+        ] { #expect(count(text) == 1, "\(text)") }
+        for text in [
+            "/// Does.\n@inline(__always)\npackage func f() {}\n", "package import Basics\n",
+            "package func asked() {}\n", "if let package = a {\n",
+            "/// All.\npackage var a = 1\npackage var b = 2\n",
+            "package extension A {\n", "struct A {\n    package let a = 1\n",
+        ] { #expect(count(text) == 0, "\(text)") }
+        let asked = CommentRules.witnesses([
+            file("package protocol P {\n    /// Asked.\n    func wanted(a: Int)\n}\nfunc other() {}\n")
+        ])
+        #expect(asked.contains("wanted") && !asked.contains("other"))
     }
 
     @Test("canary: a limit without reason, and one that nobody uses")

@@ -36,7 +36,10 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     func unchecked() { expectNone(SourceTree.product.flatMap(CodeRules.unchecked)) }
 
     @Test("every package declaration has a comment")
-    func comments() { expectNone(SourceTree.product.flatMap(CodeRules.comments)) }
+    func comments() {
+        let witnesses = CommentRules.witnesses(SourceTree.product)
+        expectNone(SourceTree.product.flatMap { CommentRules.violations($0, witnesses: witnesses) })
+    }
 
     @Test("every limit has a reason and is used")
     func limits() {

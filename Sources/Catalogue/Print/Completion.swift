@@ -11,14 +11,22 @@ package enum Completion {
         let name = "_" + program.name.map { $0 == "-" ? "_" : "\($0)" }.joined()
         var text = "\n\(name)() {\n"
         text +=
-            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words='' word\n"
+            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words='' word skip=''\n"
         text += "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-        text += "        case $word in -*) ;; *) words=\"${words:+$words }$word\" ;; esac\n    done\n"
+        text += "        if [[ $skip ]]; then skip=''; continue; fi\n        case $word in\n"
+        text += "        \(optionsWithValues(program).joined(separator: "|"))) skip=1 ;;\n        -*) ;;\n"
+        text += "        *) words=\"${words:+$words }$word\" ;;\n        esac\n    done\n"
         text += "    case $previous in\n\(values(program))    esac\n"
         text +=
             "    case $current in\n    -*)\n        case $words in\n\(options(program))        esac\n        ;;\n"
         text += "    *)\n        case $words in\n\(words(program))        esac\n        ;;\n    esac\n}\n"
         return text + "complete -F \(name) \(program.name)\n"
+    }
+
+    /// The options whose next word is a value.
+    private static func optionsWithValues(_ program: Program) -> [String] {
+        let options = program.options + program.commands.flatMap(\.options)
+        return Set(options.filter { $0.value != nil && $0.value != .truth }.map(\.name)).sorted()
     }
 
     /// After an option: its words, or files.
@@ -44,7 +52,8 @@ package enum Completion {
         var text = ""
         for command in program.commands where !command.words.isEmpty {
             let names = command.options.map(\.name) + shared
-            text += reply("        '\(command.name)'*", "-W '\(names.joined(separator: " "))'")
+            let pattern = "'\(command.name)' | '\(command.name) '*"
+            text += reply("        \(pattern)", "-W '\(names.joined(separator: " "))'")
         }
         let rest = (program.mainCommand?.options.map(\.name) ?? []) + shared
         return text + reply("        *", "-W '\(rest.joined(separator: " "))'")

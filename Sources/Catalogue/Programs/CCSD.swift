@@ -48,14 +48,26 @@ extension Program {
         + ConfigKey.allCases.filter { $0 != .format }.map { key in
             let entry = key.entry
             let preset = entry.preset.plain.isEmpty ? nil : entry.preset.plain
-            let isTruth = entry.type == .truth
-            return Option(
-                key.flag, isTruth ? .truth : .text, isTruth ? "" : entry.type.placeholder, entry.help,
-                preset: preset)
+            let placeholder = entry.type == .truth ? "" : entry.type.placeholder
+            return Option(key.flag, entry.type.option, placeholder, entry.help, preset: preset)
         }
 
     /// The values that an invocation of the daemon gives for config keys.
     package static func configFlags(of invocation: Invocation) -> [(key: ConfigKey, value: String)] {
         ConfigKey.allCases.compactMap { key in invocation.text(key.flag).map { (key, $0) } }
+    }
+}
+
+extension ConfigType {
+    /// What a flag of this type takes.
+    fileprivate var option: OptionValue {
+        switch self {
+        case .integer(let range): .integer(range)
+        case .truth: .truth
+        case .port: .integer(0...65_535)
+        case .path: .path
+        case .choice(let words): .choice(words)
+        case .address, .hostNames: .text
+        }
     }
 }
