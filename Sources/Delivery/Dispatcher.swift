@@ -94,6 +94,7 @@ package struct Dispatcher: ~Copyable {
         swap(&record, &turn)
         record.mutations = effects.mutations
         effects.mutations = []
+        effects.mutations.reserveCapacity(min(record.mutations.count, 64))
         for entry in record.devices {
             entry.isTouched = false
             entry.batchesInFlight += 1
@@ -104,8 +105,8 @@ package struct Dispatcher: ~Copyable {
         return batch
     }
 
-    /// When `.tick` is wanted earlier than twice a second: never so far.
-    package var deadline: Instant { .distantFuture }
+    /// When `.tick` is wanted, if earlier than twice a second: the next search for messages whose time is over.
+    package var deadline: Instant { partition == 0 && !sweep.isAsking ? sweep.next : .distantFuture }
 
     /// Whether the store is so far behind that nothing more is accepted.
     func isOverloaded(_ effects: borrowing Effects) -> Bool {

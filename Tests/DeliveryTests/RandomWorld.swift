@@ -162,6 +162,7 @@ final class RandomWorld {
         case 56..<59: bench.advance(milliseconds: Int64.random(in: 1...2_000, using: &random))
         case 59..<62: bench.post(.tick)
         case 62..<63: registrationStep()
+        case 63..<65: noise()
         default: machineStep()
         }
         if !bench.store.holds { problems.append("the conservation law is broken") }

@@ -1,0 +1,34 @@
+import Basics
+import Delivery
+
+extension RandomWorld {
+    /// Late, repeated and made-up words of connections that have no say: nothing may come of them.
+    func noise() {
+        let link = connection(UInt32.random(in: 0..<max(1_000, nextConnection), using: &random))
+        let isCurrent = devices.contains { $0.link == link } || appServers.contains { $0.link == link }
+        guard !isCurrent else { return }
+        let device = devices[Int.random(in: 0..<devices.count, using: &random)].device
+        let newest = UInt64(bench.now.wall) * 1_000
+        let sequence = Sequence(UInt64.random(in: newest - 5_000_000...newest, using: &random))
+        switch Int.random(in: 0..<11, using: &random) {
+        case 0: bench.post(.deviceAcknowledged(link, device, [sequence, Sequence(0), Sequence(.max)]))
+        case 1: bench.post(.deviceReady(link, device))
+        case 2: bench.post(.deviceCongested(link, device))
+        case 3: bench.post(.deviceClosed(link, device))
+        case 4: bench.post(.upstreamSettled(link, Harness.sender, sequence, .acknowledged))
+        case 5: bench.post(.appServerReady(link, Harness.sender))
+        case 6: bench.post(.appServerDraining(link, Harness.otherSender))
+        case 7: bench.post(.appServerClosed(link, Harness.sender))
+        case 8: bench.post(.expired(.message(device, sequence, expiresAt: bench.now.wall)))
+        case 9: bench.post(.committed(CommitOutcome(ticket: .max)))
+        default:
+            // A stranger with the device's name and a guessed token.
+            let guess = SecretDigest(octets: [UInt8](repeating: 1, count: 32))
+            bench.post(
+                .deviceLogin(
+                    DeviceLogin(
+                        connection: connection(UInt32.random(in: 1...999, using: &random)),
+                        device: device, token: guess, received: [PersistentID(sequence: sequence, salt: 1)])))
+        }
+    }
+}
