@@ -88,8 +88,13 @@ extension Dispatcher {
         guard let entry = devices[device] else { return }
         entry.isPageAsked = false
         guard let link = entry.link else { return forgetIfUnread(entry) }
-        effects.commands.append((link.connection, .close(.storeFailed)))
-        entry.link?.mode = .closing
+        if case .queued = link.mode {
+            entry.link?.mode = .paused
+            if !link.isCongested { proceed(entry, &effects) }
+        } else if case .loading = link.mode {
+            effects.commands.append((link.connection, .close(.storeFailed)))
+            entry.link?.mode = .closing
+        }
     }
 
     /// A message is on disk: hands it on if the connection has all that came before.
