@@ -252,6 +252,17 @@ package enum Limits {
     /// Seconds that a process given SIGTERM takes at most before it ends all the same.
     package static let shutdownSeconds = 30
 
+    /// Milliseconds beyond grace and spread after which a drain gives up on what is still open.
+    package static let drainSlackMilliseconds: Int64 = 5_000
+    /// Milliseconds between two looks at a drain that is under way.
+    package static let drainPollMilliseconds: Int64 = 50
+    /// Milliseconds of one turn of the main thread: certificates are looked at, the watchdog is told.
+    package static let mainTurnMilliseconds: Int64 = 10_000
+    /// Seconds beyond `shutdownSeconds` after which the process ends with what is not finished.
+    package static let shutdownSlackSeconds = 10
+    /// Milliseconds between two ticks of the core: half of the longest that an expiry may be late.
+    package static let tickMilliseconds: Int64 = 250
+
     // MARK: Control socket
 
     /// Octets of one control request.
@@ -260,6 +271,12 @@ package enum Limits {
     package static let controlLineBytes = 16_777_216
     /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
     package static let controlSilenceSeconds = 300
+    /// Seconds that a control command waits for an answer from the store or a reactor.
+    package static let controlAnswerSeconds = 10
+    /// Keys of one sender that are valid at once: a rotation needs two.
+    package static let keysPerSender = 8
+    /// Characters of the shortest server key that an operator may choose: 128 bits in hexadecimal.
+    package static let shortestServerKey = 16
     /// Control connections at once.
     package static let controlConnections = 32
     /// Rows that a listing returns at most; the answer says how many were left out.

@@ -3,7 +3,7 @@ package import Basics
 /// Keeps the contexts of listeners in step with the certificate files.
 ///
 /// New handshakes use the new certificate; any failure keeps the old one.
-package final class CertificateWatcher {
+package struct CertificateWatcher: Sendable {
     /// What a look at the files found.
     package enum Outcome: Sendable {
         /// Nothing has changed.
@@ -35,14 +35,22 @@ package final class CertificateWatcher {
     }
 
     /// A context holder with these settings that this watcher keeps up to date.
-    package func holder(_ settings: TLSServerSettings) throws(TransportError) -> TLSContextHolder {
+    package mutating func holder(_ settings: TLSServerSettings) throws(TransportError) -> TLSContextHolder {
         let holder = TLSContextHolder(try context(identity, settings))
         targets.append((holder, settings))
         return holder
     }
 
+    /// Whether the files are other ones than those read.
+    package var hasChanged: Bool { [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)] != stamps }
+
+    /// A context of its own with these settings.
+    package func context(_ settings: TLSServerSettings) throws(TransportError) -> TLSServerContext {
+        try context(identity, settings)
+    }
+
     /// Looks whether the files have changed, and if so takes them over.
-    package func check(now: UnixMilliseconds) -> Outcome {
+    package mutating func check(now: UnixMilliseconds) -> Outcome {
         let found = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
         guard found != stamps else {
             // Fresh contexts have fresh ticket keys: one that leaks opens a day of TLS 1.2 sessions at most.
@@ -54,7 +62,7 @@ package final class CertificateWatcher {
     }
 
     /// Takes the files over, changed or not (SIGHUP): also gives new keys to the session tickets.
-    package func reload(now: UnixMilliseconds) -> Outcome {
+    package mutating func reload(now: UnixMilliseconds) -> Outcome {
         do throws(TransportError) {
             let fresh = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
             var contexts: [TLSServerContext] = []

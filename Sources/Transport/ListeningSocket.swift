@@ -28,6 +28,13 @@ package struct ListeningSocket: ~Copyable, Sendable {
         try self.init(inherited: socket)
     }
 
+    /// Fails where another process listens on an address: SO_REUSEPORT alone would let two servers share a port unseen.
+    package static func checkFree(_ address: SocketAddress) throws(TransportError) {
+        let socket = try open(address)
+        set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
+        try bind(socket, to: address)
+    }
+
     /// Listens on a path that only our own user may open; a stale socket, which nobody answers, is replaced.
     package init(unixPath path: String) throws(TransportError) {
         let address = SocketAddress.unix(path: path)

@@ -1,1 +1,4 @@
-print("placeholder")
+import Glibc
+import Server
+
+exit(DaemonProgram.run(Array(CommandLine.arguments.dropFirst())))

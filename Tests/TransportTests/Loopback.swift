@@ -109,7 +109,7 @@ final class Loopback {
     let reactor: Reactor
     let scratch: Scratch
     let authority: CertificateAuthority
-    let watcher: CertificateWatcher
+    var watcher: CertificateWatcher
     var holder: TLSContextHolder?
     var client: TLSClientSettings?
     let address: SocketAddress

@@ -1,0 +1,106 @@
+import Basics
+import Synchronization
+import Transport
+
+/// The certificate that new handshakes use: the operator's, or one of our own CA.
+final class Certificates: Sendable {
+    private struct State: Sendable {
+        var watcher: CertificateWatcher
+        var files: Files
+    }
+
+    private struct Files: Equatable, Sendable {
+        var certificate: String
+        var key: String
+        /// Of our own CA, which the clients must trust; nil with the operator's certificate.
+        var authority: String?
+        var minimum: TLSVersion
+    }
+
+    /// What new handshakes use.
+    let holder: TLSContextHolder
+    private let log: Log
+    private let state: Mutex<State>
+
+    init(configuration: Configuration, log: Log) throws(TransportError) {
+        self.log = log
+        let (watcher, files) = try Self.open(configuration)
+        let context = try watcher.context(Self.settings(files))
+        holder = TLSContextHolder(context)
+        for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
+        state = Mutex(State(watcher: watcher, files: files))
+    }
+
+    /// When the certificate in use ends, milliseconds since 1970.
+    var notAfter: UnixMilliseconds { state.withLock { $0.watcher.notAfter } }
+
+    /// Path of the CA that clients must trust; nil with the operator's certificate.
+    var authorityPath: String? { state.withLock { $0.files.authority } }
+
+    /// Reads or renews the certificate (SIGHUP); on failure the old one stays.
+    func reload(_ configuration: Configuration) throws(TransportError) {
+        let (watcher, files) = try Self.open(configuration)
+        holder.replace(with: try watcher.context(Self.settings(files)))
+        for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
+        state.withLock { $0 = State(watcher: watcher, files: files) }
+    }
+
+    /// Looks whether the files changed or our own certificate is near its end, and takes over what is new.
+    func check(_ configuration: Configuration) {
+        do throws(TransportError) {
+            let isOwn = configuration.certificateFile == nil
+            if isOwn { try Self.makeOwn(configuration) }
+            guard state.withLock({ $0.watcher.hasChanged }) else { return }
+            try reload(configuration)
+            log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
+        } catch {
+            log.error("certificate_kept", ["problem": .text(error.description)])
+        }
+    }
+
+    private static func settings(_ files: Files) -> TLSServerSettings {
+        var settings = TLSServerSettings()
+        settings.minimum = files.minimum
+        return settings
+    }
+
+    private static func makeOwn(_ configuration: Configuration) throws(TransportError) {
+        let authority = CertificateAuthority(directory: configuration.dataDirectory)
+        try authority.ensure(names: HostNames.all(configuration), now: Now.read().wall)
+    }
+
+    private static func open(_ configuration: Configuration) throws(TransportError) -> (CertificateWatcher, Files) {
+        let minimum: TLSVersion = configuration.requiresTLS13 ? .tls13 : .tls12
+        let files: Files
+        if let certificate = configuration.certificateFile, let key = configuration.keyFile {
+            files = Files(certificate: certificate, key: key, authority: nil, minimum: minimum)
+        } else {
+            try makeOwn(configuration)
+            let own = CertificateAuthority(directory: configuration.dataDirectory)
+            files = Files(
+                certificate: own.certificateFile, key: own.keyFile, authority: own.authorityFile, minimum: minimum)
+        }
+        let watcher = try CertificateWatcher(
+            certificateFile: files.certificate, keyFile: files.key, now: Now.read().wall)
+        return (watcher, files)
+    }
+}
+
+/// The names that clients dial.
+enum HostNames {
+    /// Names of the services that ccsd stands in for (ccs-xmpp 1.1, mcs-device 5).
+    static let google = [
+        "gcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com", "gcm-preprod.googleapis.com",
+        "gcm-staging.googleapis.com", "mtalk.google.com", "mtalk4.google.com", "alt1-mtalk.google.com",
+        "android.clients.google.com", "android.googleapis.com", "device-provisioning.googleapis.com",
+        "firebaseinstallations.googleapis.com", "fcmregistrations.googleapis.com", "fcmtoken.googleapis.com",
+        "fcm.googleapis.com", "iid.googleapis.com", "jmt17.google.com",
+    ]
+
+    /// Those, this machine's own, and those of the configuration.
+    static func all(_ configuration: Configuration) -> [String] {
+        var names = ["localhost", "127.0.0.1", "::1"]
+        if let own = Machine.hostName, !names.contains(own) { names.append(own) }
+        return names + google + configuration.hostNames.filter { !names.contains($0) && !google.contains($0) }
+    }
+}

@@ -1,0 +1,16 @@
+import Catalogue
+
+/// Where the configuration comes from, so that SIGHUP can read it again.
+package struct ConfigurationSource: Sendable {
+    /// The file of `--config`; nil: none.
+    var file: String?
+    /// Variables of the environment.
+    var environment: [(name: String, value: String)] = []
+    /// Flags of the command line.
+    var flags: [(key: ConfigKey, value: String)] = []
+
+    /// Reads it, now.
+    func load() throws(ConfigProblems) -> Configuration {
+        try ConfigLoader.load(file: file, environment: environment, flags: flags)
+    }
+}

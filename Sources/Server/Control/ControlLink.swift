@@ -1,0 +1,106 @@
+import Basics
+import Delivery
+import Transport
+import Wire
+
+/// A connection on the control socket: one request a line, one JSON object each, answered in order.
+///
+/// Commands run on threads of their own, since they wait for the store and for reactors; a connection runs one at a time.
+final class ControlLink: Link {
+    private let control: ControlServer
+    private var input = ByteBuffer()
+    private var isBusy = false
+    private var latches: [UInt32: Latch<SessionCommand>] = [:]
+
+    init(connection: Connection, host: ReactorHost, control: ControlServer) {
+        self.control = control
+        super.init(kind: .control, connection: connection, host: host)
+        isLoggedIn = false
+    }
+
+    override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        guard input.count + bytes.byteCount <= Limits.controlRequestBytes else {
+            reply(ControlReply.problem("the request is over \(Limits.controlRequestBytes) bytes", hint: "").line)
+            connection.close(.tooLarge)
+            return
+        }
+        input.append(bytes)
+        startNext()
+    }
+
+    private func startNext() {
+        guard !isBusy, let line = takeLine() else { return }
+        isBusy = true
+        let id = connection.id
+        let mailbox = control.mailboxes[host.index]
+        let control = control
+        do {
+            try Threads.start(name: "ccsd-control") {
+                control.run(line, connection: id) { text in
+                    mailbox.post { host in (host.link(id) as? ControlLink)?.reply(text) }
+                }
+                mailbox.post { host in (host.link(id) as? ControlLink)?.finished() }
+            }
+        } catch {
+            reply(ControlReply.problem(error.description, hint: "try again").line)
+            finished()
+        }
+    }
+
+    private func finished() {
+        isBusy = false
+        latches.removeAll()
+        startNext()
+    }
+
+    private func takeLine() -> [UInt8]? {
+        let text = input.copied()
+        guard let newline = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        input.removeFirst(newline + 1)
+        return Array(text[..<newline])
+    }
+
+    private func reply(_ line: String) {
+        connection.outbox.bytes.append(text: line)
+        connection.outbox.bytes.append("\n")
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+
+    /// Hands the core's answer to a ticket to whoever waits for it.
+    func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
+
+    override func perform(_ command: SessionCommand, now: Now) {
+        switch command {
+        case .acknowledge(let ticket, _), .refuse(let ticket, _), .forgotten(let ticket, _, _),
+            .registrationRefused(let ticket, _):
+            latches.removeValue(forKey: ticket)?.fulfil(command)
+        case .close(let reason): connection.close(reason)
+        default: break
+        }
+    }
+}
+
+/// The answer to a control request.
+enum ControlReply {
+    case result(JSONValue)
+    case problem(String, hint: String)
+
+    /// Its line, without the newline.
+    var line: String {
+        switch self {
+        case .result(let value): JSONValue.object([.init("ok", true), .init("result", value)]).compact
+        case .problem(let text, let hint):
+            JSONValue.object([.init("ok", false), .init("error", .string(text)), .init("hint", .string(hint))]).compact
+        }
+    }
+
+    /// A line that tells how far a long command is.
+    static func progress(done: Int, total: Int, what: String) -> String {
+        JSONValue.object([
+            .init(
+                "progress",
+                .object([.init("done", .integer(done)), .init("total", .integer(total)), .init("what", .string(what))]))
+        ]).compact
+    }
+}

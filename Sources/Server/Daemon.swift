@@ -1,0 +1,86 @@
+import Basics
+import Delivery
+import Sessions
+import Store
+import Synchronization
+import Transport
+
+/// The running server as its threads share it.
+final class Daemon: Sendable {
+    /// One listener as it really is: the port that was given where 0 was asked for.
+    struct ListenerFact: Sendable {
+        var name: String
+        var host: String
+        var port: Int
+    }
+
+    /// What changes with the configuration.
+    private struct Settings {
+        var configuration: Configuration
+        var sessions: SessionSettings
+    }
+
+    let log: Log
+    let metrics: Metrics
+    let store: any Store
+    let storeThread: StoreThread
+    let mailboxes: [ReactorMailbox]
+    let senders: Senders
+    let seal: TokenSeal
+    let certificates: Certificates
+    let drainer: Drainer
+    let listeners: [ListenerFact]
+    let startedAt = Now.read()
+    let source: ConfigurationSource
+    private let settings: Mutex<Settings>
+
+    init(
+        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, mailboxes: [ReactorMailbox],
+        senders: Senders, seal: TokenSeal, certificates: Certificates, drainer: Drainer,
+        listeners: [ListenerFact], source: ConfigurationSource, configuration: Configuration
+    ) {
+        self.log = log
+        self.metrics = metrics
+        self.store = store
+        self.storeThread = storeThread
+        self.mailboxes = mailboxes
+        self.senders = senders
+        self.seal = seal
+        self.certificates = certificates
+        self.drainer = drainer
+        self.listeners = listeners
+        self.source = source
+        let sessions = SessionSettings(configuration, seal: seal)
+        settings = Mutex(Settings(configuration: configuration, sessions: sessions))
+    }
+
+    /// The settings in force.
+    var configuration: Configuration { settings.withLock { $0.configuration } }
+
+    /// Settings of sessions that begin now.
+    var sessionSettings: SessionSettings { settings.withLock { $0.sessions } }
+
+    /// Puts other settings in force, for what begins from now on.
+    func apply(_ configuration: Configuration) {
+        let sessions = SessionSettings(configuration, seal: seal)
+        settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
+        drainer.setPace(configuration.drainPace)
+        log.level = configuration.logLevel
+    }
+
+    /// Whether new work can be accepted: `/readyz`.
+    var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
+
+    /// What keeps the daemon from being ready, for `/readyz`.
+    var unreadiness: String {
+        if drainer.state != .serving { return drainer.state.rawValue }
+        return storeThread.lastFailure.map { "the store does not take writes (\($0.kind.rawValue))" } ?? ""
+    }
+
+    /// Whether every reactor answers: for the watchdog.
+    var isAlive: Bool {
+        let latches = mailboxes.map { _ in Latch<Bool>() }
+        for (mailbox, latch) in zip(mailboxes, latches) { mailbox.post { _ in latch.fulfil(true) } }
+        return latches.allSatisfy { $0.wait() == true }
+    }
+}

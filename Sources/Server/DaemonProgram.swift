@@ -1,0 +1,103 @@
+import Basics
+import Catalogue
+import Glibc
+import Transport
+
+/// The program `ccsd`: its command line, its signals, its exit codes.
+package enum DaemonProgram {
+    /// Runs to the end; returns the exit code.
+    package static func run(_ arguments: [String]) -> Int32 {
+        let invocation: Invocation
+        do {
+            switch try ArgumentParser.parse(arguments, for: .ccsd) {
+            case .print(let text):
+                print(text, terminator: "")
+                return ExitCode.success.rawValue
+            case .run(let wanted): invocation = wanted
+            }
+        } catch {
+            for line in error.lines { Console.error(line) }
+            return ExitCode.usage.rawValue
+        }
+        let source = ConfigurationSource(
+            file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"), environment: Environment.all,
+            flags: Program.configFlags(of: invocation))
+        let configuration: Configuration
+        do { configuration = try source.load() } catch {
+            for line in error.lines { Console.error(line) }
+            return ExitCode.configuration.rawValue
+        }
+        return invocation.command.name == "check" ? check(configuration, source) : serve(configuration, source)
+    }
+
+    private static func check(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
+        let findings = configuration.check()
+        for finding in findings { Console.error("\(finding.isError ? "error" : "warning"): \(finding)") }
+        guard !findings.contains(where: \.isError) else { return ExitCode.configuration.rawValue }
+        print("\(source.file ?? "the configuration") is sound.")
+        return ExitCode.success.rawValue
+    }
+
+    private static func serve(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
+        let log = Log.standardError(level: configuration.logLevel, format: configuration.logFormat)
+        let notify = SystemdNotify()
+        do {
+            // Before any thread: threads inherit the mask, and signals are read from one descriptor.
+            let signals = try signals()
+            var startup = Startup(configuration: configuration, source: source, log: log)
+            let (daemon, firstRun) = try startup.run()
+            if source.file == nil, !notify.isWanted { firstRun.tell(daemon) }
+            log.notice(
+                "started",
+                [
+                    "version": .text(Program.version), "reactors": LogValue(configuration.reactorCount),
+                    "data_directory": .text(configuration.dataDirectory),
+                ])
+            notify.ready(status: "serving on \(configuration.listenAddress)")
+            return watch(daemon, signals, notify)
+        } catch {
+            Console.error("ccsd: \(error.text)")
+            if !error.hint.isEmpty { Console.error("      \(error.hint)") }
+            return error.exitCode.rawValue
+        }
+    }
+
+    private static func signals() throws(StartupFailure) -> Signals {
+        do { return try Signals() } catch {
+            throw StartupFailure(text: error.description, hint: "", exitCode: .software)
+        }
+    }
+
+    /// The main thread's loop: signals and the watchdog.
+    private static func watch(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32 {
+        let turn = min(notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.mainTurnMilliseconds)
+        while true {
+            switch signals.wait(milliseconds: turn) {
+            case .reload: _ = daemon.reload()
+            case .terminate, .interrupt: return stop(daemon, signals, notify)
+            case nil: break
+            }
+            // Every reactor must answer, else systemd is to restart us.
+            if notify.watchdogMilliseconds != nil, daemon.isAlive { notify.alive() }
+        }
+    }
+
+    private static func stop(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32 {
+        let end = Latch<ExitCode>()
+        do {
+            try Threads.start(name: "shutdown") { end.fulfil(Shutdown(daemon: daemon, notify: notify).run()) }
+        } catch { return Shutdown(daemon: daemon, notify: notify).run().rawValue }
+        let last = Now.read().monotonic.advanced(
+            seconds: daemon.configuration.shutdownSeconds + Limits.shutdownSlackSeconds)
+        while Now.read().monotonic < last {
+            if let code = end.wait(milliseconds: 0) { return code.rawValue }
+            if let signal = signals.wait(milliseconds: Limits.drainPollMilliseconds), signal != .reload {
+                daemon.log.notice("hurried")
+                daemon.drainer.hurry()
+            }
+            if notify.watchdogMilliseconds != nil { notify.alive() }
+        }
+        daemon.log.error("shutdown_took_too_long")
+        return ExitCode.software.rawValue
+    }
+}

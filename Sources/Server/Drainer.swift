@@ -1,0 +1,130 @@
+import Basics
+import Delivery
+import Synchronization
+import Transport
+
+/// Ends connections in a planned way: notice, grace, then closes spread over time so that nobody storms back.
+final class Drainer: Sendable {
+    /// Where the daemon is.
+    enum State: String, Sendable {
+        case serving
+        case draining
+        case stopping
+    }
+
+    /// How long the parts of a drain take.
+    struct Pace: Sendable {
+        var graceMilliseconds: Int64
+        var spreadMilliseconds: Int64
+    }
+
+    private let mailboxes: [ReactorMailbox]
+    private let current = Mutex(State.serving)
+    private let pace: Mutex<Pace>
+    private let isHurried = Atomic(false)
+
+    init(mailboxes: [ReactorMailbox], pace: Pace) {
+        self.mailboxes = mailboxes
+        self.pace = Mutex(pace)
+    }
+
+    /// Where the daemon is.
+    var state: State { current.withLock { $0 } }
+
+    /// Sets where the daemon is.
+    func enter(_ state: State) { current.withLock { $0 = state } }
+
+    /// Changes the pace of later drains.
+    func setPace(_ pace: Pace) { self.pace.withLock { $0 = pace } }
+
+    /// Ends grace and spread of a drain that is under way.
+    func hurry() { isHurried.store(true, ordering: .relaxed) }
+
+    /// Drains all sessions that are open now; new ones are welcome. Returns when they are gone, with their number.
+    func drainConnections(progress: (_ done: Int, _ total: Int) -> Void) -> Int {
+        let wasServing = current.withLock { state in
+            guard state == .serving else { return false }
+            state = .draining
+            return true
+        }
+        defer { if wasServing { current.withLock { if $0 == .draining { $0 = .serving } } } }
+        return drain(pace.withLock { $0 }, reason: .connectionDraining, progress: progress)
+    }
+
+    /// Drains for the end of the process: within `seconds`, whatever the settings say.
+    func drainForShutdown(seconds: Int) {
+        var limited = pace.withLock { $0 }
+        let most = Int64(seconds) * 1_000
+        limited.graceMilliseconds = min(limited.graceMilliseconds, most / 2)
+        limited.spreadMilliseconds = min(limited.spreadMilliseconds, most / 4)
+        _ = drain(limited, reason: .systemShutdown) { _, _ in }
+    }
+
+    private func drain(_ pace: Pace, reason: CloseReason, progress: (_ done: Int, _ total: Int) -> Void) -> Int {
+        let latches = mailboxes.map { _ in Latch<[ConnectionID]>() }
+        for (mailbox, latch) in zip(mailboxes, latches) {
+            mailbox.post { host in latch.fulfil(host.beginDrain(pace, reason: reason)) }
+        }
+        let sessions = latches.flatMap { $0.wait() ?? [] }
+        let deadline = Now.read().monotonic.advanced(
+            milliseconds: pace.graceMilliseconds + pace.spreadMilliseconds + Limits.drainSlackMilliseconds)
+        var isHurriedAlready = false
+        while Now.read().monotonic < deadline {
+            let left = remaining(sessions)
+            progress(sessions.count - left, sessions.count)
+            if left == 0 { break }
+            if isHurried.load(ordering: .relaxed), !isHurriedAlready {
+                isHurriedAlready = true
+                for mailbox in mailboxes { mailbox.post { host in host.endDrain(sessions, reason: reason) } }
+            }
+            Threads.sleep(milliseconds: Limits.drainPollMilliseconds)
+        }
+        return sessions.count
+    }
+
+    private func remaining(_ sessions: [ConnectionID]) -> Int {
+        let latches = mailboxes.map { _ in Latch<Int>() }
+        for (mailbox, latch) in zip(mailboxes, latches) {
+            mailbox.post { host in
+                latch.fulfil(sessions.count { Int($0.reactor) == host.index && host.link($0) != nil })
+            }
+        }
+        return latches.reduce(0) { $0 + ($1.wait() ?? 0) }
+    }
+}
+
+extension ReactorHost {
+    /// Gives notice to every session and sets the time of its close; returns the sessions.
+    ///
+    /// A session that owes and is owed nothing after the grace is closed at its drawn time; one without app-server
+    /// protocol has no notice to heed and is closed at its drawn time as well.
+    func beginDrain(_ pace: Drainer.Pace, reason: CloseReason) -> [ConnectionID] {
+        let now = reactor.now
+        var random = SeededRandom(seed: UInt64(bitPattern: now.wall) ^ UInt64(index))
+        var drained: [ConnectionID] = []
+        for link in allLinks where link.kind != .control && link.kind != .admin {
+            let id = link.connection.id
+            guard link.isLoggedIn else {
+                if reason == .systemShutdown { link.perform(.close(reason), now: now) }
+                continue
+            }
+            drained.append(id)
+            link.perform(.drain, now: now)
+            let jitter = pace.spreadMilliseconds > 0 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
+            reactor.schedule(at: now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)) {
+                [unowned self] now in
+                close(id, reason, now)
+            }
+        }
+        return drained
+    }
+
+    /// Closes what is left of a drain at once.
+    func endDrain(_ sessions: [ConnectionID], reason: CloseReason) {
+        for id in sessions where Int(id.reactor) == index { close(id, reason, reactor.now) }
+    }
+
+    private func close(_ id: ConnectionID, _ reason: CloseReason, _ now: Now) {
+        link(id)?.perform(.close(reason), now: now)
+    }
+}

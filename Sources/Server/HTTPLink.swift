@@ -1,0 +1,36 @@
+import Basics
+import Sessions
+import Transport
+import Wire
+
+/// An HTTP connection: answers also for the pages that only the daemon knows.
+final class HTTPLink: SessionLink<HTTPSession> {
+    private let daemon: Daemon
+
+    init(kind: Kind, connection: Connection, host: ReactorHost, daemon: Daemon, session: consuming HTTPSession) {
+        self.daemon = daemon
+        super.init(kind: kind, connection: connection, host: host, session: session)
+    }
+
+    override func answer(_ request: HostRequest, now: Now) {
+        switch request.page {
+        case .health: answer(request, status: .ok, "text/plain; charset=utf-8", Array("ok\n".utf8), now: now)
+        case .readiness:
+            let isReady = daemon.isReady
+            let text = isReady ? "ready\n" : "not ready: \(daemon.unreadiness)\n"
+            answer(request, status: isReady ? .ok : .unavailable, "text/plain; charset=utf-8", Array(text.utf8), now: now)
+        case .metrics:
+            var page = ByteBuffer()
+            daemon.metrics.render(to: &page)
+            answer(request, status: .ok, "text/plain; version=0.0.4; charset=utf-8", page.copied(), now: now)
+        }
+    }
+
+    private func answer(
+        _ request: HostRequest, status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8], now: Now
+    ) {
+        call(now) { session, io in
+            session.answer(ticket: request.ticket, status: status, contentType: contentType, body: body, now: now, io: &io)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Basics
+import Catalogue
+import Delivery
+import Sessions
+import Transport
+
+/// The sockets of the daemon, opened before anything is promised, so that a taken port ends the start.
+struct OpenSockets: ~Copyable {
+    /// One socket for each reactor and kind, in the order of the reactors.
+    fileprivate var sockets: [(kind: Link.Kind, reactor: Int, socket: SocketBox)] = []
+    /// Where they really are.
+    var facts: [Daemon.ListenerFact] = []
+}
+
+/// Carries a socket, which has one owner, through an array.
+private final class SocketBox {
+    private var socket: ListeningSocket?
+    init(_ socket: consuming ListeningSocket) { self.socket = consume socket }
+    func take() -> ListeningSocket? { socket.take() }
+}
+
+extension Startup {
+    /// Opens every listener, on every reactor; those that systemd has opened are taken over.
+    func openSockets() throws(StartupFailure) -> OpenSockets {
+        var opened = OpenSockets()
+        let inherited = Dictionary(InheritedSockets.take().map { ($0.name, $0.descriptor) }) { first, _ in first }
+        let ports: [(Link.Kind, Int?)] = [
+            (.appServer, configuration.appServerPort),
+            (.appServerPreproduction, configuration.appServerPreproductionPort),
+            (.device, configuration.devicePort), (.https, configuration.httpsPort), (.admin, configuration.adminPort),
+        ]
+        for (kind, port) in ports {
+            guard let port else { continue }
+            let host = kind == .admin ? "127.0.0.1" : configuration.listenAddress
+            do {
+                if let descriptor = inherited[kind.rawValue] {
+                    try open(kind, inherited: descriptor, &opened)
+                } else {
+                    try open(kind, host: host, port: port, &opened)
+                }
+            } catch {
+                throw StartupFailure(
+                    text: error.description,
+                    hint: "another process may listen there; \(kind.rawValue)_port changes the port, 0 takes a free one",
+                    exitCode: .failure)
+            }
+        }
+        try openControl(&opened)
+        return opened
+    }
+
+    private func open(_ kind: Link.Kind, host: String, port: Int, _ opened: inout OpenSockets) throws(TransportError) {
+        guard let wanted = SocketAddress(literal: host, port: UInt16(clamping: port)) else {
+            throw TransportError("listen on \(host)", detail: "it is not an address")
+        }
+        if port != 0 { try ListeningSocket.checkFree(wanted) }
+        let first = try ListeningSocket(tcp: wanted)
+        let address = first.address
+        add(kind, address, first, reactor: 0, &opened)
+        for reactor in 1..<max(1, configuration.reactorCount) {
+            add(kind, address, try ListeningSocket(tcp: address), reactor: reactor, &opened)
+        }
+    }
+
+    private func open(_ kind: Link.Kind, inherited descriptor: Int32, _ opened: inout OpenSockets)
+        throws(TransportError)
+    {
+        let first = try ListeningSocket(inherited: Descriptor(owning: descriptor))
+        for reactor in 1..<max(1, configuration.reactorCount) {
+            add(kind, first.address, try first.duplicated(), reactor: reactor, &opened)
+        }
+        let address = first.address
+        add(kind, address, first, reactor: 0, &opened)
+    }
+
+    private func add(
+        _ kind: Link.Kind, _ address: SocketAddress, _ socket: consuming ListeningSocket, reactor: Int,
+        _ opened: inout OpenSockets
+    ) {
+        opened.sockets.append((kind, reactor, SocketBox(socket)))
+        guard reactor == 0 else { return }
+        opened.facts.append(.init(name: kind.rawValue, host: address.host, port: Int(address.port)))
+    }
+
+    private func openControl(_ opened: inout OpenSockets) throws(StartupFailure) {
+        let path = configuration.controlSocket
+        do {
+            let socket = try ListeningSocket(unixPath: path)
+            opened.sockets.append((.control, 0, SocketBox(socket)))
+            opened.facts.append(.init(name: Link.Kind.control.rawValue, host: path, port: 0))
+        } catch {
+            throw StartupFailure(
+                text: error.description, hint: "name another path with --control-socket", exitCode: .failure)
+        }
+    }
+
+    /// Begins to accept on every socket.
+    func listen(_ opened: consuming OpenSockets, _ hosts: [ReactorHost], _ daemon: Daemon) throws(StartupFailure) {
+        let control = ControlServer(daemon: daemon)
+        for entry in opened.sockets {
+            guard let socket = entry.socket.take() else { continue }
+            let host = hosts[entry.reactor]
+            let kind = entry.kind
+            do {
+                try host.reactor.listen(
+                    on: socket, name: ListenerName(rawValue: kind.rawValue),
+                    tls: kind == .admin || kind == .control ? nil : daemon.certificates.holder,
+                    pace: pace(of: kind)
+                ) { [unowned host] connection in
+                    host.welcome(connection, kind: kind, daemon: daemon, control: control)
+                }
+            } catch {
+                throw StartupFailure(text: error.description, hint: "see the words of the system", exitCode: .failure)
+            }
+        }
+    }
+
+    private func pace(of kind: Link.Kind) -> PaceSettings {
+        var pace = PaceSettings()
+        if kind == .control { pace.connections = Limits.controlConnections }
+        return pace
+    }
+}
+
+extension ReactorHost {
+    /// Gives a new connection its machine; nil refuses it.
+    func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
+        if kind.isAppServer || kind == .device {
+            guard !refuses(connection.peer) else { return nil }
+            connection.isAnonymous = true
+        }
+        let settings = daemon.sessionSettings
+        let link: Link
+        switch kind {
+        case .appServer, .appServerPreproduction:
+            link = SessionLink(
+                kind: kind, connection: connection, host: self,
+                session: AppServerSession(connection: connection.id, settings: settings, now: reactor.now))
+        case .device:
+            link = SessionLink(
+                kind: kind, connection: connection, host: self,
+                session: DeviceSession(connection: connection.id, settings: settings, now: reactor.now))
+        case .https, .admin:
+            link = HTTPLink(
+                kind: kind, connection: connection, host: self, daemon: daemon,
+                session: HTTPSession(
+                    connection: connection.id, settings: settings, isAdministrative: kind == .admin, now: reactor.now))
+        case .control: link = ControlLink(connection: connection, host: self, control: control)
+        }
+        opened(link)
+        return link
+    }
+}

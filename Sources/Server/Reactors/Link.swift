@@ -1,0 +1,170 @@
+import Basics
+import Delivery
+import Sessions
+import Transport
+
+/// A connection with the protocol machine that speaks on it. Lives on one reactor's thread.
+class Link: ConnectionDelegate {
+    /// Which protocol is spoken; the raw value is the word in `ccsctl` and metrics.
+    enum Kind: String, CaseIterable, Sendable {
+        case appServer = "app_server"
+        case appServerPreproduction = "app_server_preproduction"
+        case device
+        case https
+        case admin
+        case control
+
+        /// Its position among all kinds: the value of the label `listener`.
+        var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+        /// Whether an app server speaks on it.
+        var isAppServer: Bool { self == .appServer || self == .appServerPreproduction }
+    }
+
+    let kind: Kind
+    let connection: Connection
+    /// When it was accepted, milliseconds since 1970.
+    let openedAt: UnixMilliseconds
+    /// Who has logged in: a sender ID or a device, in decimal; nil before.
+    var peerName: String?
+    /// Whether the peer has logged in.
+    var isLoggedIn = false
+    unowned let host: ReactorHost
+
+    init(kind: Kind, connection: Connection, host: ReactorHost) {
+        self.kind = kind
+        self.connection = connection
+        self.host = host
+        openedAt = host.reactor.now.wall
+    }
+
+    /// Whether the host has stopped this connection's reading because another reactor is behind.
+    var isPressed = false
+
+    /// Hands a command to the machine.
+    func perform(_ command: SessionCommand, now: Now) {}
+
+    /// Learns who logs in from the event that says so.
+    final func noteName(in event: Event) {
+        switch event {
+        case .appServerLogin(_, let sender, _): peerName = String(sender.number)
+        case .deviceLogin(let login): peerName = String(login.device.number)
+        default: break
+        }
+    }
+
+    func connectionOpened(_ connection: Connection, now: Now) {}
+    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {}
+    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    func connectionDeadline(_ connection: Connection, now: Now) {}
+    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        host.closed(self, reason: reason)
+    }
+}
+
+/// A link whose machine is a `ProtocolSession`.
+class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
+    private var session: Session
+
+    init(kind: Kind, connection: Connection, host: ReactorHost, session: consuming Session) {
+        self.session = session
+        super.init(kind: kind, connection: connection, host: host)
+        connection.deadline = self.session.deadline
+    }
+
+    override func perform(_ command: SessionCommand, now: Now) {
+        note(command)
+        call(now) { session, io in session.perform(command, now: now, io: &io) }
+    }
+
+    override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        call(now) { session, io in session.receive(bytes, now: now, io: &io) }
+    }
+
+    override func connection(_ connection: Connection, outboundIsCongested isCongested: Bool, now: Now) {
+        call(now) { session, io in
+            session.outboundChanged(isCongested: isCongested, now: now, io: &io)
+        }
+    }
+
+    override func connectionDeadline(_ connection: Connection, now: Now) {
+        // The connection's deadline is only ever moved forward here: a session puts its own off with every byte.
+        guard session.deadline <= now.monotonic else {
+            connection.deadline = session.deadline
+            return
+        }
+        connection.deadline = .distantFuture
+        call(now) { session, io in session.wake(now: now, io: &io) }
+    }
+
+    override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        var io = host.takeIO()
+        session.ended(reason, now: now, io: &io)
+        host.accept(&io.events, from: self, now: now)
+        io.out.removeAll()
+        io.hostRequests.removeAll()
+        io.close = nil
+        host.giveBack(io)
+        super.connectionClosed(connection, reason: reason, now: now)
+    }
+
+    /// Lets the machine work, with the connection's own outbox, and carries out what it asks for.
+    @inline(__always)
+    final func call(_ now: Now, _ body: (inout Session, inout SessionIO) -> Void) {
+        var io = host.takeIO()
+        io.isReading = isReadingWanted
+        swap(&io.out, &connection.outbox)
+        body(&session, &io)
+        swap(&io.out, &connection.outbox)
+        isReadingWanted = io.isReading
+        let close = io.close
+        io.close = nil
+        let requests = io.hostRequests
+        if !requests.isEmpty { io.hostRequests.removeAll() }
+        host.accept(&io.events, from: self, now: now)
+        host.giveBack(io)
+
+        if !connection.outbox.isEmpty { connection.setNeedsFlush() }
+        let isReading = isReadingWanted && !isPressed
+        if connection.isReading != isReading { connection.isReading = isReading }
+        for request in requests { answer(request, now: now) }
+        if session.deadline < connection.deadline { connection.deadline = session.deadline }
+        if let close { connection.close(close) }
+    }
+
+    private final var isReadingWanted = true
+
+    /// Whether the host has stopped this connection's reading because another reactor is behind.
+    override var isPressed: Bool {
+        didSet { connection.isReading = isReadingWanted && !isPressed }
+    }
+
+    /// Answers a request for a page of the daemon's own.
+    func answer(_ request: HostRequest, now: Now) {}
+
+    private func note(_ command: SessionCommand) {
+        switch command {
+        case .loginAccepted, .deviceLoginAccepted:
+            isLoggedIn = true
+            connection.isAnonymous = false
+            host.tally.login(kind, succeeded: true)
+            host.log.debug(
+                "login",
+                [
+                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName ?? ""),
+                    "tls": .text(connection.tlsVersion ?? ""),
+                ])
+        case .loginRefused(let refusal):
+            host.tally.login(kind, succeeded: false)
+            host.log.notice(
+                "login_refused",
+                [
+                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName ?? ""),
+                    "reason": LogValue(refusal),
+                ])
+            if refusal == .wrongCredentials { host.noteFailedLogin(connection.peer) }
+        case .refuse(_, let refusal): host.tally.refused(refusal)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Basics
+import Delivery
+import Sessions
+import Transport
+
+/// One reactor with all that lives on its thread: its partition of the core, its connections and their sessions.
+///
+/// A turn: everything readable is read and handled; what the core wants done goes to sessions, other reactors and, as one
+/// batch, to the store; then every connection that has something to send is flushed once.
+final class ReactorHost: ReactorDelegate {
+    let index: Int
+    let reactor: Reactor
+    private var dispatcher: Dispatcher
+    private var effects = Effects()
+    private var links: [Link?] = []
+    private var spareIO: SessionIO?
+    private let mailboxes: [ReactorMailbox]
+    private var outgoing: [Parcel]
+    private let store: StoreThread
+    private var failedLogins = FailedLogins()
+    private var pressed: [Link] = []
+    let tally: ReactorTally
+    let log: Log
+
+    init(
+        index: Int, reactor: Reactor, dispatcher: consuming Dispatcher, mailboxes: [ReactorMailbox],
+        store: StoreThread, tally: ReactorTally, log: Log
+    ) {
+        self.index = index
+        self.reactor = reactor
+        self.dispatcher = dispatcher
+        self.mailboxes = mailboxes
+        self.store = store
+        self.tally = tally
+        self.log = log
+        outgoing = mailboxes.map { _ in Parcel() }
+    }
+
+    // MARK: Events of sessions
+
+    /// Takes the events of a link's session, in order, and leaves the array empty.
+    func accept(_ events: inout [Event], from link: Link, now: Now) {
+        guard !events.isEmpty else { return }
+        for event in events {
+            if link.peerName == nil { link.noteName(in: event) }
+            accept(event, now: now)
+        }
+        events.removeAll(keepingCapacity: true)
+        if mailboxes.count > 1, !link.isPressed, mailboxes.contains(where: { $0.isPressed }) {
+            link.isPressed = true
+            pressed.append(link)
+        }
+    }
+
+    /// Hands an event to its partition: here at once, elsewhere with the parcel of this turn.
+    func accept(_ event: Event, now: Now) {
+        if let address = event.address {
+            let owner = address.partition(of: mailboxes.count)
+            if owner != index {
+                outgoing[owner].events.append(event)
+                return
+            }
+        }
+        dispatcher.handle(event, now: now, effects: &effects)
+    }
+
+    // MARK: Turn
+
+    func reactorWoke(_ reactor: Reactor, now: Now) {
+        let parcel = mailboxes[index].takeAll()
+        for event in parcel.events { dispatcher.handle(event, now: now, effects: &effects) }
+        for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
+        for job in parcel.jobs { job(self) }
+        releasePressed()
+    }
+
+    func reactorTurnEnded(_ reactor: Reactor, now: Now) {
+        settleEffects(now)
+        if let batch = dispatcher.endTurn(now: now, effects: &effects) { store.submit(batch, partition: index) }
+        settleEffects(now)
+        for peer in outgoing.indices where !outgoing[peer].isEmpty {
+            mailboxes[peer].post(outgoing[peer])
+            outgoing[peer] = Parcel()
+        }
+    }
+
+    /// Runs on the calling thread until the reactor is stopped.
+    func run() {
+        tick(reactor.now)
+        reactor.run()
+    }
+
+    private func tick(_ now: Now) {
+        dispatcher.handle(.tick, now: now, effects: &effects)
+        releasePressed()
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) { [unowned self] now in
+            tick(now)
+        }
+    }
+
+    /// Carries out effects until none is left: a command may make a session tell more.
+    private func settleEffects(_ now: Now) {
+        tally.add(downstream: effects.downstream, upstream: effects.upstream)
+        effects.downstream = MilestoneCounts()
+        effects.upstream = MilestoneCounts()
+        while !effects.commands.isEmpty || !effects.forwards.isEmpty {
+            var round = Effects()
+            swap(&round.commands, &effects.commands)
+            swap(&round.forwards, &effects.forwards)
+            for (connection, command) in round.commands { perform(command, on: connection, now: now) }
+            for event in round.forwards { accept(event, now: now) }
+            if effects.commands.isEmpty {
+                round.commands.removeAll(keepingCapacity: true)
+                swap(&round.commands, &effects.commands)
+            }
+        }
+        if !effects.loads.isEmpty {
+            store.load(effects.loads, partition: index)
+            effects.loads.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
+        guard Int(connection.reactor) == index else {
+            outgoing[Int(connection.reactor)].commands.append((connection, command))
+            return
+        }
+        link(connection)?.perform(command, now: now)
+    }
+
+    private func releasePressed() {
+        guard !pressed.isEmpty, !mailboxes.contains(where: { $0.isPressed }) else { return }
+        for link in pressed { link.isPressed = false }
+        pressed.removeAll()
+    }
+
+    // MARK: Links
+
+    /// The link of a connection that still lives.
+    func link(_ connection: ConnectionID) -> Link? {
+        guard Int(connection.slot) < links.count, let link = links[Int(connection.slot)],
+            link.connection.id == connection
+        else { return nil }
+        return link
+    }
+
+    /// All links that live.
+    var allLinks: [Link] { links.compactMap { $0 } }
+
+    /// Keeps a new link.
+    func opened(_ link: Link) {
+        let slot = Int(link.connection.id.slot)
+        if slot >= links.count {
+            links.append(contentsOf: repeatElement(nil, count: max(slot + 1, links.count * 2) - links.count))
+        }
+        links[slot] = link
+        tally.opened(link.kind)
+    }
+
+    /// Lets go of a link whose connection is gone.
+    func closed(_ link: Link, reason: CloseReason) {
+        links[Int(link.connection.id.slot)] = nil
+        tally.closed(link.kind, reason)
+        if link.isLoggedIn { tally.logout(link.kind) }
+        log.debug(
+            "connection_closed",
+            [
+                "listener": LogValue(link.kind), "peer": .text("\(link.connection.peer)"),
+                "name": .text(link.peerName ?? ""), "reason": LogValue(reason),
+                "detail": .text(link.connection.failure),
+            ])
+    }
+
+    /// Notes a failed login from an address.
+    func noteFailedLogin(_ peer: SocketAddress) {
+        failedLogins.note(peer, now: reactor.now.monotonic)
+    }
+
+    /// Whether an address has failed to log in too often to be let in.
+    func refuses(_ peer: SocketAddress) -> Bool {
+        failedLogins.refuses(peer, now: reactor.now.monotonic)
+    }
+
+    // MARK: Working memory
+
+    /// Working memory for one call of a session.
+    func takeIO() -> SessionIO { spareIO.take() ?? SessionIO() }
+
+    /// Gives it back for the next call.
+    func giveBack(_ io: consuming SessionIO) { spareIO = consume io }
+}

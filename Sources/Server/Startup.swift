@@ -1,0 +1,185 @@
+import Basics
+import Catalogue
+import Delivery
+import Glibc
+import RocksStore
+import Sessions
+import Store
+import Transport
+
+/// Why the daemon did not start, with what to do about it and the exit code.
+struct StartupFailure: Error {
+    var text: String
+    var hint: String
+    var exitCode: ExitCode
+}
+
+/// Brings the daemon up: `run` is the table of contents.
+struct Startup: ~Copyable {
+    let configuration: Configuration
+    let source: ConfigurationSource
+    let log: Log
+    let metrics: Metrics
+
+    init(configuration: Configuration, source: ConfigurationSource, log: Log) {
+        self.configuration = configuration
+        self.source = source
+        self.log = log
+        metrics = Metrics(shards: configuration.reactorCount + 2)
+    }
+
+    /// Every step in order; the first that fails ends the start.
+    mutating func run() throws(StartupFailure) -> (Daemon, FirstRun) {
+        raiseDescriptorLimit()
+        try makeDataDirectory()
+        let store = try openStore()
+        let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
+        let certificates = try makeCertificates()
+        let reactors = try makeReactors()
+        let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
+        let storeThread = startStoreThread(store, mailboxes)
+        let directory = SenderDirectory(try reading(store) { store throws(StoreError) in try store.senders() })
+        let senders = Senders(
+            store: store, storeThread: storeThread, mailboxes: mailboxes, directory: directory)
+        let hosts = makeHosts(reactors, mailboxes, storeThread, directory)
+        let sockets = try openSockets()
+        let daemon = Daemon(
+            log: log, metrics: metrics, store: store, storeThread: storeThread, mailboxes: mailboxes,
+            senders: senders, seal: seal, certificates: certificates,
+            drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace), listeners: sockets.facts,
+            source: source, configuration: configuration)
+        try listen(consume sockets, hosts, daemon)
+        try startThreads(hosts)
+        let firstRun = try makeFirstSender(daemon)
+        return (daemon, firstRun)
+    }
+
+    // MARK: Machine
+
+    private func raiseDescriptorLimit() {
+        let descriptors = DescriptorLimit.raise()
+        log.debug("descriptor_limit", ["descriptors": LogValue(descriptors)])
+    }
+
+    private func makeDataDirectory() throws(StartupFailure) {
+        let path = configuration.dataDirectory
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        throw StartupFailure(
+            text: "cannot make the data directory \(path): \(unsafe String(cString: strerror(errno)))",
+            hint: "make it yourself, owned by this user, or name another with --data-directory", exitCode: .noPermission)
+    }
+
+    // MARK: Store
+
+    private func openStore() throws(StartupFailure) -> any Store {
+        do {
+            return try RocksStore(path: configuration.storePath)
+        } catch {
+            let hint =
+                switch error.kind {
+                case .locked: "another ccsd uses this data directory: stop it, or name another with --data-directory"
+                case .newerFormat: "it was written by a newer ccsd: install that version again"
+                case .full: "make room on the device of \(configuration.dataDirectory)"
+                case .corrupt, .inputOutput: "check the device; restore a backup if it is lost"
+                }
+            throw StartupFailure(
+                text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,
+                exitCode: .inputOutput)
+        }
+    }
+
+    /// A secret of the server, made at the first start and kept in the store.
+    private func secret(_ name: String, bytes: Int, in store: any Store) throws(StartupFailure) -> [UInt8] {
+        try reading(store) { store throws(StoreError) in
+            if let kept = try store.setting(name), kept.count == bytes { return kept }
+            let fresh = SecureRandom.bytes(bytes)
+            try store.setSetting(name, fresh)
+            return fresh
+        }
+    }
+
+    private func reading<Value>(_ store: any Store, _ body: (any Store) throws(StoreError) -> Value)
+        throws(StartupFailure) -> Value
+    {
+        do { return try body(store) } catch {
+            throw StartupFailure(
+                text: "cannot read the store in \(configuration.storePath): \(error.description)",
+                hint: "check the device; restore a backup if it is lost", exitCode: .inputOutput)
+        }
+    }
+
+    private func startStoreThread(_ store: any Store, _ mailboxes: [ReactorMailbox]) -> StoreThread {
+        StoreThread(
+            store: store, metrics: metrics.shards[configuration.reactorCount], log: log,
+            hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
+    }
+
+    // MARK: TLS
+
+    private func makeCertificates() throws(StartupFailure) -> Certificates {
+        do {
+            return try Certificates(configuration: configuration, log: log)
+        } catch {
+            throw StartupFailure(
+                text: "cannot use the certificate: \(error.description)",
+                hint: "certificate_file and key_file must be PEM and belong together; without both ccsd makes its own",
+                exitCode: .configuration)
+        }
+    }
+
+    // MARK: Reactors
+
+    private func makeReactors() throws(StartupFailure) -> [Reactor] {
+        var reactors: [Reactor] = []
+        for index in 0..<configuration.reactorCount {
+            do { reactors.append(try Reactor(index: index)) } catch {
+                throw StartupFailure(text: error.description, hint: "raise the limit of open files", exitCode: .failure)
+            }
+        }
+        return reactors
+    }
+
+    private func makeHosts(
+        _ reactors: [Reactor], _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
+        _ directory: SenderDirectory
+    ) -> [ReactorHost] {
+        var settings = DeliverySettings()
+        settings.pendingWindow = configuration.pendingWindow
+        let hashKey = (SecureRandom.number(), SecureRandom.number())
+        return reactors.enumerated().map { index, reactor in
+            var dispatcher = Dispatcher(
+                partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,
+                settings: settings)
+            var effects = Effects()
+            dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
+            let host = ReactorHost(
+                index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes, store: storeThread,
+                tally: ReactorTally(shard: metrics.shards[index]), log: log)
+            reactor.delegate = host
+            return host
+        }
+    }
+
+    /// From here on each host belongs to its thread.
+    private func startThreads(_ hosts: [ReactorHost]) throws(StartupFailure) {
+        for host in hosts {
+            // Handed over as a whole: this thread does not touch it again.
+            nonisolated(unsafe) let host = host
+            do { try Threads.start(name: "ccsd-reactor") { unsafe host.run() } } catch {
+                throw StartupFailure(text: error.description, hint: "raise the limit of processes", exitCode: .failure)
+            }
+        }
+    }
+
+    // MARK: First sender
+
+    private func makeFirstSender(_ daemon: Daemon) throws(StartupFailure) -> FirstRun {
+        guard daemon.senders.directory.all.isEmpty, source.file == nil else { return FirstRun(sender: nil) }
+        do {
+            let made = try daemon.senders.add(nil, label: "first", key: nil, now: Now.read().wall)
+            return FirstRun(sender: made)
+        } catch {
+            throw StartupFailure(text: error.text, hint: error.hint, exitCode: .inputOutput)
+        }
+    }
+}

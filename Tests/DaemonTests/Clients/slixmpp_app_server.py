@@ -1,0 +1,62 @@
+"""An app server on slixmpp 1.17."""
+import asyncio
+import json
+import ssl
+import threading
+
+from slixmpp import ClientXMPP
+from slixmpp.xmlstream import ET
+from slixmpp.xmlstream.handler import Callback
+from slixmpp.xmlstream.matcher import MatchXPath
+
+from dialogue import arguments, commands, payload_of, tell
+
+GCM = "{google:mobile:data}gcm"
+
+
+class AppServer(ClientXMPP):
+    def __init__(self, sender, key):
+        super().__init__(f"{sender}@gcm.googleapis.com", key)
+        self.enable_direct_tls, self.enable_starttls, self.enable_plaintext = True, False, False
+        self.ssl_context.check_hostname = False
+        self.ssl_context.verify_mode = ssl.CERT_NONE
+        self.register_plugin("xep_0199")
+        self.register_handler(Callback("ccs", MatchXPath("{jabber:client}message"), self.received))
+        self.add_event_handler("session_start", lambda _: tell("connected", jid=str(self.boundjid)))
+        self.add_event_handler("failed_auth", lambda _: tell("refused"))
+        self.add_event_handler("disconnected", lambda _: tell("closed"))
+
+    def received(self, stanza):
+        gcm = stanza.xml.find(GCM)
+        tell("message", type=stanza.xml.get("type"), json=payload_of(gcm.text) if gcm is not None else None)
+
+    def submit(self, payload):
+        message = ET.Element("{jabber:client}message")
+        ET.SubElement(message, GCM).text = json.dumps(payload)
+        self.send_raw(ET.tostring(message, encoding="unicode"))
+
+    async def ping(self):
+        await self["xep_0199"].ping("gcm.googleapis.com", timeout=10)
+        tell("pong")
+
+
+async def main():
+    port, sender, key = arguments()
+    client = AppServer(sender, key)
+    client.connect("127.0.0.1", port)
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def obey():
+        for command in commands():
+            if command["do"] == "send":
+                loop.call_soon_threadsafe(client.submit, command["json"])
+            elif command["do"] == "ping":
+                asyncio.run_coroutine_threadsafe(client.ping(), loop)
+        loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=obey, daemon=True).start()
+    await done.wait()
+    await client.disconnect(wait=2)
+
+
+asyncio.run(main())

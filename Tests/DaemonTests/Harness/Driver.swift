@@ -1,0 +1,91 @@
+import Foundation
+
+/// A Python client that takes commands and tells what it sees, both as JSON lines.
+final class Driver {
+    private let process = Process()
+    private let feed = Pipe()
+    private let lines: Lines
+    private let complaints: URL
+    /// What it told and nobody has asked for yet.
+    private var told: [[String: Any]] = []
+
+    /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
+    init(_ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:]) throws {
+        let output = Pipe()
+        lines = Lines(output.fileHandleForReading)
+        complaints = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "driver-\(UInt32.random(in: 0...UInt32.max)).txt")
+        FileManager.default.createFile(atPath: complaints.path, contents: nil)
+        process.executableURL = Places.python
+        process.arguments = ["-u", Places.clients.appendingPathComponent(script).path] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = feed
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: complaints)
+        try process.run()
+        if let secret { feed.fileHandleForWriting.write(Data((secret + "\n").utf8)) }
+    }
+
+    deinit {
+        if process.isRunning {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        try? FileManager.default.removeItem(at: complaints)
+    }
+
+    /// Gives a command.
+    func tell(_ command: [String: Any]) throws {
+        var data = try JSONSerialization.data(withJSONObject: command)
+        data.append(10)
+        feed.fileHandleForWriting.write(data)
+    }
+
+    /// Submits a message or an ack.
+    func send(_ json: [String: Any]) throws { try tell(["do": "send", "json": json]) }
+
+    /// The first thing told, from now or earlier, that fits; others are kept for later.
+    @discardableResult
+    func expect(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any] {
+        if let at = told.firstIndex(where: fits) { return told.remove(at: at) }
+        let end = Date().addingTimeInterval(seconds)
+        while end.timeIntervalSinceNow > 0, let line = lines.next(seconds: end.timeIntervalSinceNow) {
+            guard let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any] else {
+                throw HarnessFailure("the driver printed \(line)")
+            }
+            if fits(event) { return event }
+            told.append(event)
+        }
+        let words = (try? String(contentsOf: complaints, encoding: .utf8)) ?? ""
+        throw HarnessFailure("\(what) did not come; told \(told); the driver said: \(words.suffix(2_000))")
+    }
+
+    /// Waits for an event of that name.
+    @discardableResult
+    func expect(event: String, seconds: Double = 30) throws -> [String: Any] {
+        try expect(event, seconds: seconds) { $0["event"] as? String == event }
+    }
+
+    /// Waits for a CCS message whose JSON fits, and returns the JSON.
+    @discardableResult
+    func expectJSON(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any] {
+        let event = try expect(what, seconds: seconds) { event in
+            guard event["event"] as? String == "message", let json = event["json"] as? [String: Any] else { return false }
+            return fits(json)
+        }
+        return event["json"] as? [String: Any] ?? [:]
+    }
+
+    /// Ends its input, upon which it disconnects in its own way, and waits.
+    func finish() {
+        try? feed.fileHandleForWriting.close()
+        let end = Date().addingTimeInterval(10)
+        while process.isRunning, Date() < end { usleep(5_000) }
+    }
+
+    /// Drops it without a goodbye.
+    func drop() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}

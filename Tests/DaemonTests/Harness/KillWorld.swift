@@ -1,0 +1,186 @@
+import Basics
+import Client
+import Foundation
+import Transport
+
+/// App servers and devices that keep talking while the daemon is killed and started again.
+///
+/// It remembers what was acknowledged, in both directions, and what arrived; in the end everything acknowledged must
+/// have arrived. Messages have no collapse key and live long, and few enough wait for one device that none is discarded.
+final class KillWorld {
+    /// What is missing at the end.
+    struct Verdict {
+        var downstreamAcknowledged = 0
+        var upstreamAcknowledged = 0
+        var downstreamLost: [String] = []
+        var upstreamLost: [String] = []
+    }
+
+    private final class Device {
+        let identity: DeviceIdentity
+        let token: String
+        var client: DeviceClient?
+        var received: [[UInt8]] = []
+        var isReady = false
+        var waiting: [String: Upstream] = [:]
+        /// Messages submitted to it that have not arrived: kept small, so that the cap on stored ones is never met.
+        var underway: Set<String> = []
+
+        init(identity: DeviceIdentity, token: String) {
+            self.identity = identity
+            self.token = token
+        }
+    }
+
+    private let reactor: Reactor
+    private let directory: URL
+    private let sender: (id: String, key: String)
+    private var ports: [String: Int] = [:]
+    private var daemon: RunningDaemon?
+    private var random: SeededRandom
+    private var devices: [Device] = []
+    private var servers: [AppServerClient] = []
+    private var count = 0
+    private var acknowledged: Set<String> = []
+    private var arrived: Set<String> = []
+    private var upstreamAcknowledged: Set<String> = []
+    private var upstreamArrived: Set<String> = []
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed)
+        reactor = try Reactor(index: 0)
+        let first = try RunningDaemon()
+        directory = first.directory
+        sender = try first.firstSender
+        ports = first.ports
+        daemon = first
+        let endpoint = try endpoint("https", first)
+        for _ in 0..<4 {
+            let made = try DeviceEnrolment.run(
+                nil, DeviceCalls.App(category: "com.example.app", sender: sender.id), reactor: reactor, endpoint: endpoint)
+            devices.append(Device(identity: made.identity, token: made.token))
+        }
+    }
+
+    private func endpoint(_ name: String, _ daemon: RunningDaemon) throws -> Endpoint {
+        try Endpoint(
+            host: "127.0.0.1", port: UInt16(daemon.port(name)), tls: TLSClientSettings(trust: .file(daemon.authority)))
+    }
+
+    /// Starts the daemon, lets everybody talk for a moment, and kills it in the middle.
+    func cycle() throws {
+        let daemon = try begin(devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
+        let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
+        while Now.read().monotonic < end {
+            talk()
+            reactor.turn(waitMilliseconds: 1)
+        }
+        daemon.signal(SIGKILL)
+        _ = try daemon.wait()
+        endConnections()
+        self.daemon = nil
+    }
+
+    /// Starts the daemon a last time, lets everything arrive, and compares.
+    func finish() throws -> Verdict {
+        _ = try begin(devices: Array(devices.indices))
+        // What was never acknowledged to a device is its own to repeat; everything else must come.
+        _ = reactor.turn(seconds: 30) {
+            acknowledged.isSubset(of: arrived) && upstreamAcknowledged.isSubset(of: upstreamArrived)
+        }
+        endConnections()
+        daemon?.signal(SIGKILL)
+        return Verdict(
+            downstreamAcknowledged: acknowledged.count, upstreamAcknowledged: upstreamAcknowledged.count,
+            downstreamLost: acknowledged.subtracting(arrived).sorted(),
+            upstreamLost: upstreamAcknowledged.subtracting(upstreamArrived).sorted())
+    }
+
+    /// Claims that a message was acknowledged: for the canary.
+    func pretendAcknowledged(_ id: String) { acknowledged.insert(id) }
+
+    private func begin(devices online: [Int]) throws -> RunningDaemon {
+        let daemon = try self.daemon ?? RunningDaemon(directory: directory, ports: ports)
+        self.daemon = daemon
+        for _ in 0..<2 {
+            let login = AppServerLogin(sender: SenderID(UInt64(sender.id) ?? 0), key: Redacted(Array(sender.key.utf8)))
+            let client = AppServerClient(reactor: reactor, endpoint: try endpoint("app_server", daemon), login: login)
+            client.onEvent = { [unowned self] _, event, _ in heard(event) }
+            try client.connect()
+            servers.append(client)
+        }
+        for index in online { try connect(devices[index], daemon) }
+        guard reactor.turn(seconds: 20, until: { servers.allSatisfy(\.isReady) && online.allSatisfy { devices[$0].isReady } })
+        else { throw HarnessFailure("not everybody could log in: \(daemon.words.suffix(1_000))") }
+        return daemon
+    }
+
+    private func connect(_ device: Device, _ daemon: RunningDaemon) throws {
+        let client = DeviceClient(
+            reactor: reactor, endpoint: try endpoint("device", daemon), identity: device.identity,
+            received: device.received)
+        client.onEvent = { [unowned self, unowned device] _, event, _ in heard(event, device) }
+        device.client = client
+        device.isReady = false
+        for message in device.waiting.values { client.send(message) }
+        try client.connect()
+    }
+
+    private func endConnections() {
+        for server in servers { server.abort() }
+        for device in devices {
+            device.client?.abort()
+            device.received = device.client?.unconfirmed ?? device.received
+            device.client = nil
+            device.isReady = false
+        }
+        _ = reactor.turn(seconds: 5) { servers.allSatisfy { !$0.isConnected } }
+        servers.removeAll()
+    }
+
+    private func talk() {
+        for server in servers where server.isReady && server.outstanding < 40 {
+            let device = devices[Int.random(in: 0..<devices.count, using: &random)]
+            guard device.underway.count < 60 else { continue }
+            count += 1
+            let id = "d\(count)"
+            device.underway.insert(id)
+            var message = Downstream(to: Array(device.token.utf8), messageID: Array(id.utf8))
+            message.data = [(Array("id".utf8), Array(id.utf8))]
+            server.send(message)
+        }
+        for device in devices where device.isReady && device.waiting.count < 15 {
+            count += 1
+            let id = "u\(count)"
+            var message = Upstream(
+                sender: SenderID(UInt64(sender.id) ?? 0), category: Array("com.example.app".utf8),
+                messageID: Array(id.utf8), persistentID: Array(id.utf8))
+            message.data = [(Array("id".utf8), Array(id.utf8))]
+            device.waiting[id] = message
+            device.client?.send(message)
+        }
+    }
+
+    private func heard(_ event: AppServerEvent) {
+        switch event {
+        case .acknowledged(let id, _): acknowledged.insert(String(decoding: id, as: UTF8.self))
+        case .upstream(let message): upstreamArrived.insert(String(decoding: message.messageID, as: UTF8.self))
+        default: break
+        }
+    }
+
+    private func heard(_ event: DeviceEvent, _ device: Device) {
+        switch event {
+        case .loggedIn: device.isReady = true
+        case .message(let message):
+            guard let id = message["id"].map({ String(decoding: $0, as: UTF8.self) }) else { return }
+            arrived.insert(id)
+            device.underway.remove(id)
+        case .upstreamStored(let id):
+            let id = String(decoding: id, as: UTF8.self)
+            upstreamAcknowledged.insert(id)
+            device.waiting[id] = nil
+        default: break
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// Where the programs, the Python clients and the scratch folders of these tests are.
+enum Places {
+    /// The folder of the built programs: that of the test program itself.
+    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    /// The root of the package.
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The folder of the Python drivers.
+    static let clients = root.appendingPathComponent("Tests/DaemonTests/Clients")
+
+    /// Python with the pinned clients, from Scripts/bootstrap --tests.
+    static let python = root.appendingPathComponent(".venv/bin/python")
+
+    /// Whether the Python clients are installed.
+    static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+    /// A fresh folder, below the system's temporary one; the paths of sockets must stay short.
+    static func scratch() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "ccs-\(UInt32.random(in: 0...UInt32.max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}

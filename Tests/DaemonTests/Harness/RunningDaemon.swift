@@ -1,0 +1,106 @@
+import Foundation
+
+/// What goes wrong around a test, rather than in what it tests.
+struct HarnessFailure: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A real ccsd on loopback, with free ports and a data directory of its own.
+final class RunningDaemon {
+    private let process = Process()
+    private let output = Pipe()
+    private let log: URL
+    let directory: URL
+    private(set) var ports: [String: Int] = [:]
+    /// What it printed until it was ready.
+    private(set) var greeting: [String] = []
+
+    /// Starts one and waits until it serves; `directory` continues an earlier one, `ports` keeps its ports.
+    init(directory: URL? = nil, flags: [String] = [], reactors: Int = 1, ports given: [String: Int] = [:]) throws {
+        self.directory = try directory ?? Places.scratch()
+        log = self.directory.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
+        FileManager.default.createFile(atPath: log.path, contents: nil)
+        process.executableURL = Places.programs.appendingPathComponent("ccsd")
+        process.arguments =
+            [
+                "--data-directory", self.directory.appendingPathComponent("data").path, "--reactors", String(reactors),
+                "--drain-grace-seconds", "1", "--drain-spread-seconds", "0",
+            ] + flags
+            + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
+                ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
+            }
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: log)
+        try process.run()
+        let lines = Lines(output.fileHandleForReading)
+        while let line = lines.next(seconds: 30) {
+            greeting.append(line)
+            if line.hasPrefix("Next:") { break }
+        }
+        guard process.isRunning, greeting.contains(where: { $0.hasPrefix("Next:") }) else {
+            throw HarnessFailure("ccsd did not start: \(greeting) \(words)")
+        }
+        let status = try ctl("status")
+        for case let listener as [String: Any] in status["listeners"] as? [Any] ?? [] {
+            if let name = listener["name"] as? String, let port = listener["port"] as? Int { ports[name] = port }
+        }
+    }
+
+    deinit {
+        if process.isRunning {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    /// The log so far.
+    var words: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// The process.
+    var pid: Int32 { process.processIdentifier }
+
+    /// Path of the control socket.
+    var controlSocket: String { directory.appendingPathComponent("data/control.sock").path }
+
+    /// The CA that clients trust.
+    var authority: String { directory.appendingPathComponent("data/ca.pem").path }
+
+    /// A port by the name of its listener.
+    func port(_ name: String) throws -> Int {
+        guard let port = ports[name] else { throw HarnessFailure("no listener \(name) in \(ports)") }
+        return port
+    }
+
+    /// The first sender, made at the first start.
+    var firstSender: (id: String, key: String) {
+        get throws {
+            guard let id = greeting.first(where: { $0.contains("sender ID") })?.split(separator: " ").last,
+                let key = greeting.first(where: { $0.contains("server key") })?.split(separator: " ").last
+            else { throw HarnessFailure("no first sender in \(greeting)") }
+            return (String(id), String(key))
+        }
+    }
+
+    /// Runs ccsctl with --json and returns the object it printed.
+    func ctl(_ arguments: String...) throws -> [String: Any] {
+        let result = try Tool.run("ccsctl", ["--socket", controlSocket, "--json"] + arguments)
+        guard result.code == 0, let object = result.object else {
+            throw HarnessFailure("ccsctl \(arguments): \(result)")
+        }
+        return object
+    }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Waits for the end; the exit code, or minus the signal.
+    func wait(seconds: Double = 60) throws -> Int32 {
+        let end = Date().addingTimeInterval(seconds)
+        while process.isRunning {
+            guard Date() < end else { throw HarnessFailure("ccsd did not end: \(words)") }
+            usleep(5_000)
+        }
+        return process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+    }
+}

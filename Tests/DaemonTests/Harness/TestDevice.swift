@@ -1,0 +1,85 @@
+import Basics
+import Client
+import Foundation
+import Transport
+
+/// A simulated device on the test's own thread: it only moves while something is expected of it.
+final class TestDevice {
+    private let reactor: Reactor
+    private let sender: SenderID
+    private let identity: DeviceIdentity
+    private var client: DeviceClient?
+    private var messages: [[String: String]] = []
+    private var stored: Set<String> = []
+    private var isLoggedIn = false
+    private var received: [[UInt8]] = []
+    let token: String
+
+    /// Checks in, registers and logs in.
+    init(_ daemon: RunningDaemon, sender: String, app: String = "com.example.app") throws {
+        reactor = try Reactor(index: 0)
+        self.sender = SenderID(UInt64(sender) ?? 0)
+        let tls = try TLSClientSettings(trust: .file(daemon.authority))
+        let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
+        let made = try DeviceEnrolment.run(
+            nil, DeviceCalls.App(category: app, sender: sender), reactor: reactor, endpoint: endpoint)
+        identity = made.identity
+        token = made.token
+        try start(daemon)
+    }
+
+    /// Logs in, at this daemon or its successor.
+    func start(_ daemon: RunningDaemon) throws {
+        let tls = try TLSClientSettings(trust: .file(daemon.authority))
+        let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("device")), tls: tls)
+        let client = DeviceClient(reactor: reactor, endpoint: endpoint, identity: identity, received: received)
+        client.onEvent = { [unowned self] _, event, _ in heard(event) }
+        self.client = client
+        isLoggedIn = false
+        try client.connect()
+        guard reactor.turn(seconds: 20, until: { isLoggedIn }) else { throw HarnessFailure("the device cannot log in") }
+    }
+
+    /// Goes away in order, and is then offline.
+    func stop() {
+        client?.close()
+        _ = reactor.turn(seconds: 5) { client?.isConnected != true }
+        received = client?.unconfirmed ?? []
+        client = nil
+    }
+
+    private func heard(_ event: DeviceEvent) {
+        switch event {
+        case .loggedIn: isLoggedIn = true
+        case .message(let message):
+            messages.append(
+                Dictionary(
+                    message.pairs.map { (String(decoding: $0.key, as: UTF8.self), String(decoding: $0.value, as: UTF8.self)) },
+                    uniquingKeysWith: { $1 }))
+        case .upstreamStored(let id): stored.insert(String(decoding: id, as: UTF8.self))
+        default: break
+        }
+    }
+
+    /// The next message whose pairs fit, in order of arrival; others are kept.
+    @discardableResult
+    func expectMessage(seconds: Int = 20, _ fits: ([String: String]) -> Bool) throws -> [String: String] {
+        guard reactor.turn(seconds: seconds, until: { messages.contains(where: fits) }),
+            let at = messages.firstIndex(where: fits)
+        else { throw HarnessFailure("the message did not come; the device has \(messages)") }
+        return messages.remove(at: at)
+    }
+
+    /// Sends a message upstream and waits until the server has it on disk.
+    func sendUpstream(_ data: [String: String]) throws {
+        let id = "up-\(UInt32.random(in: 0...UInt32.max))"
+        var message = Upstream(
+            sender: sender, category: Array("com.example.app".utf8), messageID: Array(id.utf8),
+            persistentID: Array(id.utf8))
+        message.data = data.map { (Array($0.key.utf8), Array($0.value.utf8)) }
+        client?.send(message)
+        guard reactor.turn(seconds: 20, until: { stored.contains(id) }) else {
+            throw HarnessFailure("the upstream message was not acknowledged")
+        }
+    }
+}

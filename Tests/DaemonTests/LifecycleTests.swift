@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// Start, stop, reload: what an operator does.
+@Suite("Life of the daemon", .serialized)
+struct LifecycleTests {
+    @Test("with no argument beyond free ports it says what a newcomer needs")
+    func firstRun() throws {
+        let daemon = try RunningDaemon()
+        let text = daemon.greeting.joined(separator: "\n")
+        for word in ["app servers", "devices", "CA to trust", "sender ID", "server key", "Next:"] {
+            #expect(text.contains(word), "the greeting lacks \(word)")
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: daemon.directory.path + "/data")
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        let secret = daemon.directory.path + "/data/first-sender.key"
+        #expect(try FileManager.default.attributesOfItem(atPath: secret)[.posixPermissions] as? Int == 0o600)
+        #expect(!daemon.words.contains(try daemon.firstSender.key), "the key is in the log")
+    }
+
+    @Test("SIGTERM ends it with 0, and a second start finds the same sender")
+    func stopAndStart() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        let again = try RunningDaemon(directory: daemon.directory)
+        let senders = try again.ctl("senders", "list")["senders"] as? [[String: Any]]
+        #expect(senders?.compactMap { $0["sender_id"] as? String } == [sender.id])
+        #expect(!again.greeting.contains { $0.contains("server key") })
+    }
+
+    @Test("a second daemon on the same data directory is refused, and says so")
+    func locked() throws {
+        let daemon = try RunningDaemon()
+        let second = try Tool.run(
+            "ccsd",
+            [
+                "--data-directory", daemon.directory.path + "/data", "--app-server-port", "0",
+                "--app-server-preproduction-port", "0", "--device-port", "0", "--https-port", "0",
+            ])
+        #expect(second.code == 74)
+        #expect(second.errors.contains("another ccsd uses this data directory"))
+    }
+
+    @Test("a taken port ends the start and is named")
+    func takenPort() throws {
+        let daemon = try RunningDaemon()
+        let port = String(try daemon.port("device"))
+        let second = try Tool.run(
+            "ccsd",
+            [
+                "--data-directory", try Places.scratch().path, "--app-server-port", "0",
+                "--app-server-preproduction-port", "0", "--device-port", port, "--https-port", "0",
+            ])
+        #expect(second.code == 71)
+        #expect(second.errors.contains(port))
+    }
+
+    @Test("a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the old settings")
+    func configuration() throws {
+        let folder = try Places.scratch()
+        let file = folder.appendingPathComponent("ccsd.yaml")
+        try "format: 1\nkeepalive_second: 30\n".write(to: file, atomically: true, encoding: .utf8)
+        let refused = try Tool.run("ccsd", ["check", "--config", file.path])
+        #expect(refused.code == 78)
+        #expect(refused.errors.contains("\(file.path):2:1: keepalive_second"))
+        #expect(refused.errors.contains("keepalive_seconds"))
+        try "format: 1\nkeepalive_seconds: 30\n".write(to: file, atomically: true, encoding: .utf8)
+        #expect(try Tool.run("ccsd", ["check", "--config", file.path, "--data-directory", folder.path + "/d"]).code == 0)
+
+        let daemon = try RunningDaemon()
+        #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
+        daemon.signal(SIGHUP)
+        try eventually("the reload is in the log") {
+            daemon.words.components(separatedBy: "reloaded").count >= 3
+        }
+        #expect(try daemon.ctl("status")["state"] as? String == "serving")
+    }
+
+    @Test("canary: a daemon that cannot start is seen as such")
+    func canary() throws {
+        #expect(throws: HarnessFailure.self) { try RunningDaemon(flags: ["--no-such-flag", "1"]) }
+    }
+}
