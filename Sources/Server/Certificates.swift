@@ -69,7 +69,9 @@ final class Certificates: Sendable {
         try authority.ensure(names: HostNames.all(configuration), now: Now.read().wall)
     }
 
-    private static func open(_ configuration: Configuration) throws(TransportError) -> (CertificateWatcher, Files) {
+    private static func open(_ configuration: Configuration) throws(TransportError) -> (
+        CertificateWatcher, Files
+    ) {
         let minimum: TLSVersion = configuration.requiresTLS13 ? .tls13 : .tls12
         let files: Files
         if let certificate = configuration.certificateFile, let key = configuration.keyFile {
@@ -78,7 +80,8 @@ final class Certificates: Sendable {
             try makeOwn(configuration)
             let own = CertificateAuthority(directory: configuration.dataDirectory)
             files = Files(
-                certificate: own.certificateFile, key: own.keyFile, authority: own.authorityFile, minimum: minimum)
+                certificate: own.certificateFile, key: own.keyFile, authority: own.authorityFile,
+                minimum: minimum)
         }
         let watcher = try CertificateWatcher(
             certificateFile: files.certificate, keyFile: files.key, now: Now.read().wall)
@@ -90,7 +93,8 @@ final class Certificates: Sendable {
 enum HostNames {
     /// Names of the services that ccsd stands in for (ccs-xmpp 1.1, mcs-device 5).
     static let google = [
-        "gcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com", "gcm-preprod.googleapis.com",
+        "gcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com",
+        "gcm-preprod.googleapis.com",
         "gcm-staging.googleapis.com", "mtalk.google.com", "mtalk4.google.com", "alt1-mtalk.google.com",
         "android.clients.google.com", "android.googleapis.com", "device-provisioning.googleapis.com",
         "firebaseinstallations.googleapis.com", "fcmregistrations.googleapis.com", "fcmtoken.googleapis.com",

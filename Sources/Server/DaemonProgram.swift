@@ -20,14 +20,16 @@ package enum DaemonProgram {
             return ExitCode.usage.rawValue
         }
         let source = ConfigurationSource(
-            file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"), environment: Environment.all,
+            file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),
+            environment: Environment.all,
             flags: Program.configFlags(of: invocation))
         let configuration: Configuration
         do { configuration = try source.load() } catch {
             for line in error.lines { Console.error(line) }
             return ExitCode.configuration.rawValue
         }
-        return invocation.command.name == "check" ? check(configuration, source) : serve(configuration, source)
+        return invocation.command.name == "check"
+            ? check(configuration, source) : serve(configuration, source)
     }
 
     private static func check(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
@@ -69,7 +71,9 @@ package enum DaemonProgram {
     }
 
     /// The main thread's loop: signals and the watchdog.
-    private static func watch(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32 {
+    private static func watch(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify)
+        -> Int32
+    {
         let turn = min(notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.mainTurnMilliseconds)
         while true {
             switch signals.wait(milliseconds: turn) {
@@ -82,7 +86,8 @@ package enum DaemonProgram {
         }
     }
 
-    private static func stop(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32 {
+    private static func stop(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32
+    {
         let end = Latch<ExitCode>()
         do {
             try Threads.start(name: "shutdown") { end.fulfil(Shutdown(daemon: daemon, notify: notify).run()) }

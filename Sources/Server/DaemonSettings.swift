@@ -10,6 +10,7 @@ extension Configuration {
     /// How long the parts of a drain take.
     var drainPace: Drainer.Pace {
         Drainer.Pace(
-            graceMilliseconds: Int64(drainGraceSeconds) * 1_000, spreadMilliseconds: Int64(drainSpreadSeconds) * 1_000)
+            graceMilliseconds: Int64(drainGraceSeconds) * 1_000,
+            spreadMilliseconds: Int64(drainSpreadSeconds) * 1_000)
     }
 }

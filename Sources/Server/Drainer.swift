@@ -60,7 +60,9 @@ final class Drainer: Sendable {
         _ = drain(limited, reason: .systemShutdown) { _, _ in }
     }
 
-    private func drain(_ pace: Pace, reason: CloseReason, progress: (_ done: Int, _ total: Int) -> Void) -> Int {
+    private func drain(_ pace: Pace, reason: CloseReason, progress: (_ done: Int, _ total: Int) -> Void)
+        -> Int
+    {
         let latches = mailboxes.map { _ in Latch<[ConnectionID]>() }
         for (mailbox, latch) in zip(mailboxes, latches) {
             mailbox.post { host in latch.fulfil(host.beginDrain(pace, reason: reason)) }
@@ -110,7 +112,9 @@ extension ReactorHost {
             }
             drained.append(id)
             link.perform(.drain, now: now)
-            let jitter = pace.spreadMilliseconds > 0 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
+            let jitter =
+                pace.spreadMilliseconds > 0
+                ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
             reactor.schedule(at: now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)) {
                 [unowned self] now in
                 close(id, reason, now)

@@ -17,11 +17,15 @@ struct FirstRun {
         for listener in daemon.listeners {
             lines.append("  \(Self.padded(Self.meaning(listener.name))) \(Self.place(listener))")
         }
-        if let authority = daemon.certificates.authorityPath { lines.append("  \(Self.padded("CA to trust")) \(authority)") }
+        if let authority = daemon.certificates.authorityPath {
+            lines.append("  \(Self.padded("CA to trust")) \(authority)")
+        }
         if let (sender, key) = sender {
             let isKept = Self.keep(key, at: keyPath)
             lines.append("")
-            lines.append("A first sender was made. Its key is shown this once\(isKept ? " and kept in \(keyPath)" : ""):")
+            lines.append(
+                "A first sender was made. Its key is shown this once\(isKept ? " and kept in \(keyPath)" : ""):"
+            )
             lines.append("  \(Self.padded("sender ID")) \(sender.number)")
             lines.append("  \(Self.padded("server key")) \(key)")
         }
@@ -50,7 +54,8 @@ struct FirstRun {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let bytes = Array((key + "\n").utf8)
-        return unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) } == bytes.count
+        return unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            == bytes.count
     }
 
     private static func meaning(_ listener: String) -> String {

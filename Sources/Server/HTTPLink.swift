@@ -7,7 +7,9 @@ import Wire
 final class HTTPLink: SessionLink<HTTPSession> {
     private let daemon: Daemon
 
-    init(kind: Kind, connection: Connection, host: ReactorHost, daemon: Daemon, session: consuming HTTPSession) {
+    init(
+        kind: Kind, connection: Connection, host: ReactorHost, daemon: Daemon, session: consuming HTTPSession
+    ) {
         self.daemon = daemon
         super.init(kind: kind, connection: connection, host: host, session: session)
     }
@@ -18,7 +20,9 @@ final class HTTPLink: SessionLink<HTTPSession> {
         case .readiness:
             let isReady = daemon.isReady
             let text = isReady ? "ready\n" : "not ready: \(daemon.unreadiness)\n"
-            answer(request, status: isReady ? .ok : .unavailable, "text/plain; charset=utf-8", Array(text.utf8), now: now)
+            answer(
+                request, status: isReady ? .ok : .unavailable, "text/plain; charset=utf-8", Array(text.utf8),
+                now: now)
         case .metrics:
             var page = ByteBuffer()
             daemon.metrics.render(to: &page)
@@ -30,7 +34,9 @@ final class HTTPLink: SessionLink<HTTPSession> {
         _ request: HostRequest, status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8], now: Now
     ) {
         call(now) { session, io in
-            session.answer(ticket: request.ticket, status: status, contentType: contentType, body: body, now: now, io: &io)
+            session.answer(
+                ticket: request.ticket, status: status, contentType: contentType, body: body, now: now,
+                io: &io)
         }
     }
 }

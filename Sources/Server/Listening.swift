@@ -23,11 +23,14 @@ extension Startup {
     /// Opens every listener, on every reactor; those that systemd has opened are taken over.
     func openSockets() throws(StartupFailure) -> OpenSockets {
         var opened = OpenSockets()
-        let inherited = Dictionary(InheritedSockets.take().map { ($0.name, $0.descriptor) }) { first, _ in first }
+        let inherited = Dictionary(InheritedSockets.take().map { ($0.name, $0.descriptor) }) { first, _ in
+            first
+        }
         let ports: [(Link.Kind, Int?)] = [
             (.appServer, configuration.appServerPort),
             (.appServerPreproduction, configuration.appServerPreproductionPort),
-            (.device, configuration.devicePort), (.https, configuration.httpsPort), (.admin, configuration.adminPort),
+            (.device, configuration.devicePort), (.https, configuration.httpsPort),
+            (.admin, configuration.adminPort),
         ]
         for (kind, port) in ports {
             guard let port else { continue }
@@ -41,7 +44,8 @@ extension Startup {
             } catch {
                 throw StartupFailure(
                     text: error.description,
-                    hint: "another process may listen there; \(kind.rawValue)_port changes the port, 0 takes a free one",
+                    hint:
+                        "another process may listen there; \(kind.rawValue)_port changes the port, 0 takes a free one",
                     exitCode: .failure)
             }
         }
@@ -49,7 +53,9 @@ extension Startup {
         return opened
     }
 
-    private func open(_ kind: Link.Kind, host: String, port: Int, _ opened: inout OpenSockets) throws(TransportError) {
+    private func open(_ kind: Link.Kind, host: String, port: Int, _ opened: inout OpenSockets)
+        throws(TransportError)
+    {
         guard let wanted = SocketAddress(literal: host, port: UInt16(clamping: port)) else {
             throw TransportError("listen on \(host)", detail: "it is not an address")
         }
@@ -95,7 +101,9 @@ extension Startup {
     }
 
     /// Begins to accept on every socket.
-    func listen(_ opened: consuming OpenSockets, _ hosts: [ReactorHost], _ daemon: Daemon) throws(StartupFailure) {
+    func listen(_ opened: consuming OpenSockets, _ hosts: [ReactorHost], _ daemon: Daemon)
+        throws(StartupFailure)
+    {
         let control = ControlServer(daemon: daemon)
         for entry in opened.sockets {
             guard let socket = entry.socket.take() else { continue }
@@ -110,7 +118,8 @@ extension Startup {
                     host.welcome(connection, kind: kind, daemon: daemon, control: control)
                 }
             } catch {
-                throw StartupFailure(text: error.description, hint: "see the words of the system", exitCode: .failure)
+                throw StartupFailure(
+                    text: error.description, hint: "see the words of the system", exitCode: .failure)
             }
         }
     }
@@ -144,7 +153,8 @@ extension ReactorHost {
             link = HTTPLink(
                 kind: kind, connection: connection, host: self, daemon: daemon,
                 session: HTTPSession(
-                    connection: connection.id, settings: settings, isAdministrative: kind == .admin, now: reactor.now))
+                    connection: connection.id, settings: settings, isAdministrative: kind == .admin,
+                    now: reactor.now))
         case .control: link = ControlLink(connection: connection, host: self, control: control)
         }
         opened(link)

@@ -43,7 +43,8 @@ extension SessionSettings {
     /// The settings that a configuration asks for.
     init(_ configuration: Configuration, seal: TokenSeal) {
         self.init(
-            seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() })
+            seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
+        )
         pendingWindow = configuration.pendingWindow
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds

@@ -31,13 +31,16 @@ final class Senders: Sendable {
     var directory: SenderDirectory { current.withLock { $0 } }
 
     /// Makes a sender, with a key of its own or the one given; returns the key, which is kept nowhere.
-    func add(_ wanted: SenderID?, label: String, key given: String?, now: UnixMilliseconds) throws(Problem) -> (
-        SenderID, key: String
-    ) {
+    func add(_ wanted: SenderID?, label: String, key given: String?, now: UnixMilliseconds) throws(Problem)
+        -> (
+            SenderID, key: String
+        )
+    {
         let sender = wanted ?? Self.freshID(in: directory)
         guard directory[sender] == nil else {
             throw Problem(
-                text: "sender \(sender.number) exists", hint: "ccsctl senders rotate-key gives it another key")
+                text: "sender \(sender.number) exists", hint: "ccsctl senders rotate-key gives it another key"
+            )
         }
         let key = try Self.checked(given) ?? Self.freshKey()
         let record = SenderRecord(
@@ -81,7 +84,8 @@ final class Senders: Sendable {
         let latch = Latch<CommitOutcome>()
         storeThread.submit(WriteBatch(ticket: 0, mutations: [mutation], isDurable: true)) { latch.fulfil($0) }
         guard let outcome = latch.wait(), !outcome.hasFailed else {
-            throw Problem(text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
+            throw Problem(
+                text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
         }
         do {
             let directory = SenderDirectory(try store.senders())
@@ -93,7 +97,8 @@ final class Senders: Sendable {
     }
 
     private static func unknown(_ sender: SenderID) -> Problem {
-        Problem(text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
+        Problem(
+            text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
     }
 
     private static func checked(_ key: String?) throws(Problem) -> String? {
@@ -102,7 +107,8 @@ final class Senders: Sendable {
             key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Problem(
-                text: "a server key has \(Limits.shortestServerKey) to \(Limits.credentialBytes) printable ASCII characters, no blanks",
+                text:
+                    "a server key has \(Limits.shortestServerKey) to \(Limits.credentialBytes) printable ASCII characters, no blanks",
                 hint: "leave the key out and ccsd makes one")
         }
         return key

@@ -38,7 +38,8 @@ struct Startup: ~Copyable {
         let reactors = try makeReactors()
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let storeThread = startStoreThread(store, mailboxes)
-        let directory = SenderDirectory(try reading(store) { store throws(StoreError) in try store.senders() })
+        let directory = SenderDirectory(
+            try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
             store: store, storeThread: storeThread, mailboxes: mailboxes, directory: directory)
         let hosts = makeHosts(reactors, mailboxes, storeThread, directory)
@@ -66,7 +67,8 @@ struct Startup: ~Copyable {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         throw StartupFailure(
             text: "cannot make the data directory \(path): \(unsafe String(cString: strerror(errno)))",
-            hint: "make it yourself, owned by this user, or name another with --data-directory", exitCode: .noPermission)
+            hint: "make it yourself, owned by this user, or name another with --data-directory",
+            exitCode: .noPermission)
     }
 
     // MARK: Store
@@ -77,7 +79,8 @@ struct Startup: ~Copyable {
         } catch {
             let hint =
                 switch error.kind {
-                case .locked: "another ccsd uses this data directory: stop it, or name another with --data-directory"
+                case .locked:
+                    "another ccsd uses this data directory: stop it, or name another with --data-directory"
                 case .newerFormat: "it was written by a newer ccsd: install that version again"
                 case .full: "make room on the device of \(configuration.dataDirectory)"
                 case .corrupt, .inputOutput: "check the device; restore a backup if it is lost"
@@ -122,7 +125,8 @@ struct Startup: ~Copyable {
         } catch {
             throw StartupFailure(
                 text: "cannot use the certificate: \(error.description)",
-                hint: "certificate_file and key_file must be PEM and belong together; without both ccsd makes its own",
+                hint:
+                    "certificate_file and key_file must be PEM and belong together; without both ccsd makes its own",
                 exitCode: .configuration)
         }
     }
@@ -133,7 +137,8 @@ struct Startup: ~Copyable {
         var reactors: [Reactor] = []
         for index in 0..<configuration.reactorCount {
             do { reactors.append(try Reactor(index: index)) } catch {
-                throw StartupFailure(text: error.description, hint: "raise the limit of open files", exitCode: .failure)
+                throw StartupFailure(
+                    text: error.description, hint: "raise the limit of open files", exitCode: .failure)
             }
         }
         return reactors
@@ -153,7 +158,8 @@ struct Startup: ~Copyable {
             var effects = Effects()
             dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
             let host = ReactorHost(
-                index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes, store: storeThread,
+                index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes,
+                store: storeThread,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             return host
@@ -166,7 +172,8 @@ struct Startup: ~Copyable {
             // Handed over as a whole: this thread does not touch it again.
             nonisolated(unsafe) let host = host
             do { try Threads.start(name: "ccsd-reactor") { unsafe host.run() } } catch {
-                throw StartupFailure(text: error.description, hint: "raise the limit of processes", exitCode: .failure)
+                throw StartupFailure(
+                    text: error.description, hint: "raise the limit of processes", exitCode: .failure)
             }
         }
     }

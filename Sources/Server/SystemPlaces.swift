@@ -18,9 +18,12 @@ enum Machine {
         var bytes = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return nil }
         let name = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let isName = !name.isEmpty && name.utf8.count <= 253 && name.utf8.allSatisfy { byte in
-            byte == 0x2D || byte == 0x2E || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-        }
+        let isName =
+            !name.isEmpty && name.utf8.count <= 253
+            && name.utf8.allSatisfy { byte in
+                byte == 0x2D || byte == 0x2E || (0x30...0x39).contains(byte)
+                    || (0x61...0x7A).contains(byte | 0x20)
+            }
         return isName ? name : nil
     }
 }
@@ -31,7 +34,8 @@ extension Environment {
         var found: [(name: String, value: String)] = []
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
-            let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = unsafe String(cString: text).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2 { found.append((String(parts[0]), String(parts[1]))) }
             unsafe entry += 1
         }

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// Real app-server libraries against the real daemon, each through the same conversation (ccs-xmpp 7.3).
-@Suite("App-server libraries", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite(
+    "App-server libraries", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
+)
 struct AppServerClientTests {
     static let drivers = ["slixmpp_app_server.py", "xmpppy_app_server.py", "aioxmpp_app_server.py"]
 
@@ -16,7 +18,9 @@ struct AppServerClientTests {
         #expect((connected["jid"] as? String)?.hasPrefix("\(sender.id)@gcm.googleapis.com/") == true)
 
         // Downstream: ACK, then the device has it.
-        try server.send(["to": device.token, "message_id": "m-1", "data": ["hello": "wörld <&>"], "time_to_live": 600])
+        try server.send([
+            "to": device.token, "message_id": "m-1", "data": ["hello": "wörld <&>"], "time_to_live": 600,
+        ])
         let ack = try server.expectJSON("the ACK") { $0["message_id"] as? String == "m-1" }
         #expect(ack["message_type"] as? String == "ack")
         #expect(ack["from"] as? String == device.token)
@@ -31,7 +35,10 @@ struct AppServerClientTests {
         #expect((nack["error_description"] as? String)?.contains("to") == true)
 
         // Receipt.
-        try server.send(["to": device.token, "message_id": "m-3", "data": ["n": "3"], "delivery_receipt_requested": true])
+        try server.send([
+            "to": device.token, "message_id": "m-3", "data": ["n": "3"], "delivery_receipt_requested": true,
+        ])
+        try device.expectMessage { $0["n"] == "3" }
         let receipt = try server.expectJSON("the receipt") { $0["message_type"] as? String == "receipt" }
         #expect(receipt["message_id"] as? String == "dr2:m-3")
         let facts = receipt["data"] as? [String: Any]
@@ -41,7 +48,9 @@ struct AppServerClientTests {
 
         // Upstream, acknowledged; then it is gone for good.
         try device.sendUpstream(["temperature": "21"])
-        let upstream = try server.expectJSON("the upstream message") { $0["category"] != nil && $0["message_type"] == nil }
+        let upstream = try server.expectJSON("the upstream message") {
+            $0["category"] != nil && $0["message_type"] == nil
+        }
         #expect(upstream["from"] as? String == device.token)
         #expect((upstream["data"] as? [String: String]) == ["temperature": "21"])
         let id = try #require(upstream["message_id"] as? String)
@@ -53,7 +62,9 @@ struct AppServerClientTests {
 
         // Drain.
         daemon.signal(SIGTERM)
-        let control = try server.expectJSON("the control message") { $0["message_type"] as? String == "control" }
+        let control = try server.expectJSON("the control message") {
+            $0["message_type"] as? String == "control"
+        }
         #expect(control["control_type"] as? String == "CONNECTION_DRAINING")
         #expect(try daemon.wait() == 0)
     }
@@ -62,7 +73,8 @@ struct AppServerClientTests {
     func wrongKey(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
-        let server = try Driver(driver, [String(daemon.port("app_server")), sender.id], secret: "not-the-key-of-it")
+        let server = try Driver(
+            driver, [String(daemon.port("app_server")), sender.id], secret: "not-the-key-of-it")
         try server.expect(event: "refused")
         #expect(try daemon.ctl("status")["app_servers"] as? Int == 0)
     }

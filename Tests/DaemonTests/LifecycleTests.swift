@@ -53,11 +53,13 @@ struct LifecycleTests {
                 "--data-directory", try Places.scratch().path, "--app-server-port", "0",
                 "--app-server-preproduction-port", "0", "--device-port", port, "--https-port", "0",
             ])
-        #expect(second.code == 71)
+        #expect(second.code == 1)
         #expect(second.errors.contains(port))
     }
 
-    @Test("a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the old settings")
+    @Test(
+        "a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the old settings"
+    )
     func configuration() throws {
         let folder = try Places.scratch()
         let file = folder.appendingPathComponent("ccsd.yaml")
@@ -67,7 +69,9 @@ struct LifecycleTests {
         #expect(refused.errors.contains("\(file.path):2:1: keepalive_second"))
         #expect(refused.errors.contains("keepalive_seconds"))
         try "format: 1\nkeepalive_seconds: 30\n".write(to: file, atomically: true, encoding: .utf8)
-        #expect(try Tool.run("ccsd", ["check", "--config", file.path, "--data-directory", folder.path + "/d"]).code == 0)
+        #expect(
+            try Tool.run("ccsd", ["check", "--config", file.path, "--data-directory", folder.path + "/d"])
+                .code == 0)
 
         let daemon = try RunningDaemon()
         #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)

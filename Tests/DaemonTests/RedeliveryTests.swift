@@ -30,7 +30,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("messages for an absent device survive kill -9 and arrive at its next login, collapsed and unexpired")
+    @Test(
+        "messages for an absent device survive kill -9 and arrive at its next login, collapsed and unexpired")
     func offlineAcrossRestart() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -59,7 +60,8 @@ struct RedeliveryTests {
         try eventually("the books balance") {
             let audit = try next.ctl("audit")
             let down = audit["downstream"] as? [String: Any]
-            return audit["holds"] as? Bool == true && down?["accepted"] as? Int == 4 && down?["replaced"] as? Int == 1
+            return audit["holds"] as? Bool == true && down?["accepted"] as? Int == 4
+                && down?["replaced"] as? Int == 1
                 && down?["expired"] as? Int == 1 && down?["delivered"] as? Int == 2
         }
     }
@@ -86,6 +88,6 @@ struct RedeliveryTests {
     func canary() throws {
         let daemon = try RunningDaemon()
         let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
-        #expect(throws: HarnessFailure.self) { try device.expectMessage(seconds: 0.3) { _ in true } }
+        #expect(throws: HarnessFailure.self) { try device.expectMessage(seconds: 1) { _ in true } }
     }
 }

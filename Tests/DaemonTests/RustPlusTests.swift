@@ -2,12 +2,15 @@ import Foundation
 import Testing
 
 /// rustPlusPushReceiver 0.6, an Android-type device library, unchanged, with its host names redirected (mcs-device 6).
-@Suite("rustPlusPushReceiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite(
+    "rustPlusPushReceiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
+)
 struct RustPlusTests {
     private func environment(_ daemon: RunningDaemon) throws -> [String: String] {
         [
             "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":" + Places.clients.path,
-            "CCS_HTTPS_PORT": String(try daemon.port("https")), "CCS_DEVICE_PORT": String(try daemon.port("device")),
+            "CCS_HTTPS_PORT": String(try daemon.port("https")),
+            "CCS_DEVICE_PORT": String(try daemon.port("device")),
             "REQUESTS_CA_BUNDLE": daemon.authority, "SSL_CERT_FILE": daemon.authority,
         ]
     }
@@ -17,7 +20,8 @@ struct RustPlusTests {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
         let state = daemon.directory.appendingPathComponent("rust-plus.json").path
-        let registration = try Driver("rust_plus_device.py", ["register", state, sender.id], environment: environment(daemon))
+        let registration = try Driver(
+            "rust_plus_device.py", ["register", state, sender.id], environment: environment(daemon))
         let token = try #require(try registration.expect(event: "registered")["token"] as? String)
         registration.finish()
 

@@ -75,7 +75,8 @@ extension ControlServer {
     func reload(_ request: Request) throws(Problem) -> JSONValue {
         let problems = daemon.reload()
         guard problems.isEmpty else {
-            throw Problem(text: problems.joined(separator: "; "), hint: "the settings of before stay in force")
+            throw Problem(
+                text: problems.joined(separator: "; "), hint: "the settings of before stay in force")
         }
         return .object([.init("reloaded", true)])
     }

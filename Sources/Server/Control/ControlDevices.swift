@@ -44,7 +44,8 @@ extension ControlServer {
 
     private func row(_ registration: Registration) -> JSONValue {
         .object([
-            .init("token", .string(String(decoding: daemon.seal.token(for: registration.name), as: UTF8.self))),
+            .init(
+                "token", .string(String(decoding: daemon.seal.token(for: registration.name), as: UTF8.self))),
             .init("category", .string(String(decoding: registration.category, as: UTF8.self))),
             .init("sender_id", .string(String(decoding: registration.senderText, as: UTF8.self))),
             .init("created_at", .string(Timestamp.text(registration.createdAt))),
@@ -70,13 +71,16 @@ extension ControlServer {
 
     private func requiredDevice(_ request: Request) throws(Problem) -> DeviceID {
         guard let text = request.arguments["device"]?.text, let number = UInt64(text), number > 0 else {
-            throw Problem(text: "device is the decimal number of a device", hint: "ccsctl devices list shows those there are")
+            throw Problem(
+                text: "device is the decimal number of a device",
+                hint: "ccsctl devices list shows those there are")
         }
         return DeviceID(number)
     }
 
     private func unknown(_ device: DeviceID) -> Problem {
-        Problem(text: "there is no device \(device.number)", hint: "ccsctl devices list shows those there are")
+        Problem(
+            text: "there is no device \(device.number)", hint: "ccsctl devices list shows those there are")
     }
 
     func listSessions(_ request: Request) throws(Problem) -> JSONValue {
@@ -98,7 +102,8 @@ extension Link {
     var summary: JSONValue {
         let id = connection.id
         return .object([
-            .init("id", .string("\(id.reactor)-\(id.slot)-\(id.generation)")), .init("kind", .string(kind.rawValue)),
+            .init("id", .string("\(id.reactor)-\(id.slot)-\(id.generation)")),
+            .init("kind", .string(kind.rawValue)),
             .init("peer", .string("\(connection.peer)")),
             .init(kind.isAppServer ? "sender_id" : "device", .string(peerName ?? "")),
             .init("since", .string(Timestamp.text(openedAt))),

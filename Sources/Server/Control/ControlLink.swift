@@ -20,7 +20,9 @@ final class ControlLink: Link {
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         guard input.count + bytes.byteCount <= Limits.controlRequestBytes else {
-            reply(ControlReply.problem("the request is over \(Limits.controlRequestBytes) bytes", hint: "").line)
+            reply(
+                ControlReply.problem("the request is over \(Limits.controlRequestBytes) bytes", hint: "").line
+            )
             connection.close(.tooLarge)
             return
         }
@@ -91,7 +93,9 @@ enum ControlReply {
         switch self {
         case .result(let value): JSONValue.object([.init("ok", true), .init("result", value)]).compact
         case .problem(let text, let hint):
-            JSONValue.object([.init("ok", false), .init("error", .string(text)), .init("hint", .string(hint))]).compact
+            JSONValue.object([
+                .init("ok", false), .init("error", .string(text)), .init("hint", .string(hint)),
+            ]).compact
         }
     }
 
@@ -100,7 +104,10 @@ enum ControlReply {
         JSONValue.object([
             .init(
                 "progress",
-                .object([.init("done", .integer(done)), .init("total", .integer(total)), .init("what", .string(what))]))
+                .object([
+                    .init("done", .integer(done)), .init("total", .integer(total)),
+                    .init("what", .string(what)),
+                ]))
         ]).compact
     }
 }

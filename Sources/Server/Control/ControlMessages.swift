@@ -10,13 +10,17 @@ extension ControlServer {
         let sender = try requiredSender(request)
         guard daemon.senders.directory[sender] != nil else {
             throw Problem(
-                text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
+                text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are"
+            )
         }
         let messageID = "ctl-" + Hex.text(SecureRandom.bytes(8))
-        var members = (request.arguments.members ?? []).filter { $0.key != "sender_id" && $0.key != "message_id" }
+        var members = (request.arguments.members ?? []).filter {
+            $0.key != "sender_id" && $0.key != "message_id"
+        }
         members.append(.init("message_id", .string(messageID)))
         let to = request.arguments["to"]?.text ?? ""
-        let refusal = try refusal(of: Array(JSONValue.object(members).compact.utf8), sender, messageID, request)
+        let refusal = try refusal(
+            of: Array(JSONValue.object(members).compact.utf8), sender, messageID, request)
         var answer: [JSONValue.Member] = [
             .init("message_id", .string(messageID)), .init("outcome", refusal == nil ? "ack" : "nack"),
         ]
@@ -54,7 +58,8 @@ extension ControlServer {
         } catch let refusal as Refusal {
             return refusal
         } catch {
-            throw Problem(text: "the message is no JSON that can be read", hint: "ccsctl send --help shows its parts")
+            throw Problem(
+                text: "the message is no JSON that can be read", hint: "ccsctl send --help shows its parts")
         }
         let answer = try submit(from: request.connection) { origin in
             var submission = submission

@@ -34,20 +34,20 @@ final class ControlServer: Sendable {
 
     private static var commands: [(name: String, run: Command)] {
         [
-        ("status", status),
-        ("senders add", addSender),
-        ("senders list", listSenders),
-        ("senders rotate-key", rotateKey),
-        ("senders remove", removeSender),
-        ("devices list", listDevices),
-        ("devices show", showDevice),
-        ("devices forget", forgetDevice),
-        ("sessions list", listSessions),
-        ("send", send),
-        ("drain", drain),
-        ("audit", audit),
-        ("check", check),
-        ("reload", reload),
+            ("status", status),
+            ("senders add", addSender),
+            ("senders list", listSenders),
+            ("senders rotate-key", rotateKey),
+            ("senders remove", removeSender),
+            ("devices list", listDevices),
+            ("devices show", showDevice),
+            ("devices forget", forgetDevice),
+            ("sessions list", listSessions),
+            ("send", send),
+            ("drain", drain),
+            ("audit", audit),
+            ("check", check),
+            ("reload", reload),
         ]
     }
 
@@ -61,7 +61,8 @@ final class ControlServer: Sendable {
             let request = try JSONValue(parsing: line.raw)
             answer = run(request, connection: connection, reply: reply)
         } catch {
-            answer = .problem("the request is not JSON", hint: "one JSON object a line: {\"command\":\"status\"}")
+            answer = .problem(
+                "the request is not JSON", hint: "one JSON object a line: {\"command\":\"status\"}")
         }
         reply(answer.line)
     }
@@ -70,7 +71,8 @@ final class ControlServer: Sendable {
         -> ControlReply
     {
         guard let name = request["command"]?.text else {
-            return .problem("the request has no text 'command'", hint: "known: \(Self.names.joined(separator: ", "))")
+            return .problem(
+                "the request has no text 'command'", hint: "known: \(Self.names.joined(separator: ", "))")
         }
         guard let command = Self.commands.first(where: { $0.name == name }) else {
             return .problem(
@@ -88,13 +90,19 @@ final class ControlServer: Sendable {
     }
 
     /// Asks every reactor, on its own thread, and returns their answers in order.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (ReactorHost) -> Answer) throws(Problem) -> [Answer] {
+    func ask<Answer: Sendable>(_ question: @escaping @Sendable (ReactorHost) -> Answer) throws(Problem)
+        -> [Answer]
+    {
         let latches = mailboxes.map { _ in Latch<Answer>() }
-        for (mailbox, latch) in zip(mailboxes, latches) { mailbox.post { host in latch.fulfil(question(host)) } }
+        for (mailbox, latch) in zip(mailboxes, latches) {
+            mailbox.post { host in latch.fulfil(question(host)) }
+        }
         var answers: [Answer] = []
         for latch in latches {
             guard let answer = latch.wait() else {
-                throw Problem(text: "a reactor did not answer in \(Limits.controlAnswerSeconds) s", hint: "see the log of ccsd")
+                throw Problem(
+                    text: "a reactor did not answer in \(Limits.controlAnswerSeconds) s",
+                    hint: "see the log of ccsd")
             }
             answers.append(answer)
         }
@@ -112,7 +120,8 @@ final class ControlServer: Sendable {
         }
         guard let answer = latch.wait() else {
             throw Problem(
-                text: "the core did not answer in \(Limits.controlAnswerSeconds) s", hint: "ccsctl status shows whether the store is well")
+                text: "the core did not answer in \(Limits.controlAnswerSeconds) s",
+                hint: "ccsctl status shows whether the store is well")
         }
         return answer
     }
@@ -120,7 +129,8 @@ final class ControlServer: Sendable {
     /// Turns a failure of the store into words for the operator.
     func reading<Value>(_ body: () throws(StoreError) -> Value) throws(Problem) -> Value {
         do { return try body() } catch {
-            throw Problem(text: "the store cannot be read: \(error.description)", hint: "see ccsctl audit and the log")
+            throw Problem(
+                text: "the store cannot be read: \(error.description)", hint: "see ccsctl audit and the log")
         }
     }
 }

@@ -13,7 +13,9 @@ struct FailedLogins {
     /// Notes a failure.
     mutating func note(_ peer: SocketAddress, now: Instant) {
         let minute = now.nanoseconds / 60_000_000_000
-        if counts.count >= Limits.failedLoginAddresses { counts = counts.filter { $0.value.minute == minute } }
+        if counts.count >= Limits.failedLoginAddresses {
+            counts = counts.filter { $0.value.minute == minute }
+        }
         // Still full: all are of this minute, and each of those addresses is limited by itself.
         guard counts.count < Limits.failedLoginAddresses else { return }
         let key = peer.host
@@ -25,7 +27,9 @@ struct FailedLogins {
 
     /// Whether an address has failed too often in this minute.
     func refuses(_ peer: SocketAddress, now: Instant) -> Bool {
-        guard let count = counts[peer.host], count.minute == now.nanoseconds / 60_000_000_000 else { return false }
+        guard let count = counts[peer.host], count.minute == now.nanoseconds / 60_000_000_000 else {
+            return false
+        }
         return count.failures >= Limits.failedLoginsPerAddressAndMinute
     }
 }

@@ -151,7 +151,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             host.log.debug(
                 "login",
                 [
-                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName ?? ""),
+                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
+                    "name": .text(peerName ?? ""),
                     "tls": .text(connection.tlsVersion ?? ""),
                 ])
         case .loginRefused(let refusal):
@@ -159,7 +160,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             host.log.notice(
                 "login_refused",
                 [
-                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName ?? ""),
+                    "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
+                    "name": .text(peerName ?? ""),
                     "reason": LogValue(refusal),
                 ])
             if refusal == .wrongCredentials { host.noteFailedLogin(connection.peer) }

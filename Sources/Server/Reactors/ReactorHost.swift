@@ -76,7 +76,9 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         settleEffects(now)
-        if let batch = dispatcher.endTurn(now: now, effects: &effects) { store.submit(batch, partition: index) }
+        if let batch = dispatcher.endTurn(now: now, effects: &effects) {
+            store.submit(batch, partition: index)
+        }
         settleEffects(now)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
@@ -93,7 +95,8 @@ final class ReactorHost: ReactorDelegate {
     private func tick(_ now: Now) {
         dispatcher.handle(.tick, now: now, effects: &effects)
         releasePressed()
-        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) { [unowned self] now in
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) {
+            [unowned self] now in
             tick(now)
         }
     }

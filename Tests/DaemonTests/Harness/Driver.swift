@@ -10,12 +10,14 @@ final class Driver {
     private var told: [[String: Any]] = []
 
     /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
-    init(_ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:]) throws {
+    init(_ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:])
+        throws
+    {
         let output = Pipe()
         lines = Lines(output.fileHandleForReading)
         complaints = FileManager.default.temporaryDirectory.appendingPathComponent(
             "driver-\(UInt32.random(in: 0...UInt32.max)).txt")
-        FileManager.default.createFile(atPath: complaints.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: complaints.path, contents: nil)
         process.executableURL = Places.python
         process.arguments = ["-u", Places.clients.appendingPathComponent(script).path] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -46,11 +48,13 @@ final class Driver {
 
     /// The first thing told, from now or earlier, that fits; others are kept for later.
     @discardableResult
-    func expect(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any] {
+    func expect(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any]
+    {
         if let at = told.firstIndex(where: fits) { return told.remove(at: at) }
         let end = Date().addingTimeInterval(seconds)
         while end.timeIntervalSinceNow > 0, let line = lines.next(seconds: end.timeIntervalSinceNow) {
-            guard let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any] else {
+            guard let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+            else {
                 throw HarnessFailure("the driver printed \(line)")
             }
             if fits(event) { return event }
@@ -68,9 +72,13 @@ final class Driver {
 
     /// Waits for a CCS message whose JSON fits, and returns the JSON.
     @discardableResult
-    func expectJSON(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any] {
+    func expectJSON(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String:
+        Any]
+    {
         let event = try expect(what, seconds: seconds) { event in
-            guard event["event"] as? String == "message", let json = event["json"] as? [String: Any] else { return false }
+            guard event["event"] as? String == "message", let json = event["json"] as? [String: Any] else {
+                return false
+            }
             return fits(json)
         }
         return event["json"] as? [String: Any] ?? [:]

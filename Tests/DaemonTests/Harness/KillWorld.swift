@@ -57,19 +57,22 @@ final class KillWorld {
         let endpoint = try endpoint("https", first)
         for _ in 0..<4 {
             let made = try DeviceEnrolment.run(
-                nil, DeviceCalls.App(category: "com.example.app", sender: sender.id), reactor: reactor, endpoint: endpoint)
+                nil, DeviceCalls.App(category: "com.example.app", sender: sender.id), reactor: reactor,
+                endpoint: endpoint)
             devices.append(Device(identity: made.identity, token: made.token))
         }
     }
 
     private func endpoint(_ name: String, _ daemon: RunningDaemon) throws -> Endpoint {
         try Endpoint(
-            host: "127.0.0.1", port: UInt16(daemon.port(name)), tls: TLSClientSettings(trust: .file(daemon.authority)))
+            host: "127.0.0.1", port: UInt16(daemon.port(name)),
+            tls: TLSClientSettings(trust: .file(daemon.authority)))
     }
 
     /// Starts the daemon, lets everybody talk for a moment, and kills it in the middle.
     func cycle() throws {
-        let daemon = try begin(devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
+        let daemon = try begin(
+            devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
         let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
         while Now.read().monotonic < end {
             talk()
@@ -103,14 +106,19 @@ final class KillWorld {
         let daemon = try self.daemon ?? RunningDaemon(directory: directory, ports: ports)
         self.daemon = daemon
         for _ in 0..<2 {
-            let login = AppServerLogin(sender: SenderID(UInt64(sender.id) ?? 0), key: Redacted(Array(sender.key.utf8)))
-            let client = AppServerClient(reactor: reactor, endpoint: try endpoint("app_server", daemon), login: login)
+            let login = AppServerLogin(
+                sender: SenderID(UInt64(sender.id) ?? 0), key: Redacted(Array(sender.key.utf8)))
+            let client = AppServerClient(
+                reactor: reactor, endpoint: try endpoint("app_server", daemon), login: login)
             client.onEvent = { [unowned self] _, event, _ in heard(event) }
             try client.connect()
             servers.append(client)
         }
         for index in online { try connect(devices[index], daemon) }
-        guard reactor.turn(seconds: 20, until: { servers.allSatisfy(\.isReady) && online.allSatisfy { devices[$0].isReady } })
+        guard
+            reactor.turn(
+                seconds: 20,
+                until: { servers.allSatisfy(\.isReady) && online.allSatisfy { devices[$0].isReady } })
         else { throw HarnessFailure("not everybody could log in: \(daemon.words.suffix(1_000))") }
         return daemon
     }
@@ -164,7 +172,8 @@ final class KillWorld {
     private func heard(_ event: AppServerEvent) {
         switch event {
         case .acknowledged(let id, _): acknowledged.insert(String(decoding: id, as: UTF8.self))
-        case .upstream(let message): upstreamArrived.insert(String(decoding: message.messageID, as: UTF8.self))
+        case .upstream(let message):
+            upstreamArrived.insert(String(decoding: message.messageID, as: UTF8.self))
         default: break
         }
     }

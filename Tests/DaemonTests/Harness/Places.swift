@@ -3,7 +3,8 @@ import Foundation
 /// Where the programs, the Python clients and the scratch folders of these tests are.
 enum Places {
     /// The folder of the built programs: that of the test program itself.
-    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
 
     /// The root of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

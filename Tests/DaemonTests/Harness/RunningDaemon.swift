@@ -17,14 +17,17 @@ final class RunningDaemon {
     private(set) var greeting: [String] = []
 
     /// Starts one and waits until it serves; `directory` continues an earlier one, `ports` keeps its ports.
-    init(directory: URL? = nil, flags: [String] = [], reactors: Int = 1, ports given: [String: Int] = [:]) throws {
+    init(directory: URL? = nil, flags: [String] = [], reactors: Int = 1, ports given: [String: Int] = [:])
+        throws
+    {
         self.directory = try directory ?? Places.scratch()
         log = self.directory.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.executableURL = Places.programs.appendingPathComponent("ccsd")
         process.arguments =
             [
-                "--data-directory", self.directory.appendingPathComponent("data").path, "--reactors", String(reactors),
+                "--data-directory", self.directory.appendingPathComponent("data").path, "--reactors",
+                String(reactors),
                 "--drain-grace-seconds", "1", "--drain-spread-seconds", "0",
             ] + flags
             + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
@@ -43,7 +46,9 @@ final class RunningDaemon {
         }
         let status = try ctl("status")
         for case let listener as [String: Any] in status["listeners"] as? [Any] ?? [] {
-            if let name = listener["name"] as? String, let port = listener["port"] as? Int { ports[name] = port }
+            if let name = listener["name"] as? String, let port = listener["port"] as? Int {
+                ports[name] = port
+            }
         }
     }
 
@@ -101,6 +106,7 @@ final class RunningDaemon {
             guard Date() < end else { throw HarnessFailure("ccsd did not end: \(words)") }
             usleep(5_000)
         }
-        return process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+        return process.terminationReason == .uncaughtSignal
+            ? -process.terminationStatus : process.terminationStatus
     }
 }

@@ -32,12 +32,15 @@ final class TestDevice {
     func start(_ daemon: RunningDaemon) throws {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("device")), tls: tls)
-        let client = DeviceClient(reactor: reactor, endpoint: endpoint, identity: identity, received: received)
+        let client = DeviceClient(
+            reactor: reactor, endpoint: endpoint, identity: identity, received: received)
         client.onEvent = { [unowned self] _, event, _ in heard(event) }
         self.client = client
         isLoggedIn = false
         try client.connect()
-        guard reactor.turn(seconds: 20, until: { isLoggedIn }) else { throw HarnessFailure("the device cannot log in") }
+        guard reactor.turn(seconds: 20, until: { isLoggedIn }) else {
+            throw HarnessFailure("the device cannot log in")
+        }
     }
 
     /// Goes away in order, and is then offline.
@@ -54,7 +57,9 @@ final class TestDevice {
         case .message(let message):
             messages.append(
                 Dictionary(
-                    message.pairs.map { (String(decoding: $0.key, as: UTF8.self), String(decoding: $0.value, as: UTF8.self)) },
+                    message.pairs.map {
+                        (String(decoding: $0.key, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))
+                    },
                     uniquingKeysWith: { $1 }))
         case .upstreamStored(let id): stored.insert(String(decoding: id, as: UTF8.self))
         default: break
