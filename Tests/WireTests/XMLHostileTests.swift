@@ -17,7 +17,9 @@ import Wire
     func `a hostile file gets the same answer in pieces`(file: HostileXML) throws {
         let bytes = try file.content()
         let whole = XMLRecord.reading(bytes, loggedIn: true)
-        #expect(XMLRecord.reading(bytes, cuts: Array(0..<bytes.count), loggedIn: true) == whole)
+        let step = bytes.count < 4_000 ? 1 : 61
+        let steps = Array(stride(from: 0, to: bytes.count, by: step))
+        #expect(XMLRecord.reading(bytes, cuts: steps, loggedIn: true) == whole)
         var random = SeededRandom(seed: UInt64(bytes.count))
         for _ in 0..<8 {
             let cuts = (0..<Int.random(in: 1...6, using: &random)).map { _ in

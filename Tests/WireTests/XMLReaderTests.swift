@@ -126,6 +126,15 @@ import Wire
         #expect(XMLRecord.reading(Array(text: Self.header + long)).failure == .policyViolation)
     }
 
+    @Test func `a client may leave between success and its second header`() {
+        let auth = "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>"
+        let record = XMLRecord.reading(Array(text: Self.header + auth + "\n</stream:stream>"))
+        #expect(record.failure == nil)
+        #expect(record.events.last == "closed")
+        #expect(XMLRecord.reading(Array(text: Self.header + auth + "</stream>")).failure == .invalidXML)
+        #expect(XMLRecord.reading(Array(text: "</stream:stream>")).failure == .invalidXML)
+    }
+
     @Test func `nothing is read after the end of the stream`() {
         let record = read("</stream:stream>\u{0}<<<!DOCTYPE a>")
         #expect(record.failure == nil)

@@ -22,6 +22,8 @@ struct Framer {
     private var state = State.outside
     /// Whether a stream header is awaited.
     var isHeader: Bool
+    /// Whether the end tag of a former stream may come instead of the header.
+    private let mayEnd: Bool
     private var quote: UInt8 = 0
     /// Progress within `<![CDATA[`, `]]>`, `<?xml`.
     private var matched: UInt8 = 0
@@ -38,7 +40,10 @@ struct Framer {
     private(set) var kind = Kind.stanza
 
     /// Ready for the `<` of a frame.
-    init(isHeader: Bool) { self.isHeader = isHeader }
+    init(isHeader: Bool, mayEnd: Bool = false) {
+        self.isHeader = isHeader
+        self.mayEnd = mayEnd
+    }
 
     /// Whether a frame is begun and not complete.
     var isInside: Bool { state != .outside }
@@ -81,7 +86,7 @@ struct Framer {
     }
 
     /// Forgets the complete frame.
-    mutating func reset() { self = Framer(isHeader: isHeader) }
+    mutating func reset() { self = Framer(isHeader: isHeader, mayEnd: mayEnd) }
 
     /// Takes one byte in any state but those with runs; true if it completes the frame.
     private mutating func step(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
@@ -114,7 +119,7 @@ struct Framer {
             return
         }
         switch byte {
-        case UInt8(ascii: "/") where !isHeader: state = .endStart
+        case UInt8(ascii: "/") where !isHeader || mayEnd: state = .endStart
         case UInt8(ascii: "!"): state = .bang
         case UInt8(ascii: "?") where isHeader:
             matched = 0

@@ -45,14 +45,15 @@ package struct StanzaReader: ~Copyable {
     package var heldBytes: Int { partial.count }
 
     /// Awaits a new header, after a successful login (RFC 6120, 6.4.6), and raises the limits to those after login.
+    ///
+    /// A client that leaves now ends its first stream instead, which is `.closed`.
     package mutating func restart() {
         precondition(!framer.isInside, "a stream restarts between two stanzas only")
         isLoggedIn = true
         stage = .header
         mark = 0
         hasDeclaration = false
-        framer = Framer(isHeader: true)
-        root = StreamRoot()
+        framer = Framer(isHeader: true, mayEnd: true)
     }
 
     /// Reads on from `offset` and moves it behind what was taken.
