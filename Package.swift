@@ -67,6 +67,8 @@ let package = Package(
         program("ccsd", ["Server", "Catalogue"]),
         program("ccsctl", ["Client", "Catalogue", "Basics", "Wire"]),
         program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
+        // What ccs-bench compares ccsd with: the least that a C program can do.
+        .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
         program("ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport"]),
 
         // The tests.

@@ -1,0 +1,82 @@
+import Glibc
+import Transport
+
+/// A program that the bench has started; ended at the latest with the bench itself.
+final class Child {
+    /// Its process.
+    let process: Int32
+    private let output: Int32
+    private var hasEnded = false
+
+    /// Starts a program; its standard error goes to a file, its standard output is read by `line`.
+    init(_ program: String, _ arguments: [String], errorFile: String) throws(BenchError) {
+        var pipe: [Int32] = [0, 0]
+        guard unsafe Glibc.pipe2(&pipe, O_CLOEXEC) == 0 else { throw BenchError("cannot make a pipe") }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, pipe[1], 1)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
+        unsafe words.append(nil)
+        defer { for word in unsafe words { unsafe free(word) } }
+        var started: pid_t = 0
+        let result = unsafe posix_spawn(&started, program, &actions, nil, words, environ)
+        _ = close(pipe[1])
+        guard result == 0 else {
+            _ = close(pipe[0])
+            throw BenchError("cannot start \(program): \(unsafe String(cString: strerror(result)))")
+        }
+        process = started
+        output = pipe[0]
+    }
+
+    deinit {
+        end()
+        _ = close(output)
+    }
+
+    /// The next line of its standard output; nil where it has ended or says nothing for so many seconds.
+    func line(seconds: Int32) -> String? {
+        var bytes: [UInt8] = []
+        var octet: UInt8 = 0
+        while true {
+            var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&wait, 1, seconds * 1_000) == 1, unsafe read(output, &octet, 1) == 1 else {
+                return nil
+            }
+            if octet == 0x0A { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(octet)
+        }
+    }
+
+    /// Whether it still runs.
+    var isRunning: Bool {
+        guard !hasEnded else { return false }
+        var status: Int32 = 0
+        hasEnded = unsafe waitpid(process, &status, WNOHANG) == process
+        return !hasEnded
+    }
+
+    /// Ends it: asked first, and by force after five seconds.
+    func end() {
+        guard isRunning else { return }
+        _ = kill(process, SIGTERM)
+        for _ in 0..<100 where isRunning {
+            _ = kill(process, SIGTERM)
+            _ = usleep(50_000)
+        }
+        guard isRunning else { return }
+        _ = kill(process, SIGKILL)
+        var status: Int32 = 0
+        unsafe waitpid(process, &status, 0)
+        hasEnded = true
+    }
+}
+
+/// Why a measurement could not be made, in words for people.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,110 @@
+import Basics
+import Transport
+import Wire
+
+/// What makes a device of the bench.
+struct BenchDevice {
+    /// The Android id.
+    var number: UInt64
+    /// The security token.
+    var secret: UInt64
+    /// The registration token that app servers send to.
+    var token: String
+}
+
+/// One device of the bench: logs in, counts what comes, and acknowledges every ten messages, as Chromium does.
+final class DeviceLoad: ConnectionDelegate {
+    private let counters: LoadCounters
+    private let device: BenchDevice
+    private var isReady = false
+    private var times = MarkScanner(mark: Stanza.timeMark, digits: Stanza.timeDigits)
+    private var frames = FrameCounter()
+    private var told = 0
+
+    init(_ counters: LoadCounters, _ device: BenchDevice) {
+        self.counters = counters
+        self.device = device
+    }
+
+    func connectionOpened(_ connection: Connection, now: Now) {
+        var login = MCS.LoginRequest()
+        login.id = Array("ccs-bench".utf8)
+        login.domain = Array("mcs.android.com".utf8)
+        login.user = Array(String(device.number).utf8)
+        login.resource = login.user
+        login.authToken = Array(String(device.secret).utf8)
+        login.usesRMQ2 = true
+        login.authService = 2
+        login.networkType = 1
+        connection.outbox.bytes.append(byte: MCS.version)
+        login.append(to: &connection.outbox.bytes)
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+
+    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        frames.count(bytes)
+        if !isReady, frames.total > 0 {
+            isReady = true
+            counters.ready += 1
+        }
+        let instant = now.monotonic.nanoseconds
+        times.scan(bytes) { span, at in
+            counters.deliveryTimes.note(instant - Digits.time(in: span, at: at))
+            counters.delivered += 1
+        }
+        guard frames.total - told >= 10 else { return }
+        told = frames.total
+        MCS.Iq(.streamAck, lastStreamIDReceived: Int32(truncatingIfNeeded: told)).append(to: &connection.outbox.bytes)
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+
+    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    func connectionDeadline(_ connection: Connection, now: Now) {}
+
+    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        counters.noteEnd("device", reason, connection.failure)
+    }
+}
+
+/// Counts frames of a device link without looking into them.
+struct FrameCounter {
+    private var needsVersion = true
+    private var length = 0
+    private var shift = 0
+    private var inLength = false
+    private var rest = 0
+    /// Frames that have come whole.
+    private(set) var total = 0
+
+    /// Takes the next octets, cut anywhere.
+    mutating func count(_ bytes: RawSpan) {
+        var at = 0
+        while at < bytes.byteCount {
+            if rest > 0 {
+                let part = min(rest, bytes.byteCount - at)
+                rest -= part
+                at += part
+                if rest == 0 { total += 1 }
+                continue
+            }
+            let byte = bytes.byte(at: at)
+            at += 1
+            if needsVersion {
+                needsVersion = false
+            } else if !inLength {
+                inLength = true
+                length = 0
+                shift = 0
+            } else {
+                length |= Int(byte & 127) << shift
+                shift += 7
+                guard byte & 128 == 0 else { continue }
+                inLength = false
+                rest = length
+                if rest == 0 { total += 1 }
+            }
+        }
+    }
+}

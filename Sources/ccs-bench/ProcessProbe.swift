@@ -1,0 +1,44 @@
+import Glibc
+import Transport
+
+/// What the kernel has counted for a process.
+struct ProcessProbe {
+    /// The process.
+    let process: Int32
+
+    /// CPU time of all its threads so far, in nanoseconds; 0 where it is gone.
+    var cpuNanoseconds: Int64 {
+        var sum: Int64 = 0
+        for thread in threads {
+            guard let text = text("task/\(thread)/schedstat") else { continue }
+            sum += Int64(text.split(separator: " ").first ?? "0") ?? 0
+        }
+        return sum
+    }
+
+    /// Resident memory in KiB; 0 where it is gone.
+    var residentKiB: Int {
+        for line in (text("status") ?? "").split(separator: "\n") where line.hasPrefix("VmRSS:") {
+            return Int(line.split(separator: " ").dropFirst().first ?? "0") ?? 0
+        }
+        return 0
+    }
+
+    private var threads: [String] {
+        guard let directory = unsafe opendir("/proc/\(process)/task") else { return [] }
+        defer { unsafe closedir(directory) }
+        var found: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.first?.isNumber ?? false { found.append(name) }
+        }
+        return found
+    }
+
+    private func text(_ name: String) -> String? {
+        guard let bytes = try? SmallFile.read("/proc/\(process)/\(name)") else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
