@@ -51,7 +51,11 @@ final class AppServerLoad: ConnectionDelegate {
             answered += 1
         }
         guard answered > 0 else { return }
-        if Bytes.contains(bytes, "\"nack\"") { counters.refused += answered } else { counters.acknowledged += answered }
+        if Bytes.contains(bytes, "\"nack\"") {
+            counters.refused += answered
+        } else {
+            counters.acknowledged += answered
+        }
         outstanding -= answered
         fill(connection, now)
     }
@@ -72,18 +76,19 @@ final class AppServerLoad: ConnectionDelegate {
 
     private func takeEarly(_ connection: Connection, _ bytes: RawSpan) {
         early += [UInt8](copying: bytes)
+        let text = early
         switch stage {
-        case .features where Bytes.contains(early.raw, "</stream:features>"):
+        case .features where Bytes.contains(text.raw, "</stream:features>"):
             stage = .authenticating
             send(connection, login.auth)
-        case .authenticating where Bytes.contains(early.raw, "<success"):
+        case .authenticating where Bytes.contains(text.raw, "<success"):
             stage = .binding
             send(connection, login.header)
-        case .authenticating where Bytes.contains(early.raw, "<failure"):
+        case .authenticating where Bytes.contains(text.raw, "<failure"):
             counters.failures.append("the server refuses the login")
-        case .binding where Bytes.contains(early.raw, "</stream:features>"):
+        case .binding where Bytes.contains(text.raw, "</stream:features>"):
             send(connection, login.bind)
-        case .binding where Bytes.contains(early.raw, "</iq>"):
+        case .binding where Bytes.contains(text.raw, "</iq>"):
             stage = .ready
             counters.ready += 1
             early = []
@@ -124,7 +129,9 @@ struct AppServerCredential {
 /// Searches in bytes.
 enum Bytes {
     /// Whether a text occurs.
-    static func contains(_ bytes: RawSpan, _ text: StaticString) -> Bool { offset(of: text, in: bytes) != nil }
+    static func contains(_ bytes: RawSpan, _ text: StaticString) -> Bool {
+        offset(of: text, in: bytes) != nil
+    }
 
     /// Where a text first occurs, from an offset on.
     static func offset(of text: StaticString, in bytes: RawSpan, from start: Int = 0) -> Int? {

@@ -11,7 +11,8 @@ final class Child {
     /// Starts a program; its standard error goes to a file, its standard output is read by `line`.
     init(_ program: String, _ arguments: [String], errorFile: String) throws(BenchError) {
         var pipe: [Int32] = [0, 0]
-        guard unsafe Glibc.pipe2(&pipe, O_CLOEXEC) == 0 else { throw BenchError("cannot make a pipe") }
+        guard unsafe Glibc.pipe(&pipe) == 0 else { throw BenchError("cannot make a pipe") }
+        for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -19,7 +20,7 @@ final class Child {
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
         unsafe words.append(nil)
-        defer { for word in unsafe words { unsafe free(word) } }
+        defer { unsafe words.forEach { unsafe free($0) } }
         var started: pid_t = 0
         let result = unsafe posix_spawn(&started, program, &actions, nil, words, environ)
         _ = close(pipe[1])

@@ -55,7 +55,8 @@ final class DeviceLoad: ConnectionDelegate {
         }
         guard frames.total - told >= 10 else { return }
         told = frames.total
-        MCS.Iq(.streamAck, lastStreamIDReceived: Int32(truncatingIfNeeded: told)).append(to: &connection.outbox.bytes)
+        MCS.Iq(.streamAck, lastStreamIDReceived: Int32(truncatingIfNeeded: told)).append(
+            to: &connection.outbox.bytes)
         connection.outbox.endRecord()
         connection.setNeedsFlush()
     }

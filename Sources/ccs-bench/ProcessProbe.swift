@@ -6,6 +6,9 @@ struct ProcessProbe {
     /// The process.
     let process: Int32
 
+    /// The process that asks.
+    static var own: Int32 { getpid() }
+
     /// CPU time of all its threads so far, in nanoseconds; 0 where it is gone.
     var cpuNanoseconds: Int64 {
         var sum: Int64 = 0
@@ -24,7 +27,8 @@ struct ProcessProbe {
         return 0
     }
 
-    private var threads: [String] {
+    /// Its threads, by number.
+    var threads: [String] {
         guard let directory = unsafe opendir("/proc/\(process)/task") else { return [] }
         defer { unsafe closedir(directory) }
         var found: [String] = []

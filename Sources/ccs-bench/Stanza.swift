@@ -17,10 +17,12 @@ struct Stanza {
 
     /// A stanza of `size` octets at least as long as its parts; `lifetimeSeconds` 0 is now or never.
     init(token: String, size: Int, lifetimeSeconds: Int) {
-        let head = "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"\(token)\",\"message_id\":\"m#"
+        let head =
+            "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"\(token)\",\"message_id\":\"m#"
         let middle = "\",\"data\":{\"n\":\"~~"
         let tail = "\"},\"time_to_live\":\(lifetimeSeconds)}</gcm></message>"
-        let fixed = head.utf8.count + Self.numberDigits + middle.utf8.count + Self.timeDigits + tail.utf8.count
+        let fixed =
+            head.utf8.count + Self.numberDigits + middle.utf8.count + Self.timeDigits + tail.utf8.count
         let filler = String(repeating: "x", count: max(0, size - fixed))
         bytes = Array(head.utf8) + [UInt8](repeating: 0x30, count: Self.numberDigits) + Array(middle.utf8)
         numberAt = head.utf8.count

@@ -14,41 +14,43 @@ extension Program {
                 examples: [
                     Example("Durable, 10 connections", "ccs-bench downstream --durable --connections 10")
                 ]),
-            Command("upstream", "The same for upstream messages.", options: load),
             Command(
-                "relay", "The same load through a minimal relay, for comparison.", options: load),
+                "relay", "Server CPU per message, against the least that a C program can do.",
+                details: [
+                    "The same load, with messages that are delivered now or never, goes through a minimal relay written in C (OpenSSL, expat, one buffer per connection; it checks and stores nothing) and through ccsd, in turns."
+                ],
+                options: load + [
+                    Option("--rounds", .integer(1...100), "N", "How many turns of each.", preset: "3"),
+                    Option("--only-relay", "Leave ccsd out."),
+                ]),
             Command(
                 "idle", "Memory per idle device connection.",
-                options: [Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000")]),
-            Command(
-                "slowloris", "Good clients beside many that send one byte at a time.",
                 options: [
-                    Option("--connections", .integer(1...100_000), "N", "Slow connections.", preset: "1000")
+                    Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000"), reactors,
                 ]),
-            Command(
-                "drain", "What a drain does to many app servers: losses and the peak of reconnects.",
-                options: [
-                    Option(
-                        "--connections", .integer(1...100_000), "N", "App server connections.", preset: "1000"
-                    )
-                ]),
-            Command("all", "All of the above, in a table for the README."),
         ],
         options: [
             Option("--ccsd", .path, "PROGRAM", "The ccsd to start.", preset: "the one beside ccs-bench"),
+            Option(
+                "--directory", .path, "PATH", "Where the scratch folder with the store is made.",
+                preset: "/var/tmp"),
             Option("--seconds", .integer(1...86_400), "N", "How long to measure.", preset: "10"),
             Option("--json", "Print one JSON object, for programs."),
         ],
         variables: [], files: [],
-        examples: [Example("Everything, as in the README", "ccs-bench all")],
+        examples: [Example("Against the floor", "ccs-bench relay --connections 10")],
         exitCodes: [.success, .failure, .usage, .unavailable, .software, .inputOutput],
         section: 1)
+
+    private static let reactors = Option(
+        "--reactors", .integer(1...256), "N",
+        "Threads of ccsd that serve connections; one has a processor for itself.", preset: "1")
 
     private static let load = [
         Option("--connections", .integer(1...10_000), "N", "App server connections.", preset: "1"),
         Option(
             "--window", .integer(1...100), "N", "Messages sent and not yet answered, on each.", preset: "100"),
         Option("--devices", .integer(1...100_000), "N", "Devices that receive.", preset: "100"),
-        Option("--messages", .integer(1...1_000_000_000), "N", "Stop after so many."),
+        Option("--size", .integer(300...4_096), "N", "Octets of a stanza.", preset: "374"), reactors,
     ]
 }

@@ -1,0 +1,139 @@
+import Basics
+import Catalogue
+import Glibc
+import Transport
+
+/// What all measurements share: the generator's reactor, the scratch folder, and how things are told.
+final class Bench {
+    let invocation: Invocation
+    let reactor: Reactor
+    let tls: TLSClientSettings
+    /// Folder of everything that a run leaves behind; removed at its end.
+    let scratch: String
+    let progress: Progress
+
+    init(_ invocation: Invocation) throws(BenchError) {
+        self.invocation = invocation
+        do throws(TransportError) {
+            reactor = try Reactor(index: 0)
+            // Loopback, and a certificate made a moment ago: nothing is won by verifying it.
+            tls = try TLSClientSettings(trust: .anyone)
+        } catch { throw BenchError(error.description) }
+        let place = invocation.text("--directory") ?? "/var/tmp"
+        var template = (place + "/ccs-bench-XXXXXX").utf8CString.map { $0 }
+        guard let made = unsafe mkdtemp(&template) else {
+            throw BenchError("cannot make a folder in \(place)")
+        }
+        scratch = unsafe String(cString: made)
+        progress = Progress(isWanted: isatty(2) == 1 && !invocation.has("--json"))
+        DescriptorLimit.raise()
+    }
+
+    deinit {
+        reactor.end()
+        Self.remove(scratch)
+    }
+
+    /// Seconds to measure.
+    var seconds: Int { invocation.integer("--seconds") ?? 10 }
+    /// App server connections.
+    var connections: Int { invocation.integer("--connections") ?? 1 }
+    /// Messages on their way on each connection.
+    var window: Int { invocation.integer("--window") ?? 100 }
+    /// Devices.
+    var deviceCount: Int { invocation.integer("--devices") ?? 100 }
+    /// Octets of a stanza.
+    var size: Int { invocation.integer("--size") ?? 374 }
+    /// Threads of ccsd that serve connections.
+    var reactors: Int { invocation.integer("--reactors") ?? 1 }
+
+    /// Gives a server of one thread the first processor, and the generator the last, as far as the machine allows.
+    func separate(_ target: any Target) {
+        guard Processor.count > 1, reactors == 1 else { return }
+        for thread in ProcessProbe(process: target.process).threads {
+            if let number = Int32(thread) { Processor.pin(process: number, to: 0) }
+        }
+        Processor.pin(process: 0, to: Processor.count - 1)
+    }
+
+    /// A program that lies beside this one, or the ccsd that was asked for.
+    func program(_ name: String) -> String {
+        if name == "ccsd", let given = invocation.text("--ccsd") { return given }
+        var room = [CChar](repeating: 0, count: 4_096)
+        let length = unsafe readlink("/proc/self/exe", &room, room.count - 1)
+        let own = String(decoding: room.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = own.lastIndex(of: "/").map { String(own[...$0]) } ?? "./"
+        return folder + name
+    }
+
+    /// Turns the reactor until something holds; false if it does not within so many seconds.
+    func turn(seconds: Int, until isDone: () -> Bool) -> Bool {
+        let end = Now.read().monotonic.advanced(seconds: seconds)
+        while !isDone() {
+            guard Now.read().monotonic < end else { return false }
+            reactor.turn(waitMilliseconds: 20)
+        }
+        return true
+    }
+
+    /// Removes a folder and what is in it.
+    private static func remove(_ path: String) {
+        if let directory = unsafe opendir(path) {
+            while let entry = unsafe readdir(directory) {
+                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                guard name != ".", name != ".." else { continue }
+                let inner = path + "/" + name
+                if unsafe unlink(inner) != 0 { remove(inner) }
+            }
+            unsafe closedir(directory)
+        }
+        _ = unsafe rmdir(path)
+    }
+}
+
+/// One line on a terminal that says how far a run is.
+final class Progress {
+    private let isWanted: Bool
+    private var shown = ""
+
+    init(isWanted: Bool) { self.isWanted = isWanted }
+
+    /// Shows how far something is.
+    func show(_ what: String, _ done: Int, of total: Int) {
+        guard isWanted, total > 0 else { return }
+        let filled = min(30, done * 30 / total)
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
+        let text = "\(what) [\(bar)] \(min(100, done * 100 / total)) %"
+        guard text != shown else { return }
+        shown = text
+        Terminal.error("\r\u{1B}[K" + text)
+    }
+
+    /// Removes the line.
+    func clear() {
+        guard isWanted, !shown.isEmpty else { return }
+        shown = ""
+        Terminal.error("\r\u{1B}[K")
+    }
+}
+
+/// The two streams of a program.
+enum Terminal {
+    /// Writes to standard output.
+    static func print(_ text: String) { write(text, to: 1) }
+    /// Writes to standard error.
+    static func error(_ text: String) { write(text, to: 2) }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        var done = 0
+        while done < bytes.count {
+            let rest = Array(bytes[done...])
+            let count = unsafe Glibc.write(descriptor, rest, rest.count)
+            guard count > 0 else { return }
+            done += count
+        }
+    }
+}
