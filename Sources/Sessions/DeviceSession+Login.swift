@@ -7,6 +7,7 @@ extension DeviceSession {
     /// Hands the credentials to the core, which knows the device.
     mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
         loginID = login.id
+        isAndroid = login.id.starts(with: "android-".utf8)
         phase = .checking
         guard let number = DeviceNumber.parse(login.user.raw), number != 0,
             let token = DeviceNumber.parse(login.authToken.raw)
@@ -30,6 +31,7 @@ extension DeviceSession {
         frameIDBase = UInt32(truncatingIfNeeded: settings.random())
         var response = MCS.LoginResponse()
         response.id = loginID
+        loginID = []
         response.jid = jid
         response.lastStreamIDReceived = upstream.takeAcknowledgement(incoming: 1)
         response.serverTimestamp = now.wall
@@ -60,9 +62,6 @@ extension DeviceSession {
         endFrame(io: &io)
         end(.loginRefused, io: &io)
     }
-
-    /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
-    var isAndroid: Bool { loginID.starts(with: "android-".utf8) }
 
     private var jid: [UInt8] {
         var text = ByteBuffer()

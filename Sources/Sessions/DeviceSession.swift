@@ -28,8 +28,12 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var held = ByteBuffer()
     /// Zero before the login.
     var device = DeviceID(0)
-    /// `id` of the login, repeated in the answer.
+    /// `id` of the login, repeated in the answer and then dropped: a stranger chose its length.
     var loginID: [UInt8] = []
+    /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
+    var isAndroid = false
+    /// Whether the core has heard of this connection, so that it must hear of its end.
+    var hasAskedToLogIn = false
     /// Frames received.
     var incoming = 0
     /// Frames sent.
@@ -142,9 +146,6 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         phase = .ended
         hasAskedToLogIn = false
     }
-
-    /// Whether the core has heard of this connection, so that it must hear of its end.
-    var hasAskedToLogIn = false
 }
 
 extension DeviceSession {

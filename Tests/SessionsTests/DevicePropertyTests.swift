@@ -1,0 +1,130 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+/// Random conversations against plain models of what was sent, received and settled.
+@Suite struct DevicePropertyTests {
+    /// What a device may acknowledge: frames by their number, messages by their sequence.
+    private struct Sent {
+        var unacknowledged: [(frame: Int, sequence: UInt64)] = []
+        var frames = 2
+
+        mutating func acknowledge(_ isMeant: ((frame: Int, sequence: UInt64)) -> Bool) -> [UInt64] {
+            let meant = unacknowledged.filter(isMeant).map(\.sequence)
+            unacknowledged.removeAll(where: isMeant)
+            return meant
+        }
+    }
+
+    @Test("acknowledgements of all kinds, mixed, name each message once", arguments: 0..<60 as Range<UInt64>)
+    func downstream(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var harness = DeviceHarness.loggedIn()
+        var sent = Sent()
+        for step in 1...400 as ClosedRange<UInt64> {
+            var expected: [UInt64] = []
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                let count = Int.random(in: 0...sent.frames, using: &random)
+                expected = sent.acknowledge { $0.frame <= count }
+                // An acknowledgement of fewer frames than before says nothing new.
+                harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: Int32(count))))
+            case 1, 2:
+                let named = Set(
+                    sent.unacknowledged.filter { _ in Bool.random(using: &random) }.prefix(5).map(\.sequence))
+                expected = sent.acknowledge { named.contains($0.sequence) }
+                let ids = named.map { Array("0:\($0)%12345678f9fd7ecd".utf8) }
+                harness.receive(.iq(MCS.Iq(.selectiveAck(ids))))
+            default:
+                let isStored = Int.random(in: 0..<4, using: &random) > 0
+                harness.perform(
+                    .deliver(DeviceSamples.delivery(DeviceSamples.stored(step), isStored: isStored)))
+                sent.frames += 1
+                if isStored { sent.unacknowledged.append((sent.frames, step)) }
+            }
+            sent.frames += harness.takeSent().count(where: isOwn)
+            var heard: [UInt64] = []
+            for case .deviceAcknowledged(_, _, let sequences) in harness.takeEvents() {
+                heard += sequences.map(\.number)
+            }
+            #expect(heard == expected, "step \(step)")
+        }
+        let close = harness.io.close
+        #expect(close == nil)
+    }
+
+    /// Whether a frame is one that the test did not ask for.
+    private func isOwn(_ message: MCS.Message) -> Bool {
+        if case .dataMessage = message { false } else { true }
+    }
+
+    @Test(
+        "no count is told that covers a message still on its way, and in the end all is told",
+        arguments: 0..<60 as Range<UInt64>)
+    func upstream(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var harness = DeviceHarness.loggedIn()
+        var incoming = 1
+        var told = 1
+        var waiting: [(frame: Int, ticket: UInt32)] = []
+        for step in 0..<400 {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0, 1:
+                let category = "com.example.\(Int.random(in: 0..<5, using: &random))"
+                harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(step)", category: category)))
+                incoming += 1
+                for case .upstreamReceived(let submission) in harness.takeEvents() {
+                    waiting.append((incoming, submission.origin.ticket))
+                }
+            case 2:
+                harness.receive(.heartbeatPing(MCS.Heartbeat()))
+                incoming += 1
+            case 3: harness.pass(seconds: 1)
+            default:
+                guard let at = waiting.indices.randomElement(using: &random) else { continue }
+                let ticket = waiting.remove(at: at).ticket
+                harness.perform(
+                    Bool.random(using: &random)
+                        ? .upstreamStored(ticket: ticket)
+                        : .upstreamRefused(ticket: ticket, .invalidParameters))
+            }
+            #expect(
+                isHonest(harness.takeSent(), incoming, waiting.map(\.frame).min() ?? .max, &told),
+                "step \(step)")
+        }
+        for (_, ticket) in waiting { harness.perform(.upstreamStored(ticket: ticket)) }
+        harness.pass(seconds: 1)
+        #expect(isHonest(harness.takeSent(), incoming, .max, &told))
+        #expect(waiting.isEmpty || told == incoming)
+    }
+
+    /// Whether the counts in what was sent grow, and cover neither a waiting frame nor one that never came.
+    private func isHonest(_ sent: [MCS.Message], _ incoming: Int, _ firstWaiting: Int, _ told: inout Int)
+        -> Bool
+    {
+        for message in sent {
+            let count: Int32? =
+                switch message {
+                case .heartbeatAck(let ack): ack.lastStreamIDReceived
+                case .iq(let iq): iq.lastStreamIDReceived
+                case .dataMessage(let message): message.lastStreamIDReceived
+                default: nil
+                }
+            guard let count else { continue }
+            guard Int(count) > told, Int(count) <= incoming, Int(count) < firstWaiting else { return false }
+            told = Int(count)
+        }
+        return true
+    }
+
+    @Test("canary: counts that lie are seen")
+    func canary() {
+        for (count, isHonest) in [(4, true), (5, false), (1, false)] as [(Int32, Bool)] {
+            var told = 1
+            let sent = [MCS.Message.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: count))]
+            #expect(self.isHonest(sent, 9, 5, &told) == isHonest)
+        }
+    }
+}
