@@ -160,6 +160,8 @@ package enum Limits {
     package static let enrolmentsAtOnce = 64
     /// Milliseconds before the first attempt to connect again.
     package static let reconnectFloorMilliseconds: Int64 = 250
+    /// Milliseconds before a device comes again that was asked to go: another login of it may want to finish first.
+    package static let reconnectAfterCloseMilliseconds: Int64 = 2_000
     /// Milliseconds between attempts to connect again, at most.
     package static let reconnectCeilingMilliseconds: Int64 = 30_000
 

@@ -42,6 +42,7 @@ package final class AppServerClient: ConnectionDelegate {
     /// Opens the connection and logs in; `.ready`, `.loginFailed` or `.closed` follows.
     package func connect() throws(TransportError) {
         guard connection == nil else { return }
+        isEnding = false
         machine = AppServerMachine(login: login)
         connection = try reactor.connect(
             to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
@@ -122,7 +123,7 @@ package final class AppServerClient: ConnectionDelegate {
         onEvent?(self, .closed(reason, detail: detail), now)
         guard reconnects, !isEnding else { return }
         reactor.schedule(at: now.monotonic.advanced(milliseconds: backoff.next())) { [self] _ in
-            try? connect()
+            if reconnects, !isEnding { try? connect() }
         }
     }
 }

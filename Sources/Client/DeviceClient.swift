@@ -13,6 +13,7 @@ package final class DeviceClient: ConnectionDelegate {
     private var connection: Connection?
     private var backoff: Backoff
     private var isEnding = false
+    private var wasAskedToGo = false
     private var unstored: [Upstream] = []
     /// Who this device is.
     package let identity: DeviceIdentity
@@ -51,6 +52,7 @@ package final class DeviceClient: ConnectionDelegate {
     package func connect() throws(TransportError) {
         guard connection == nil else { return }
         isEnding = false
+        wasAskedToGo = false
         machine = DeviceMachine(
             identity: identity, received: machine.unconfirmed, acknowledgement: acknowledgement)
         connection = try reactor.connect(
@@ -108,7 +110,9 @@ package final class DeviceClient: ConnectionDelegate {
             case .loginRefused:
                 isEnding = true
                 connection.close(.loginRefused)
-            case .closeRequested: connection.close(.peerClosed)
+            case .closeRequested:
+                wasAskedToGo = true
+                connection.close(.peerClosed)
             case .upstreamStored(let id):
                 unstored.removeAll { $0.persistentID == id }
             default: break
@@ -131,8 +135,9 @@ package final class DeviceClient: ConnectionDelegate {
         self.connection = nil
         onEvent?(self, .closed(reason, detail: detail), now)
         guard reconnects, !isEnding else { return }
-        reactor.schedule(at: now.monotonic.advanced(milliseconds: backoff.next())) { [self] _ in
-            try? connect()
+        let wait = max(backoff.next(), wasAskedToGo ? Limits.reconnectAfterCloseMilliseconds : 0)
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: wait)) { [self] _ in
+            if reconnects, !isEnding { try? connect() }
         }
     }
 }

@@ -60,6 +60,8 @@ package struct DeviceMessage: Sendable {
 
 /// When a device acknowledges what it has received (mcs-device 3.3).
 package enum DeviceAcknowledgement: Sendable {
+    /// Not even at the next login: everything comes again.
+    case nothing
     /// Never, as several libraries do: the next login says what came.
     case never
     /// By a stream ack after each batch of bytes that held a message.

@@ -124,9 +124,12 @@ package struct DeviceMachine: ~Copyable {
         confirm(response.lastStreamIDReceived, &events)
     }
 
+    /// Whether received ids are remembered for the next login.
+    private var keepsIDs: Bool { if case .nothing = acknowledgement { false } else { true } }
+
     /// Remembers a message for the next acknowledgement.
     private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
-        if let id = message.persistentID, !id.isEmpty {
+        if let id = message.persistentID, !id.isEmpty, keepsIDs {
             if unconfirmed.count == Limits.receivedIDs { unconfirmed.removeFirst() }
             unconfirmed.append(id)
             fresh.append(id)
@@ -147,7 +150,7 @@ package struct DeviceMachine: ~Copyable {
     private mutating func acknowledgeIfDue(_ out: inout Outbox) {
         guard stage == .ready, freshCount > 0 else { return }
         switch acknowledgement {
-        case .never: fresh.removeAll(keepingCapacity: true)
+        case .nothing, .never: fresh.removeAll(keepingCapacity: true)
         case .stream: acknowledge(.streamAck, &out)
         case .streamEvery(let count):
             if freshCount >= count || wantsAckNow { acknowledge(.streamAck, &out) }
@@ -165,7 +168,7 @@ package struct DeviceMachine: ~Copyable {
     /// What to tell about received frames, if there is news and this device acknowledges at all.
     private mutating func news() -> Int32? {
         switch acknowledgement {
-        case .never, .selective: return nil
+        case .nothing, .never, .selective: return nil
         case .stream, .streamEvery: break
         }
         guard told != received else { return nil }

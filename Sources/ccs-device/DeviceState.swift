@@ -32,6 +32,11 @@ struct DeviceState {
         registrations.removeAll { $0.app == app && $0.sender == sender }
     }
 
+    /// The token of an app and sender; nil if it is not registered.
+    func token(of app: DeviceCalls.App) -> String? {
+        registrations.first { $0.app == app.category && $0.sender == app.sender }?.token
+    }
+
     // MARK: JSON
 
     init?(_ json: JSONValue) {

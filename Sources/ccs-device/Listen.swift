@@ -15,11 +15,15 @@ final class Listen {
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
+        let sender = scene.invocation.text("--sender")
+        let known = try DeviceState.read(scene.statePath)
+        let app = scene.app
+        if sender != nil, known?.token(of: app) == nil { try Register.register(scene) }
         state = try DeviceState.require(scene.statePath)
         device = DeviceClient(
             reactor: scene.reactor, endpoint: scene.device, identity: state.identity,
             received: state.received,
-            acknowledgement: scene.invocation.has("--no-ack") ? .never : .stream)
+            acknowledgement: scene.invocation.has("--no-ack") ? .nothing : .stream)
     }
 
     func run() throws(Failure) -> ExitCode {
@@ -32,7 +36,7 @@ final class Listen {
         }
         device.close()
         scene.settle { !device.isConnected }
-        state.received = scene.invocation.has("--no-ack") ? [] : device.unconfirmed
+        state.received = device.unconfirmed
         try state.write(scene.statePath)
         if refused {
             throw Failure(
@@ -59,6 +63,7 @@ final class Listen {
         case .loginRefused: refused = true
         case .closed(let reason, let detail):
             if !wasLoggedIn, !refused { failure = detail.isEmpty ? reason.rawValue : detail }
+        case .upstreamStored: return
         default: break
         }
         scene.output.tell(event, of: device)

@@ -7,20 +7,19 @@ import Wire
 /// `send`: one message upstream.
 final class Send {
     private let scene: Scene
-    private var state: DeviceState
     private let device: DeviceClient
     private let message: Upstream
     private var isStored = false
-    private var isClosed = false
+    private var wasLoggedIn = false
     private var failure: Failure?
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
-        state = try DeviceState.require(scene.statePath)
+        let state = try DeviceState.require(scene.statePath)
         device = DeviceClient(
             reactor: scene.reactor, endpoint: scene.device, identity: state.identity,
             received: state.received,
-            acknowledgement: .never)
+            acknowledgement: .nothing)
         message = try Self.message(scene.invocation)
     }
 
@@ -44,10 +43,9 @@ final class Send {
 
     func run() throws(Failure) {
         device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
+        if !message.persistentID.isEmpty { device.send(message) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
-        let isDone = scene.wait(seconds: Limits.clientAnswerSeconds) {
-            isStored || failure != nil || isClosed
-        }
+        let isDone = scene.wait(seconds: Limits.clientAnswerSeconds) { isStored || failure != nil }
         // What came beside the answer is not this command's: it comes again to the next listen.
         device.close()
         scene.settle { !device.isConnected }
@@ -63,7 +61,9 @@ final class Send {
     private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
         switch event {
         case .loggedIn:
-            state.received = []
+            // Another login of this device may break in: then the message goes again, with the same id.
+            device.reconnects = true
+            wasLoggedIn = true
             if message.persistentID.isEmpty { device.send(message) }
         case .loginRefused:
             failure = Failure(
@@ -80,8 +80,7 @@ final class Send {
                 hint: reason == "invalid_parameters"
                     ? "is the app registered with this sender? ccs-device register" : "")
         case .closed(let reason, let detail):
-            isClosed = true
-            guard !isStored, failure == nil else { return }
+            guard !isStored, failure == nil, !wasLoggedIn else { return }
             let words = detail.isEmpty ? reason.rawValue : detail
             failure = Failure(
                 .unavailable, "no connection to \(scene.device.address.description): \(words)",

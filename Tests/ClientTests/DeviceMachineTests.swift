@@ -105,6 +105,15 @@ import Wire
         #expect(count == 1)
     }
 
+    @Test("A device that forgets tells nothing at the next login either")
+    func forgets() {
+        let bench = DeviceBench(acknowledgement: .nothing)
+        bench.logIn()
+        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1"))).isEmpty)
+        let count = bench.machine.unconfirmed.count
+        #expect(count == 0 && bench.events.count == 1)
+    }
+
     @Test("An upstream message is told as stored when its frame is counted")
     func upstream() {
         let bench = DeviceBench()

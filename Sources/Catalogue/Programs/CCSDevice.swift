@@ -36,6 +36,10 @@ extension Program {
                     "It connects again when the connection ends. What was received is kept in the state file, so that nothing is printed twice."
                 ],
                 options: [
+                    Option(
+                        "--sender", .integer(1...Int.max), "ID",
+                        "Register with this sender first, where that was not done."),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
                     Option("--count", .integer(1...1_000_000_000), "N", "Exit after so many messages."),
                     Option("--seconds", .integer(1...31_536_000), "N", "Exit after so long."),
                     Option("--no-ack", "Do not acknowledge, as a device that fails would."),
