@@ -181,14 +181,14 @@ extension [UInt8] {
 
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func byte(at offset: Int) -> UInt8 {
         precondition(offset >= 0 && offset < byteCount, "offset outside the span")
         return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
     /// Eight bytes from an offset, the first one lowest; traps where fewer are left.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset <= byteCount &- 8, "word outside the span")
         return UInt64(

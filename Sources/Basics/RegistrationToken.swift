@@ -64,32 +64,59 @@ package struct TokenSeal: Sendable {
         return text.copied()
     }
 
-    /// The registration that a token names; nil if it was not sealed with our secret.
+    /// The registration that a token names; nil if it was not sealed with our secret. Nothing is allocated.
     package func name(of token: borrowing RawSpan) -> RegistrationName? {
         let start = Self.headLength + Self.marker.utf8CodeUnitCount
+        // The sealed part, then the head, which follows from it: one token has one text.
+        var octets = InlineArray<108, UInt8>(repeating: 0)
         guard token.byteCount == Self.length,
             token.extracting(Self.headLength..<start).equals(Self.marker),
-            var sealed = Base64.bytes(token.extracting(start..<Self.length))
+            Self.decode(token.extracting(start..<Self.length), into: &octets, at: 0),
+            Self.decode(token.extracting(0..<Self.headLength), into: &octets, at: Self.sealedBytes)
         else { return nil }
-        let tag = (sealed.raw.word(at: 0), sealed.raw.word(at: 8))
-        let stream = keystream(tag)
-        for at in 0..<17 { sealed[16 + at] ^= stream[at] }
-        let plain = sealed.raw.extracting(16..<Self.sealedBytes)
+        let tag = unsafe (octets.span.bytes.word(at: 0), octets.span.bytes.word(at: 8))
+        for block in 0..<3 {
+            let word = mask.hash(tag.0 ^ (tag.1 &+ UInt64(block)))
+            for at in 0..<(block < 2 ? 8 : 1) {
+                octets[16 + 8 * block + at] ^= UInt8(truncatingIfNeeded: word >> UInt64(8 * at))
+            }
+        }
+        let opened = unsafe octets.span.bytes
+        let plain = opened.extracting(16..<Self.sealedBytes)
         let expected = seal.hash128(plain)
         guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version,
-            let head = Base64.bytes(token.extracting(0..<Self.headLength)),
-            head.raw.word(at: 0) == seal.hash(tag.0), isURLSafe(token)
+            opened.word(at: Self.sealedBytes) == seal.hash(tag.0)
         else { return nil }
         return RegistrationName(
             device: DeviceID(plain.word(at: 1)), number: RegistrationNumber(plain.word(at: 9)))
     }
 
-    /// Whether only the URL-safe alphabet is used: one token has one text.
-    private func isURLSafe(_ token: borrowing RawSpan) -> Bool {
-        for at in 0..<token.byteCount where token.byte(at: at) == 0x2B || token.byte(at: at) == 0x2F {
-            return false
+    /// Decodes unpadded base64url into `octets` from an offset; false unless it is the one text of what it says.
+    private static func decode(
+        _ text: RawSpan, into octets: inout InlineArray<108, UInt8>, at offset: Int
+    ) -> Bool {
+        var word: UInt32 = 0
+        var bits: UInt32 = 0
+        var place = offset
+        for at in 0..<text.byteCount {
+            let byte = text.byte(at: at)
+            let value: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte &- UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte &- UInt8(ascii: "a") &+ 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte &- UInt8(ascii: "0") &+ 52
+            case UInt8(ascii: "-"): value = 62
+            case UInt8(ascii: "_"): value = 63
+            default: return false
+            }
+            word = word << 6 | UInt32(value)
+            bits &+= 6
+            guard bits >= 8 else { continue }
+            bits &-= 8
+            octets[place] = UInt8(truncatingIfNeeded: word >> bits)
+            place &+= 1
         }
-        return true
+        return word & (1 << bits &- 1) == 0
     }
 
     private func keystream(_ tag: (UInt64, UInt64)) -> [UInt8] {

@@ -5,33 +5,68 @@ import Basics
 /// The key is drawn per connection, so that nobody can choose ids that collide with another's.
 struct AppServerMessageIDs {
     private let hasher: SipHash
-    /// The place at which each id was remembered.
-    private var places: [UInt64: UInt32] = [:]
-    /// The ids in the order remembered, as a ring once `Limits.rememberedMessageIDs` are there.
+    private let limit: Int
+    /// The ids in the order remembered, as a ring once it is full; 0 where an id was freed.
     private var ring: [UInt64] = []
     private var next = 0
+    /// Where in the ring an id stands, plus 1; open addressing, at most half full. 0: nothing.
+    private var table: [UInt16] = []
 
-    init(key: (UInt64, UInt64)) { hasher = SipHash(key: key) }
+    /// Remembers at most so many ids, under 32,768.
+    init(key: (UInt64, UInt64), limit: Int = Limits.rememberedMessageIDs) {
+        precondition((1..<32_768).contains(limit), "more ids than the table can number")
+        hasher = SipHash(key: key)
+        self.limit = limit
+    }
 
-    /// What an id is remembered by.
-    func hash(_ id: [UInt8]) -> UInt64 { hasher.hash(id.raw) }
+    /// What an id is remembered by; never 0.
+    func hash(_ id: [UInt8]) -> UInt64 { hasher.hash(id.raw) | 1 }
 
     /// Whether an id is remembered.
-    func contains(_ hash: UInt64) -> Bool { places[hash] != nil }
+    func contains(_ hash: UInt64) -> Bool { !table.isEmpty && table[place(of: hash)] != 0 }
 
     /// Remembers an id, and forgets the oldest where there are too many.
     mutating func remember(_ hash: UInt64) {
-        guard ring.count == Limits.rememberedMessageIDs else {
-            places[hash] = UInt32(ring.count)
-            return ring.append(hash)
+        if ring.count < limit {
+            ring.append(hash)
+            if ring.count * 2 > table.count { return rebuild() }
+            table[place(of: hash)] = UInt16(ring.count)
+        } else {
+            forget(ring[next])
+            ring[next] = hash
+            table[place(of: hash)] = UInt16(next + 1)
+            next = (next + 1) % limit
         }
-        // An id that was freed and came again lives at its later place.
-        if places[ring[next]] == UInt32(next) { places[ring[next]] = nil }
-        ring[next] = hash
-        places[hash] = UInt32(next)
-        next = (next + 1) % ring.count
     }
 
     /// Frees an id for another try.
-    mutating func forget(_ hash: UInt64) { places[hash] = nil }
+    mutating func forget(_ hash: UInt64) {
+        guard hash != 0, !table.isEmpty else { return }
+        var hole = place(of: hash)
+        guard table[hole] != 0 else { return }
+        ring[Int(table[hole]) - 1] = 0
+        // Moves up what stands behind in the same run, so that no search ends too early.
+        var at = hole
+        while true {
+            at = (at + 1) & (table.count - 1)
+            guard table[at] != 0 else { break }
+            let home = Int(truncatingIfNeeded: ring[Int(table[at]) - 1] >> 1) & (table.count - 1)
+            guard (at - home) & (table.count - 1) >= (at - hole) & (table.count - 1) else { continue }
+            table[hole] = table[at]
+            hole = at
+        }
+        table[hole] = 0
+    }
+
+    /// Where in the table an id stands, or would.
+    private func place(of hash: UInt64) -> Int {
+        var at = Int(truncatingIfNeeded: hash >> 1) & (table.count - 1)
+        while table[at] != 0, ring[Int(table[at]) - 1] != hash { at = (at + 1) & (table.count - 1) }
+        return at
+    }
+
+    private mutating func rebuild() {
+        table = [UInt16](repeating: 0, count: max(64, table.count * 2))
+        for (at, hash) in ring.enumerated() where hash != 0 { table[place(of: hash)] = UInt16(at + 1) }
+    }
 }

@@ -24,7 +24,9 @@ package enum JSONWriter {
     package static func append(content: RawSpan, in place: Place, to buffer: inout ByteBuffer) {
         var at = 0
         var copied = 0
-        while at < content.byteCount {
+        while true {
+            at = afterPlain(content, at, in: place)
+            guard at < content.byteCount else { break }
             let byte = content.byte(at: at)
             if byte < 0x80 {
                 guard needsEscape(byte, in: place) else {
@@ -61,10 +63,27 @@ package enum JSONWriter {
         append(string: Array(text.utf8).raw, in: place, to: &buffer)
     }
 
+    /// Skips, eight bytes at a time, ASCII that stands for itself.
+    @inline(__always)
+    private static func afterPlain(_ content: RawSpan, _ offset: Int, in place: Place) -> Int {
+        var at = offset
+        while content.byteCount &- at >= 8 {
+            let word = content.word(at: at)
+            var special = JSONBytes.special(word)
+            if place == .element {
+                // `<` and `>` differ in one bit alone.
+                special |= JSONBytes.equal(word | 0x0202_0202_0202_0202, 0x3E) | JSONBytes.equal(word, 0x26)
+            }
+            if special != 0 { return at &+ special.trailingZeroBitCount >> 3 }
+            at &+= 8
+        }
+        return at
+    }
+
     @inline(__always)
     private static func needsEscape(_ byte: UInt8, in place: Place) -> Bool {
         switch byte {
-        case ..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x7F: true
+        case ..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): true
         case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"): place == .element
         default: false
         }

@@ -1,0 +1,100 @@
+import Basics
+import Testing
+
+@testable import Sessions
+
+@Suite struct AppServerTablesTests {
+    @Test("ids are remembered up to the limit, the oldest go first", arguments: [1, 2, 63, 200])
+    func oldestGo(limit: Int) {
+        var ids = AppServerMessageIDs(key: (1, 2), limit: limit)
+        let hashes = (0..<limit * 3).map { ids.hash(Array("m\($0)".utf8)) }
+        for (at, hash) in hashes.enumerated() {
+            #expect(!ids.contains(hash))
+            ids.remember(hash)
+            #expect(ids.contains(hash))
+            if at >= limit { #expect(!ids.contains(hashes[at - limit])) }
+            if at + 1 >= limit { #expect(ids.contains(hashes[at + 1 - limit])) }
+        }
+    }
+
+    @Test("the table agrees with a simple model", arguments: 0..<5 as Range<UInt64>)
+    func model(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let limit = 40
+        var ids = AppServerMessageIDs(key: (seed, 9), limit: limit)
+        // Few different hashes with equal low bits make long runs.
+        let pool = (0..<120 as Range<UInt64>).map { ($0 % 4) << 1 | $0 << 32 | 1 }
+        var model: [UInt64] = []
+        for _ in 0..<1_000 {
+            let hash = pool.randomElement(using: &random) ?? 1
+            if Bool.random(using: &random), Bool.random(using: &random) {
+                ids.forget(hash)
+                if let place = model.firstIndex(of: hash) { model[place] = 0 }
+            } else if !ids.contains(hash) {
+                ids.remember(hash)
+                model.append(hash)
+                if model.count > limit { model.removeFirst() }
+            }
+            let other = pool.randomElement(using: &random) ?? 1
+            #expect(
+                ids.contains(hash) == model.contains(hash) && ids.contains(other) == model.contains(other))
+        }
+    }
+
+    @Test("the real limit takes ten thousand and one more")
+    func realLimit() {
+        var ids = AppServerMessageIDs(key: (3, 4))
+        let hashes = (0...Limits.rememberedMessageIDs).map { ids.hash(Array("\($0)".utf8)) }
+        for hash in hashes { ids.remember(hash) }
+        #expect(!ids.contains(hashes[0]))
+        #expect(hashes.dropFirst().allSatisfy { ids.contains($0) })
+    }
+
+    @Test("tickets: a window's worth, each closed once, none met by a late answer")
+    func tickets() {
+        var tickets = AppServerTickets(window: 3)
+        let open = (0..<3).map { tickets.open(messageID: [UInt8($0)], to: [], hash: 0) }
+        #expect(!tickets.hasRoom && Set(open).count == 3)
+        #expect(tickets.close(open[1])?.messageID == [1])
+        #expect(tickets.close(open[1]) == nil)
+        let next = tickets.open(messageID: [9], to: [], hash: 0)
+        #expect(next != open[1])
+        #expect(tickets.close(open[1]) == nil)
+        #expect(tickets.close(next)?.messageID == [9])
+        #expect(tickets.close(77) == nil && tickets.close(.max) == nil)
+        #expect(tickets.count == 2)
+    }
+
+    @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)
+    func held(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var held = AppServerHeldMessages()
+        var model: [(String?, [UInt8])] = []
+        for step in 0..<500 {
+            if model.isEmpty || Bool.random(using: &random) {
+                let id = [nil, "", "id\(step)"].randomElement(using: &random) ?? nil
+                let text = [UInt8](
+                    repeating: UInt8(step & 255), count: Int.random(in: 0...300, using: &random))
+                held.append(text.raw, id: id)
+                model.append((id, text))
+            } else {
+                let (id, text) = model.removeFirst()
+                #expect(held.firstID == id)
+                #expect([UInt8](copying: held.first) == text)
+                held.removeFirst()
+            }
+            let octets = model.reduce(0) { $0 + ($1.0?.utf8.count ?? 0) + $1.1.count }
+            let isEmpty = held.isEmpty
+            let count = held.count
+            #expect(isEmpty == model.isEmpty && count == octets)
+        }
+    }
+
+    @Test("canary: an id that was freed is not remembered")
+    func canary() {
+        var ids = AppServerMessageIDs(key: (1, 2))
+        ids.remember(5)
+        ids.forget(5)
+        #expect(!ids.contains(5))
+    }
+}
