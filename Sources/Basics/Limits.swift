@@ -295,6 +295,9 @@ package enum Limits {
     /// Mistakes that are reported at once; the rest is counted.
     package static let configProblems = 50
 
+    /// Characters of a wrong value that a message repeats: enough to find it again.
+    package static let shownCharacters = 40
+
     // MARK: Tools
 
     /// Octets of a server key read from a file or standard input: longer is the wrong file.

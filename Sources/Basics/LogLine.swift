@@ -63,7 +63,7 @@ struct LogLine: ~Copyable {
         case 0x22: bytes.append("\\\"")
         case 0x5C: bytes.append("\\\\")
         case 0x0A: bytes.append("\\n")
-        case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+        case _ where Printable.isHarmful(scalar):
             bytes.append("\\u")
             Hex.append(UInt16(truncatingIfNeeded: scalar.value), to: &bytes)
         default:

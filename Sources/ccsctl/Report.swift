@@ -1,3 +1,4 @@
+import Basics
 import Wire
 
 /// Answers of the daemon as people read them.
@@ -74,17 +75,7 @@ enum Report {
     }
 
     /// Text of a stranger without what moves a terminal's cursor.
-    static func safe(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { isControl($0) ? "?" : String($0) }.joined()
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    static func safe(_ text: String) -> String { Printable.text(text) }
 
     // MARK: Single answers
 

@@ -56,6 +56,13 @@ import Testing
                 "\\nlevel=error event=\\\"x\\\"\\\\ \\u001b[2J\\u007f\\u0085\\u2028\\u202e\\u0000=é"))
     }
 
+    @Test("text for a terminal holds nothing that moves its cursor, and is cut where asked")
+    func printable() {
+        #expect(Printable.text("a\u{1B}[2J\n\u{85}\u{202E}é") == "a?[2J???é")
+        #expect(Printable.text("abcdef", limit: 3) == "abc...")
+        #expect(Printable.text("abc", limit: 3) == "abc")
+    }
+
     @Test("a long value is cut at a character")
     func longValues() {
         let catcher = Catcher()

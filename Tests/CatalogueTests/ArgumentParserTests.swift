@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Catalogue
@@ -164,6 +165,30 @@ import Testing
         #expect(Self.problem("chekc", .ccsd) == ["\"chekc\" is not a command", "did you mean \"check\"?"])
         #expect(Self.problem("run", .ccsd).first == "\"run\" is not a command")
         #expect(try Self.run("check --strict-acks", .ccsd).has("--strict-acks"))
+    }
+
+    @Test("random command lines never trap, and every refusal says something")
+    func randomLines() {
+        var random = SeededRandom(seed: 11)
+        for program in Program.all {
+            let options = (program.options + program.commands.flatMap(\.options)).map(\.name)
+            let words =
+                options + program.commands.flatMap(\.words) + [
+                    "--", "-", "", "--help=", "-x", "=", "--=", "a=b", "0", "-1", "é",
+                ]
+            for _ in 0..<2_000 {
+                let line = (0..<Int.random(in: 0...7, using: &random)).map { _ in
+                    let word = words.randomElement(using: &random) ?? ""
+                    return Bool.random(using: &random)
+                        ? word : word + "=" + (words.randomElement(using: &random) ?? "")
+                }
+                do throws(UsageError) {
+                    _ = try ArgumentParser.parse(line, for: program)
+                } catch {
+                    #expect(!error.problem.isEmpty && !error.hint.isEmpty, "\(line)")
+                }
+            }
+        }
     }
 
     @Test("canary: a parser that took anything would be seen")

@@ -1,3 +1,5 @@
+import Basics
+
 /// Why a text is not a value of a key.
 package struct ConfigMistake: Error, Sendable, Equatable {
     /// What is wrong, with what was found.
@@ -96,10 +98,7 @@ extension ConfigKey {
 
     /// A found value, cut to what fits a line.
     private func shown(_ text: String, quoted: Bool = true) -> String {
-        let safe = text.unicodeScalars.prefix(40).map {
-            $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0)
-        }
-        let cut = safe.joined() + (text.unicodeScalars.count > 40 ? "..." : "")
+        let cut = Printable.text(text, limit: Limits.shownCharacters)
         return quoted ? "\"\(cut)\"" : cut
     }
 }

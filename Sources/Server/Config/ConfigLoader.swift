@@ -29,8 +29,13 @@ package struct ConfigLoader {
 
     /// Reads the text of a file as `load` does; `name` is what messages call it.
     package static func load(text: String, name: String) throws(ConfigProblems) -> Configuration {
+        try load(bytes: Array(text.utf8), name: name)
+    }
+
+    /// Reads the octets of a file as `load` does.
+    package static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
-        loader.take(Array(text.utf8), file: name)
+        loader.take(bytes, file: name)
         loader.checkTogether()
         guard loader.problems.list.isEmpty else { throw loader.problems }
         return loader.configuration
@@ -81,7 +86,7 @@ package struct ConfigLoader {
             return add("", "\(key.kind) where a key should be", "keys are words", at: keyPlace)
         }
         if let line = seen[name] {
-            return add(name, "stands twice, first in line \(line)", "remove one of them", at: keyPlace)
+            return add(shown(name), "stands twice, first in line \(line)", "remove one of them", at: keyPlace)
         }
         seen[name] = key.line
         guard let known = ConfigKey(rawValue: name) else {
@@ -222,6 +227,4 @@ package struct ConfigLoader {
 }
 
 /// Text of a stranger's file, fit for one line.
-private func shown(_ text: String) -> String {
-    text.unicodeScalars.prefix(60).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
-}
+private func shown(_ text: String) -> String { Printable.text(text, limit: Limits.shownCharacters) }

@@ -142,6 +142,41 @@ import Testing
         }
     }
 
+    @Test("a damaged file is taken or refused in printable lines, never trapped on")
+    func damaged() throws {
+        var random = SeededRandom(seed: 7)
+        let sample = Array(ConfigPrinter.sampleWithAllKeys().utf8)
+        var refused = 0
+        for _ in 0..<1_500 {
+            var bytes = sample
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let at = Int.random(in: bytes.indices, using: &random)
+                switch UInt8.random(in: 0..<4, using: &random) {
+                case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: at)
+                case 2:
+                    bytes.insert(
+                        contentsOf: Array("[]{}&*!|>:#-\"'\n ".utf8).shuffled(using: &random).prefix(2),
+                        at: at)
+                default: bytes.removeSubrange(at..<min(bytes.count, at + 40))
+                }
+            }
+            do throws(ConfigProblems) {
+                _ = try ConfigLoader.load(bytes: bytes, name: "x")
+            } catch {
+                refused += 1
+                #expect(!error.lines.isEmpty)
+                for line in error.lines {
+                    #expect(line.hasPrefix("x:") || line.hasPrefix("… and"))
+                    #expect(
+                        line.utf8.count < 400
+                            && line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
+                }
+            }
+        }
+        #expect(refused > 500)
+    }
+
     @Test("canary: an expectation with another column would be seen")
     func canary() {
         let found = Self.problems("\(Self.folder)/bad/unknown-key.yaml")
