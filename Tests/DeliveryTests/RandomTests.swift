@@ -59,7 +59,7 @@ extension RandomWorld {
 @Suite struct RandomTests {
     @Test(
         "Whatever happens in whatever order, nothing is lost, doubled or left",
-        arguments: 0..<80 as Range<UInt64>)
+        arguments: 0..<60 as Range<UInt64>)
     func anything(seed: UInt64) {
         let world = RandomWorld(seed: seed)
         for step in 0..<2_500 {

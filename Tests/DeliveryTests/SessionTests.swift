@@ -115,6 +115,24 @@ import Testing
             ])
     }
 
+    @Test("A message whose receipt is on its way is neither replaced nor expired: the device has it")
+    func receiptOnItsWay() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1, key: "k", lifetime: 1, receipt: true)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.runTurns()
+        bench.submit(2, key: "k")
+        bench.advance(milliseconds: 2_000)
+        bench.post(.tick)
+        bench.post(.expired(.message(device, sequences[0], expiresAt: bench.now.wall - 1_000)))
+        bench.settle()
+        #expect(bench.store.down.delivered == 1 && bench.store.down.replaced == 0)
+        #expect(bench.store.down.expired == 0 && bench.store.downPending == 1)
+    }
+
     @Test("Receipts that nobody acknowledges stop no message, and are over after their time or their number")
     func receiptsDoNotBlock() {
         var settings = DeliverySettings()
