@@ -44,7 +44,7 @@ struct FirstRun {
         let authority = daemon.certificates.authorityPath.map { " --ca \($0)" } ?? ""
         return [
             "  ccs-device listen --sender \(name) --https-port \(port(.https)) --device-port \(port(.device))\(authority)",
-            "  ccsctl --socket \(configuration.controlSocket) send --sender \(name) --to TOKEN --data hello=world",
+            "  ccsctl --socket \(configuration.controlSocket) send \(name) TOKEN hello=world",
             "An app server moves here by host name, port \(port(.appServer)) and the CA above; nothing else changes.",
         ]
     }

@@ -44,6 +44,6 @@ struct Failure: Error, Equatable {
         if words.contains("certificate") {
             return "name the CA of the server with --ca FILE, or use --insecure on your own machine"
         }
-        return "does ccsd run, and are --host and the ports right?"
+        return "does ccsd run, and are --server and the ports right?"
     }
 }

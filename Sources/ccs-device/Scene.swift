@@ -13,6 +13,8 @@ final class Scene {
     let output: Output
     let statePath: String
     private let signals: Signals
+    private let host: String
+    private let tls: TLSClientSettings
     /// Whether the user wants it to end.
     private(set) var isInterrupted = false
 
@@ -22,7 +24,9 @@ final class Scene {
         output = Output(isJSON: isJSON)
         statePath = invocation.text("--state") ?? "./ccs-device.json"
         let tls = try Self.tls(invocation)
-        let host = invocation.text("--host") ?? "127.0.0.1"
+        let host = invocation.text("--server") ?? "127.0.0.1"
+        self.tls = tls
+        self.host = host
         do throws(TransportError) {
             signals = try Signals()
             reactor = try Reactor(index: 0)
@@ -45,6 +49,11 @@ final class Scene {
                 .inputOutput, error.description,
                 hint: "name the CA of the server with --ca FILE, or use --insecure on your own machine")
         }
+    }
+
+    /// Another port of the server.
+    func endpoint(port: Int) throws(TransportError) -> Endpoint {
+        try Endpoint(host: host, port: UInt16(port), tls: tls)
     }
 
     /// The app and the sender that the options name.

@@ -27,6 +27,7 @@ enum Tool {
             case "listen": return try Listen(scene).run()
             case "send": try Send(scene).run()
             case "many": try Many(scene).run()
+            case "converse": try Converse(scene).run()
             case "flap": return try Flap(scene).run()
             default: throw Failure(.software, "\"\(invocation.command.name)\" is in no table")
             }

@@ -73,6 +73,27 @@ extension Program {
                     Option("--tokens", .path, "FILE", "Write their tokens to a file, one a line."),
                 ]),
             Command(
+                "converse", "Let an app server and a new device talk through the server, and show it.",
+                details: [
+                    "It shows a message in each direction with its acknowledgements, and one that waits for a device that is away. The state file is not touched."
+                ],
+                options: [
+                    Option("--sender", .integer(1...Int.max), "ID", "The sender ID.", isRequired: true),
+                    Option(
+                        "--key-file", .path, "FILE", "File whose first line is its server key.",
+                        isRequired: true),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    Option(
+                        "--app-server-port", .integer(1...65_535), "PORT",
+                        "The server's port of app servers.",
+                        preset: "5235"),
+                ],
+                examples: [
+                    Example(
+                        "See both directions",
+                        "ccs-device converse --sender 100000000001 --key-file ccs-data/first-sender.key")
+                ]),
+            Command(
                 "flap", "Log in and break the connection over and over.",
                 options: [
                     Option("--times", .integer(1...1_000_000), "N", "How often.", preset: "10"),
@@ -82,7 +103,7 @@ extension Program {
                 ]),
         ],
         options: [
-            Option("--host", .text, "ADDRESS", "Address of the server.", preset: "127.0.0.1"),
+            Option("--server", .text, "HOST", "Name or address of the server.", preset: "127.0.0.1"),
             Option("--device-port", .integer(1...65_535), "PORT", "Its port of devices.", preset: "5228"),
             Option("--https-port", .integer(1...65_535), "PORT", "Its port of check-in.", preset: "8443"),
             Option("--ca", .path, "FILE", "The CA certificate to trust.", preset: "./ccs-data/ca.pem"),
