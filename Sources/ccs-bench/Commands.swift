@@ -9,6 +9,7 @@ extension Bench {
     func run() throws(BenchError) {
         switch invocation.command.name {
         case "downstream": try downstream()
+        case "upstream": try upstream()
         case "relay": try relay()
         case "idle": try idle()
         default: throw BenchError("unknown command")
@@ -20,6 +21,15 @@ extension Bench {
         let lifetime = invocation.has("--durable") ? 3_600 : 0
         let target = try DaemonTarget(self, reactors: reactors)
         let result = try LoadRun(self, target, lifetimeSeconds: lifetime).measure(seconds: seconds)
+        tell(result.line, result.json)
+    }
+
+    /// Upstream messages through ccsd.
+    func upstream() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        // A device may have so many messages on their way (FCM); more would only wait.
+        let window = min(self.window, Limits.waitingUpstream)
+        let result = try UpstreamRun(self, target).measure(seconds: seconds, window: window)
         tell(result.line, result.json)
     }
 

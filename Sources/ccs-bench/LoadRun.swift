@@ -63,11 +63,11 @@ final class LoadRun {
         bench.separate(target)
         counters.isSending = true
         for load in appServers { load.start(now: Now.read()) }
-        run(milliseconds: 1_000, "warming up")
+        bench.run(milliseconds: 1_000, "warming up")
         counters.beginMeasuring()
-        let begin = sample()
-        run(milliseconds: Int64(seconds) * 1_000, "measuring \(target.name)")
-        let end = sample()
+        let begin = counters.sample(target)
+        bench.run(milliseconds: Int64(seconds) * 1_000, "measuring \(target.name)")
+        let end = counters.sample(target)
         counters.isSending = false
         let result = LoadResult(target: target.name, from: begin, to: end, counters: counters)
         _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
@@ -75,23 +75,6 @@ final class LoadRun {
         guard counters.failures.isEmpty else { throw failed("connections ended") }
         guard result.messages > 0 else { throw failed("no message was answered") }
         return result
-    }
-
-    private func run(milliseconds: Int64, _ what: String) {
-        let begin = Now.read().monotonic
-        var now = begin
-        while now.milliseconds(since: begin) < milliseconds {
-            for _ in 0..<64 { bench.reactor.turn(waitMilliseconds: 5) }
-            now = Now.read().monotonic
-            bench.progress.show(what, Int(now.milliseconds(since: begin)), of: Int(milliseconds))
-        }
-    }
-
-    private func sample() -> LoadSample {
-        LoadSample(
-            time: Now.read().monotonic, messages: counters.acknowledged, refused: counters.refused,
-            delivered: counters.delivered, server: ProcessProbe(process: target.process).cpuNanoseconds,
-            own: ProcessProbe(process: ProcessProbe.own).cpuNanoseconds)
     }
 }
 
@@ -103,4 +86,27 @@ struct LoadSample {
     var delivered: Int
     var server: Int64
     var own: Int64
+}
+
+extension Bench {
+    /// Turns the reactor for so long, and says how far it is.
+    func run(milliseconds: Int64, _ what: String) {
+        let begin = Now.read().monotonic
+        var now = begin
+        while now.milliseconds(since: begin) < milliseconds {
+            for _ in 0..<64 { reactor.turn(waitMilliseconds: 5) }
+            now = Now.read().monotonic
+            progress.show(what, Int(now.milliseconds(since: begin)), of: Int(milliseconds))
+        }
+    }
+}
+
+extension LoadCounters {
+    /// What is counted now.
+    func sample(_ target: any Target) -> LoadSample {
+        LoadSample(
+            time: Now.read().monotonic, messages: acknowledged, refused: refused, delivered: delivered,
+            server: ProcessProbe(process: target.process).cpuNanoseconds,
+            own: ProcessProbe(process: ProcessProbe.own).cpuNanoseconds)
+    }
 }

@@ -69,6 +69,7 @@ final class DaemonTarget: Target {
     private var https = SocketAddress.loopback(port: 0)
     private(set) var credential = AppServerCredential(sender: "0", key: "")
     private(set) var sender = SenderID(0)
+    private(set) var key: [UInt8] = []
     private let reactors: Int
     var process: Int32 { child.process }
 
@@ -83,6 +84,7 @@ final class DaemonTarget: Target {
             throw BenchError("ccsd makes no sender")
         }
         sender = SenderID(number)
+        self.key = Array(key.utf8)
         credential = AppServerCredential(sender: text, key: key)
     }
 

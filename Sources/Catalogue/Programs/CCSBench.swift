@@ -15,6 +15,10 @@ extension Program {
                     Example("Durable, 10 connections", "ccs-bench downstream --durable --connections 10")
                 ]),
             Command(
+                "upstream",
+                "The same for messages of devices to app servers, which are always on disk first.",
+                options: load),
+            Command(
                 "relay", "Server CPU per message, against the least that a C program can do.",
                 details: [
                     "The same load, with messages that are delivered now or never, goes through a minimal relay written in C (OpenSSL, expat, one buffer per connection; it checks and stores nothing) and through ccsd, in turns."
