@@ -52,15 +52,11 @@ package enum Limits {
     package static let messageIDBytes = 1_024
     /// Seconds of server silence before one space is sent.
     package static let keepaliveSeconds = 60
-    /// Seconds without a byte from an app server before the connection is taken for dead.
-    package static let appServerSilenceSeconds = 1_800
 
     // MARK: Messages
 
     /// Octets of all keys and values of a message (FCM).
     package static let payloadBytes = 4_096
-    /// Octets of a payload sent to a topic (FCM).
-    package static let topicPayloadBytes = 2_048
     /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
     package static let lifetimeSeconds = 2_419_200
     /// Seconds an upstream message lives at most, and by default: one day (FCM).
@@ -133,8 +129,6 @@ package enum Limits {
     package static let chunkLineBytes = 1_024
     /// Octets of a request body.
     package static let requestBodyBytes = 1_048_576
-    /// Octets of a gzip body once unpacked: a check-in is under 10 KiB.
-    package static let unpackedBodyBytes = 1_048_576
     /// Headers of one request.
     package static let requestHeaders = 64
     /// Seconds from the first to the last octet of a request; absolute.
@@ -203,8 +197,6 @@ package enum Limits {
     package static let timersPerReactor = 65_536
     /// Connections from one address that have not logged in.
     package static let anonymousPerAddress = 1_000
-    /// Descriptors kept back for the store, certificates and the control socket.
-    package static let reservedDescriptors = 256
     /// Events and commands that wait for another reactor.
     package static let mailboxOfReactor = 262_144
 

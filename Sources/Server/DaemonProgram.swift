@@ -75,11 +75,17 @@ package enum DaemonProgram {
         -> Int32
     {
         let turn = min(notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.mainTurnMilliseconds)
+        var nextCheck = Now.read().monotonic
         while true {
             switch signals.wait(milliseconds: turn) {
             case .reload: _ = daemon.reload()
             case .terminate, .interrupt: return stop(daemon, signals, notify)
             case nil: break
+            }
+            let now = Now.read().monotonic
+            if now >= nextCheck {
+                daemon.certificates.check(daemon.configuration)
+                nextCheck = now.advanced(seconds: Limits.certificateCheckSeconds)
             }
             // Every reactor must answer, else systemd is to restart us.
             if notify.watchdogMilliseconds != nil, daemon.isAlive { notify.alive() }

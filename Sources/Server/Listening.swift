@@ -23,9 +23,7 @@ extension Startup {
     /// Opens every listener, on every reactor; those that systemd has opened are taken over.
     func openSockets() throws(StartupFailure) -> OpenSockets {
         var opened = OpenSockets()
-        let inherited = Dictionary(InheritedSockets.take().map { ($0.name, $0.descriptor) }) { first, _ in
-            first
-        }
+        let inherited = inheritedSockets()
         let ports: [(Link.Kind, Int?)] = [
             (.appServer, configuration.appServerPort),
             (.appServerPreproduction, configuration.appServerPreproductionPort),
@@ -36,11 +34,9 @@ extension Startup {
             guard let port else { continue }
             let host = kind == .admin ? "127.0.0.1" : configuration.listenAddress
             do {
-                if let descriptor = inherited[kind.rawValue] {
-                    try open(kind, inherited: descriptor, &opened)
-                } else {
-                    try open(kind, host: host, port: port, &opened)
-                }
+                let given = inherited.filter { $0.kind == kind }
+                for entry in given { try open(kind, inherited: entry.socket, &opened) }
+                if given.isEmpty { try open(kind, host: host, port: port, &opened) }
             } catch {
                 throw StartupFailure(
                     text: error.description,
@@ -68,10 +64,41 @@ extension Startup {
         }
     }
 
-    private func open(_ kind: Link.Kind, inherited descriptor: Int32, _ opened: inout OpenSockets)
+    /// What systemd has opened for us: told apart by name, or by port where one unit gives all the same name.
+    private func inheritedSockets() -> [(kind: Link.Kind, socket: SocketBox)] {
+        var found: [(kind: Link.Kind, socket: SocketBox)] = []
+        for entry in InheritedSockets.take() {
+            do throws(TransportError) {
+                let socket = try ListeningSocket(inherited: Descriptor(owning: entry.descriptor))
+                let port = Int(socket.address.port)
+                guard let kind = Link.Kind(rawValue: entry.name) ?? kind(of: port) else {
+                    log.warning("socket_not_used", ["name": .text(entry.name), "port": LogValue(port)])
+                    continue
+                }
+                found.append((kind, SocketBox(socket)))
+            } catch {
+                log.warning(
+                    "socket_not_used", ["name": .text(entry.name), "problem": .text(error.description)])
+            }
+        }
+        return found
+    }
+
+    /// What a port is for; 443 is where clients ask for https, whatever port is configured.
+    private func kind(of port: Int) -> Link.Kind? {
+        switch port {
+        case configuration.appServerPort: .appServer
+        case configuration.appServerPreproductionPort: .appServerPreproduction
+        case configuration.devicePort: .device
+        case configuration.httpsPort, 443: .https
+        default: nil
+        }
+    }
+
+    private func open(_ kind: Link.Kind, inherited box: SocketBox, _ opened: inout OpenSockets)
         throws(TransportError)
     {
-        let first = try ListeningSocket(inherited: Descriptor(owning: descriptor))
+        guard let first = box.take() else { return }
         for reactor in 1..<max(1, configuration.reactorCount) {
             add(kind, first.address, try first.duplicated(), reactor: reactor, &opened)
         }
