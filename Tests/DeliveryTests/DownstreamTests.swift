@@ -43,6 +43,28 @@ import Testing
         #expect(bench.store.downPending == 1)
     }
 
+    @Test(
+        "What a connection was given before a failed batch is not given again, and its acknowledgement counts"
+    )
+    func failedBatchKeepsSent() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.submit(2)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        bench.submit(3)
+        bench.settle()
+        #expect(bench.take(phone).words == ["deliver m3"])
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.down.delivered == 1 && bench.store.downPending == 1)
+    }
+
     @Test("An acknowledged message leaves the store as delivered")
     func delivered() {
         let bench = Harness.withDevice()

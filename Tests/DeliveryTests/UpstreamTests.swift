@@ -211,9 +211,8 @@ import Testing
         #expect(bench.take(second).words == ["upstream u1"])
     }
 
-    @Test("Least outstanding first, but a device stays with its session while something is outstanding there")
-    func choice() {
-        let bench = Harness.withDevice()
+    /// A second device with the same app.
+    private func addDevice(_ bench: Harness) -> DeviceID {
         let other = DeviceID(1 << 60 | 77)
         bench.store.records[other] = DeviceRecord(
             device: other, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
@@ -221,6 +220,13 @@ import Testing
         bench.store.registrations[name] = Registration(
             name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
             sender: Harness.sender, createdAt: 0)
+        return other
+    }
+
+    @Test("Least outstanding first, but a device stays with its session while something is outstanding there")
+    func choice() {
+        let bench = Harness.withDevice()
+        let other = addDevice(bench)
         let second = connection(51)
         bench.bindAppServer()
         bench.bindAppServer(second)
@@ -235,6 +241,47 @@ import Testing
         send(bench, 5)
         bench.settle()
         #expect(bench.take(appServer).words == ["upstream u5"])
+    }
+
+    @Test("A device is free to choose again once nothing of it is outstanding, also after a lost connection")
+    func choiceAfterLoss() {
+        let bench = Harness.withDevice()
+        let other = addDevice(bench)
+        let second = connection(51)
+        let third = connection(52)
+        bench.bindAppServer()
+        send(bench, 1)
+        bench.settle()
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.bindAppServer(second)
+        bench.bindAppServer(third)
+        settle(bench, second, bench.take(second).compactMap(\.upstream))
+        bench.post(.upstreamReceived(Harness.upstream(2, device: other)))
+        bench.settle()
+        send(bench, 3)
+        bench.settle()
+        #expect(bench.take(second).words == ["upstream u2"])
+        #expect(bench.take(third).words == ["upstream u3"])
+    }
+
+    @Test("A message that is gone before anyone reads it is not looked for over and over")
+    func nothingToRead() {
+        let bench = Harness.withDevice()
+        send(bench, 1, lifetime: 1)
+        bench.submit(2, lifetime: 1)
+        bench.settle()
+        bench.store.upstream = [:]
+        bench.store.messages = [:]
+        bench.bindAppServer()
+        bench.login()
+        bench.settle()
+        #expect(bench.isQuiet)
+        #expect(bench.take(phone).words == ["stored 1", "device login accepted 1"])
+        send(bench, 3)
+        bench.submit(4)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2", "ack 4", "upstream u3"])
+        #expect(bench.take(phone).words == ["deliver m4", "stored 3"])
     }
 
     @Test("A draining session gets nothing new, and its answers count")
