@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// ccs-device against the real daemon: what a newcomer and a script do with it.
+@Suite("ccs-device", .serialized)
+struct DeviceToolTests {
+    /// A daemon, and a device with a state file of its own.
+    private final class Bench {
+        let daemon: RunningDaemon
+        let sender: String
+        let state: String
+        private let common: [String]
+
+        init() throws {
+            daemon = try RunningDaemon()
+            sender = try daemon.firstSender.id
+            state = daemon.directory.appendingPathComponent("device.json").path
+            common = [
+                "--ca", daemon.authority, "--device-port", String(try daemon.port("device")), "--https-port",
+                String(try daemon.port("https")), "--state", state,
+            ]
+        }
+
+        func device(_ arguments: String...) throws -> Tool {
+            try Tool.run("ccs-device", arguments + common)
+        }
+
+        func send(to token: String, _ text: String) throws {
+            _ = try daemon.ctl("send", sender, token, "text=\(text)")
+        }
+
+        /// The objects of JSON lines.
+        func lines(_ tool: Tool) -> [[String: Any]] {
+            tool.output.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+
+        func register() throws -> String {
+            let tool = try device("register", "--sender", sender, "--print-token")
+            guard tool.code == 0 else { throw HarnessFailure("\(tool)") }
+            return tool.output.trimmingCharacters(in: .newlines)
+        }
+    }
+
+    @Test("register prints a token, keeps the device in a file that only its owner reads, and says it again")
+    func register() throws {
+        let bench = try Bench()
+        let token = try bench.register()
+        #expect(token.utf8.count == 152 && token.contains(":APA91b"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: bench.state)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try bench.register() == token)
+        let told = bench.lines(try bench.device("register", "--sender", bench.sender, "--app", "other"))
+        #expect(told.first?["event"] as? String == "registered" && told.first?["token"] as? String != token)
+        let content = try String(contentsOfFile: bench.state, encoding: .utf8)
+        let state = try JSONSerialization.jsonObject(with: Data(content.utf8)) as? [String: Any]
+        #expect((state?["registrations"] as? [Any])?.count == 2)
+        let unknown = try bench.device("register", "--sender", "5")
+        #expect(unknown.code == 1 && unknown.errors.contains("does not know this sender ID"))
+    }
+
+    @Test("listen prints what waited for it once, and its exit code says whether all came")
+    func listen() throws {
+        let bench = try Bench()
+        let token = try bench.register()
+        try bench.send(to: token, "one")
+        try bench.send(to: token, "two")
+        let first = try bench.device("listen", "--count", "2", "--seconds", "20")
+        #expect(first.code == 0, "\(first)")
+        let texts = bench.lines(first).compactMap { ($0["data"] as? [String: Any])?["text"] as? String }
+        #expect(texts == ["one", "two"])
+        let second = try bench.device("listen", "--count", "1", "--seconds", "1")
+        #expect(second.code == 1)
+        #expect(!bench.lines(second).contains { $0["event"] as? String == "message" })
+    }
+
+    @Test("listen without acknowledging gets the same again")
+    func withoutAck() throws {
+        let bench = try Bench()
+        try bench.send(to: try bench.register(), "one")
+        for _ in 0..<2 {
+            let tool = try bench.device("listen", "--count", "1", "--seconds", "20", "--no-ack")
+            #expect(tool.code == 0, "\(tool)")
+        }
+    }
+
+    @Test("send waits until the server has the message, and says why it was refused")
+    func send() throws {
+        let bench = try Bench()
+        _ = try bench.register()
+        let sent = try bench.device("send", "--sender", bench.sender, "text=hello", "a=b=c")
+        #expect(sent.code == 0 && bench.lines(sent).first?["event"] as? String == "stored", "\(sent)")
+        let status = try bench.daemon.ctl("status")["upstream"] as? [String: Any]
+        #expect(status?["stored"] as? Int == 1)
+        let refused = try bench.device("send", "--sender", bench.sender, "--app", "unknown", "text=hello")
+        #expect(refused.code == 1 && refused.errors.contains("invalid_parameters"), "\(refused)")
+        let wrong = try bench.device("send", "--sender", bench.sender, "text")
+        #expect(wrong.code == 64)
+    }
+
+    @Test("converse shows both directions with their acknowledgements")
+    func converse() throws {
+        let bench = try Bench()
+        let tool = try bench.device(
+            "converse", "--sender", bench.sender, "--key-file",
+            bench.daemon.directory.appendingPathComponent("data/first-sender.key").path, "--app-server-port",
+            String(try bench.daemon.port("app_server")), "--json=false")
+        #expect(tool.code == 0, "\(tool)")
+        for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were away"] {
+            #expect(tool.output.contains(words), "the conversation lacks \(words): \(tool)")
+        }
+        #expect(!tool.output.contains(try bench.daemon.firstSender.key))
+        #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test("many devices register, log in and are counted")
+    func many() throws {
+        let bench = try Bench()
+        let file = bench.daemon.directory.appendingPathComponent("tokens").path
+        let tool = try bench.device(
+            "many", "--sender", bench.sender, "--devices", "100", "--seconds", "1", "--tokens", file)
+        let summary = bench.lines(tool).last
+        #expect(tool.code == 0 && summary?["logged_in"] as? Int == 100, "\(tool)")
+        let tokens = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(Set(tokens).count == 100)
+    }
+
+    @Test("flap logs in again and again; unregister gives the token back")
+    func flap() throws {
+        let bench = try Bench()
+        _ = try bench.register()
+        let tool = try bench.device("flap", "--times", "3", "--every-milliseconds", "300")
+        #expect(tool.code == 0 && bench.lines(tool).last?["logins"] as? Int == 3, "\(tool)")
+        #expect(try bench.device("unregister", "--sender", bench.sender).code == 0)
+        #expect(try bench.device("send", "--sender", bench.sender, "a=b").code == 1)
+    }
+
+    @Test("no secret is in any output, nor in the daemon's log")
+    func secrets() throws {
+        let bench = try Bench()
+        _ = try bench.register()
+        let content = try String(contentsOfFile: bench.state, encoding: .utf8)
+        let state = try JSONSerialization.jsonObject(with: Data(content.utf8)) as? [String: Any]
+        let secret = try #require(state?["security_token"] as? String)
+        for tool in [
+            try bench.device("register", "--sender", bench.sender),
+            try bench.device("listen", "--seconds", "1"), try bench.device("send", "--sender", "5", "a=b"),
+        ] {
+            #expect(!tool.output.contains(secret) && !tool.errors.contains(secret))
+        }
+        #expect(!bench.daemon.words.contains(secret))
+    }
+
+    @Test("canary: another authority is not trusted, and a device that does not exist cannot listen")
+    func canary() throws {
+        let bench = try Bench()
+        let missing = try bench.device("listen")
+        #expect(missing.code == 1 && missing.errors.contains("register one"))
+        let other = try RunningDaemon()
+        let tool = try Tool.run(
+            "ccs-device",
+            [
+                "register", "--sender", bench.sender, "--ca", other.authority, "--https-port",
+                String(try bench.daemon.port("https")), "--state", bench.state,
+            ])
+        #expect(tool.code == 69 && tool.errors.contains("--ca FILE"), "\(tool)")
+    }
+}
