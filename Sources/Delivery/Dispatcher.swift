@@ -116,6 +116,7 @@ package struct Dispatcher: ~Copyable {
     /// Notes that the turn that runs changes a device.
     mutating func touch(_ entry: DeviceEntry) {
         guard !entry.isTouched else { return }
+        devices.wake(entry)
         entry.isTouched = true
         devices.wake(entry)
         turn.devices.append(entry)

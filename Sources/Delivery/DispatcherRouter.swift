@@ -49,10 +49,14 @@ extension Dispatcher {
         guard let entry = senders[message.sender], message.sequence > entry.cursor else { return }
         entry.newest = max(entry.newest, message.sequence)
         guard !entry.isBehind else { return }
+        // Behind what still waits of the same device, or the two would change places.
+        let isQueued =
+            message.kind == .message
+            && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
         if message.expiresAt <= now.wall {
             entry.cursor = message.sequence
             removeUnsent(message, of: entry, reason: .expired, &effects)
-        } else if let at = choose(for: message, of: entry, isForced: false) {
+        } else if !isQueued, let at = choose(for: message, of: entry, isForced: false) {
             entry.cursor = message.sequence
             hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
         } else if entry.hasReadySession, entry.backlog.count < settings.mailboxPage {

@@ -7,6 +7,10 @@ extension Dispatcher {
         if outcome.hasFailed {
             // Before the answers: what they lead to must not rely on what is in memory.
             for entry in record.devices { entry.phase = .stale }
+            // A failed batch may be on disk all the same: what it put is looked for.
+            for case .putUpstream(let message, _) in record.mutations {
+                senders[message.sender]?.rewind(before: message.sequence)
+            }
         } else {
             effects.downstream.add(record.downstream)
             effects.upstream.add(record.upstream)

@@ -43,7 +43,13 @@ package final class RocksStore: Store {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { throw Recovery.closed }
             if writer.isBroken { try reopen(&writer) }
-            return try write(batches, &writer)
+            do throws(StoreError) {
+                return try write(batches, &writer)
+            } catch {
+                // Before anybody hears of the failure: from then on reads must show what became of the batches.
+                if writer.isBroken { try? reopen(&writer) }
+                throw error
+            }
         }
     }
 

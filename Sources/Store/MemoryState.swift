@@ -108,6 +108,12 @@ package struct MemoryState: Sendable {
         return Array(records.sorted { $0.device < $1.device }.prefix(limit))
     }
 
+    /// Visits every message and marker, in no order.
+    package func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach(body) }
+
+    /// Visits every upstream message and receipt, in no order.
+    package func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach(body) }
+
     /// Counts everything.
     package func audit() -> StoreAudit {
         var audit = StoreAudit()

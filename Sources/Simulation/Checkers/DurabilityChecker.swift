@@ -1,0 +1,43 @@
+import Basics
+import Delivery
+import Store
+
+/// What was acknowledged is on the disk, whatever happens to the process.
+struct DurabilityChecker {
+    func didSync(_ batch: WriteBatch, _ truth: inout Truth) {
+        for mutation in batch.mutations {
+            switch mutation {
+            case .putMessage(let message) where message.kind == .message:
+                if let number = Number.of(message.messageID) { truth.downstream[number]?.isSynced = true }
+            case .putUpstream(let upstream, _) where upstream.kind == .message:
+                if let number = Number.of(upstream.messageID) { truth.upstream[number]?.isSynced = true }
+            default: break
+            }
+        }
+    }
+
+    /// The app server has the ACK.
+    func acknowledged(_ number: Int, _ truth: Truth, _ world: World) {
+        guard let message = truth.downstream[number], message.draft.lifetimeSeconds > 0,
+            !message.draft.isDryRun
+        else { return }
+        if !message.isSynced { world.fail("durability", "m\(number) is acknowledged and not on disk") }
+    }
+
+    /// The device has the stream ack.
+    func confirmed(_ number: Int, _ truth: Truth, _ world: World) {
+        guard let message = truth.upstream[number], message.draft.lifetimeSeconds > 0 else { return }
+        if !message.isSynced { world.fail("durability", "u\(number) is confirmed and not on disk") }
+    }
+
+    /// The process has died: what it had told as safe must be there, or have ended.
+    func rolledBack(to state: MemoryState, _ truth: Truth, _ world: World) {
+        let audit = state.audit()
+        if !audit.holds { world.fail("conservation", "after a crash: \(audit)") }
+        let put = audit.downstream.accepted
+        let acknowledged = truth.downstream.values.count {
+            $0.isAcknowledged && $0.draft.lifetimeSeconds > 0 && !$0.draft.isDryRun
+        }
+        if put < acknowledged { world.fail("durability", "\(acknowledged) acknowledged, \(put) on disk") }
+    }
+}

@@ -1,0 +1,137 @@
+import Basics
+import Delivery
+import Store
+
+/// Each stored message ends once, for a reason that is true.
+struct EndingChecker {
+    private struct Place: Hashable {
+        var owner: UInt64
+        var sequence: Sequence
+    }
+
+    private struct Collapse: Hashable {
+        var device: DeviceID
+        var registration: RegistrationNumber
+        var key: [UInt8]?
+    }
+
+    private var messages: [Place: StoredMessage] = [:]
+    /// The newest message that was ever put with a collapse key.
+    private var newest: [Collapse: Sequence] = [:]
+    private var upstream: [Place: StoredUpstream] = [:]
+
+    mutating func rolledBack(to state: MemoryState) {
+        messages = [:]
+        upstream = [:]
+        state.forEachMessage { messages[Place(owner: $0.device.number, sequence: $0.sequence)] = $0 }
+        state.forEachUpstream { upstream[Place(owner: $0.sender.number, sequence: $0.sequence)] = $0 }
+    }
+
+    mutating func didApply(
+        _ batch: WriteBatch, _ outcome: CommitOutcome, _ truth: inout Truth, _ world: World
+    ) {
+        var ended: [(StoredMessage, Milestone)] = []
+        var markers: Set<RegistrationName> = []
+        for mutation in batch.mutations {
+            switch mutation {
+            case .putMessage(let message):
+                put(message, &truth, world)
+                if message.kind != .message {
+                    markers.insert(RegistrationName(device: message.device, number: message.registration))
+                }
+            case .removeMessage(let device, let sequence, _, let reason):
+                let place = Place(owner: device.number, sequence: sequence)
+                if let message = messages.removeValue(forKey: place) { ended.append((message, reason)) }
+            case .putUpstream(let message, _):
+                let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
+                if !isRepeated { put(message, &truth, world) }
+            case .removeUpstream(let sender, let sequence, _, let reason):
+                let place = Place(owner: sender.number, sequence: sequence)
+                if let message = upstream.removeValue(forKey: place) { check(message, reason, truth, world) }
+            default: break
+            }
+        }
+        for (message, reason) in ended { check(message, reason, markers, truth, world) }
+    }
+
+    private mutating func put(_ message: StoredMessage, _ truth: inout Truth, _ world: World) {
+        let place = Place(owner: message.device.number, sequence: message.sequence)
+        if messages[place] != nil {
+            world.fail("endings", "a place was used twice: \(message.sequence.number)")
+        }
+        messages[place] = message
+        guard message.kind == .message else { return }
+        newest[collapse(message)] = max(newest[collapse(message)] ?? message.sequence, message.sequence)
+        guard let number = Number.of(message.messageID), let known = truth.downstream[number] else {
+            return world.fail("endings", "an unknown message was stored")
+        }
+        if known.draft.lifetimeSeconds == 0 || known.draft.isDryRun {
+            world.fail("endings", "m\(number) was stored, which nobody asked for")
+        }
+        if known.sequence != nil { world.fail("endings", "m\(number) was stored twice") }
+        truth.downstream[number]?.sequence = message.sequence
+        truth.downstream[number]?.expiresAt = message.expiresAt
+    }
+
+    private mutating func put(_ message: StoredUpstream, _ truth: inout Truth, _ world: World) {
+        let place = Place(owner: message.sender.number, sequence: message.sequence)
+        if upstream[place] != nil {
+            world.fail("endings", "a place was used twice: \(message.sequence.number)")
+        }
+        upstream[place] = message
+        guard let number = Number.of(message.messageID) else { return }
+        if message.kind == .message {
+            truth.upstream[number]?.expiresAt = message.expiresAt
+        } else {
+            truth.downstream[number]?.hasReceipt = true
+        }
+    }
+
+    private func check(
+        _ message: StoredMessage, _ reason: Milestone, _ markers: Set<RegistrationName>, _ truth: Truth,
+        _ world: World
+    ) {
+        guard message.kind == .message, let number = Number.of(message.messageID),
+            let known = truth.downstream[number]
+        else { return }
+        let name = RegistrationName(device: message.device, number: message.registration)
+        let isTrue =
+            switch reason {
+            case .delivered:
+                known.isHeard && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
+            case .expired: message.expiresAt <= world.latestWall
+            case .replaced: isReplaced(message)
+            case .discarded: message.collapseKey != nil || markers.contains(name)
+            case .removed: truth.unregistered.contains(name) || !truth.registered.contains(name)
+            default: false
+            }
+        if !isTrue { world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so") }
+    }
+
+    /// A receipt comes before the end, unless there was no time or nobody left for it.
+    private func mayLackReceipt(
+        _ message: Truth.Downstream, _ name: RegistrationName, _ truth: Truth, _ world: World
+    ) -> Bool {
+        message.hasReceipt || (message.expiresAt ?? 0) <= world.latestWall
+            || truth.unregistered.contains(name)
+    }
+
+    private func isReplaced(_ message: StoredMessage) -> Bool {
+        newest[collapse(message)].map { $0 > message.sequence } ?? false
+    }
+
+    private func collapse(_ message: StoredMessage) -> Collapse {
+        Collapse(device: message.device, registration: message.registration, key: message.collapseKey)
+    }
+
+    private func check(_ message: StoredUpstream, _ reason: Milestone, _ truth: Truth, _ world: World) {
+        guard message.kind == .message, let number = Number.of(message.messageID) else { return }
+        let isTrue =
+            switch reason {
+            case .delivered: truth.upstream[number]?.isHeard == true
+            case .expired: message.expiresAt <= world.latestWall
+            default: false
+            }
+        if !isTrue { world.fail("endings", "u\(number) ended as \(reason.rawValue), which is not so") }
+    }
+}

@@ -1,0 +1,159 @@
+import Basics
+import Delivery
+
+/// What both direct ports need.
+enum DirectPort {
+    /// Stands for SHA-256: different for different tokens.
+    static func digest(_ token: UInt64) -> SecretDigest {
+        var octets: [UInt8] = []
+        for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+            octets.append(UInt8(truncatingIfNeeded: token >> shift))
+        }
+        return SecretDigest(octets: octets + [UInt8](repeating: 7, count: 24))
+    }
+}
+
+/// An app server that speaks in events.
+final class DirectAppServerPort: AppServerPort, ClientEnd {
+    private unowned let client: AppServerClient
+    private unowned let link: AppServerClient.Link
+    private unowned let world: World
+    private var pipe: Pipe?
+    private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
+
+    init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
+        self.world = world
+        self.client = client
+        self.link = link
+        guard let server = world.server else { return nil }
+        let pipe = world.openPipe(self)
+        let end = server.accept { DirectEnd($0, world, pipe) }
+        pipe.attach(end)
+        id = end.id
+        self.pipe = pipe
+    }
+
+    func login() { pipe?.sendToServer(.event(.appServerLogin(id, client.sender, key: client.key))) }
+
+    func submit(_ draft: DownstreamDraft) {
+        let submission = Submission(
+            origin: Origin(connection: id, ticket: UInt32(draft.number)), sender: client.sender,
+            target: draft.target,
+            messageID: draft.messageID, collapseKey: draft.collapseKey.map { [$0] },
+            lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
+            isDryRun: draft.isDryRun,
+            body: draft.messageID)
+        pipe?.sendToServer(.event(.submitted(submission)))
+    }
+
+    func settle(_ handle: UpstreamHandle, isRefused: Bool) {
+        guard case .sequence(let sequence) = handle else { return }
+        let settlement: UpstreamSettlement = isRefused ? .refused : .acknowledged
+        pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, sequence, settlement)))
+    }
+
+    func close() {
+        pipe?.closeByClient()
+        pipe = nil
+    }
+
+    func cut() { pipe?.cut() }
+
+    func received(_ cargo: Cargo) {
+        guard case .command(let command) = cargo else { return }
+        switch command {
+        case .loginAccepted:
+            pipe?.sendToServer(.event(.appServerReady(id, client.sender)))
+            client.hear(.loggedIn, link)
+        case .loginRefused: client.hear(.refusedLogin, link)
+        case .acknowledge(let ticket, _): client.hear(.answer(number: Int(ticket), nil), link)
+        case .refuse(let ticket, let refusal): client.hear(.answer(number: Int(ticket), refusal), link)
+        case .deliverUpstream(let upstream):
+            guard let number = Number.of(upstream.messageID) else { return }
+            let handle = UpstreamHandle.sequence(upstream.sequence)
+            client.hear(
+                upstream.kind == .message
+                    ? .upstream(number: number, handle: handle) : .receipt(number: number, handle: handle),
+                link)
+        case .drain: client.hear(.draining, link)
+        default: break
+        }
+    }
+
+    func lost() {
+        pipe = nil
+        client.hear(.lost, link)
+    }
+}
+
+/// A device that speaks in events.
+final class DirectDevicePort: DevicePort, ClientEnd {
+    private unowned let client: DeviceClient
+    private unowned let world: World
+    private var pipe: Pipe?
+    private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
+    private var device = DeviceID(0)
+
+    init?(_ world: World, _ client: DeviceClient) {
+        self.world = world
+        self.client = client
+        guard let server = world.server else { return nil }
+        let pipe = world.openPipe(self)
+        let end = server.accept { DirectEnd($0, world, pipe) }
+        pipe.attach(end)
+        id = end.id
+        self.pipe = pipe
+    }
+
+    func login(_ identity: DeviceIdentity, received: [PersistentID]) {
+        device = identity.device
+        pipe?.sendToServer(
+            .event(
+                .deviceLogin(
+                    DeviceLogin(
+                        connection: id, device: device, token: DirectPort.digest(identity.token),
+                        received: received))))
+    }
+
+    func acknowledge(_ ids: [PersistentID]) {
+        pipe?.sendToServer(.event(.deviceAcknowledged(id, device, ids.map(\.sequence))))
+    }
+
+    func send(_ draft: UpstreamDraft) {
+        let upstream = UpstreamSubmission(
+            origin: Origin(connection: id, ticket: UInt32(draft.number)), device: device,
+            sender: draft.sender,
+            isFCMDomain: false, category: draft.category, messageID: draft.messageID,
+            persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.messageID)
+        pipe?.sendToServer(.event(.upstreamReceived(upstream)))
+    }
+
+    func close() {
+        pipe?.closeByClient()
+        pipe = nil
+    }
+
+    func cut() { pipe?.cut() }
+
+    func received(_ cargo: Cargo) {
+        guard case .command(let command) = cargo else { return }
+        switch command {
+        case .deviceLoginAccepted(let stored): client.hear(.loggedIn(stored: stored), self)
+        case .loginRefused: client.hear(.refusedLogin, self)
+        case .deliver(let delivery):
+            let message = delivery.message
+            let number = message.kind == .message ? Number.of(message.body) : nil
+            client.hear(.message(number: number, delivery.isStored ? message.persistentID : nil), self)
+        case .upstreamStored(let ticket): client.hear(.upstreamStored(number: Int(ticket)), self)
+        case .upstreamRefused(let ticket, let refusal):
+            let mayRetry = refusal == .unavailable || refusal == .tooMany
+            client.hear(.upstreamRefused(number: Int(ticket), mayRetry: mayRetry), self)
+        default: break
+        }
+    }
+
+    func lost() {
+        pipe = nil
+        client.hear(.lost, self)
+    }
+}

@@ -1,0 +1,42 @@
+import Basics
+import Delivery
+
+/// What an app server wants to send; `number` names it in the whole world.
+struct DownstreamDraft {
+    var number: Int
+    var target: RegistrationName
+    var collapseKey: UInt8?
+    var lifetimeSeconds: Int
+    var wantsReceipt = false
+    var isDryRun = false
+
+    /// `m` and the number: its message id and the only pair of its body.
+    var messageID: [UInt8] { Array("m\(number)".utf8) }
+}
+
+/// What an app on a device wants to send.
+struct UpstreamDraft {
+    var number: Int
+    var sender: SenderID
+    var category: [UInt8]
+    var lifetimeSeconds: Int
+
+    /// `u` and the number.
+    var messageID: [UInt8] { Array("u\(number)".utf8) }
+    /// The device's id for it; none where it is now or never.
+    var persistentID: [UInt8] { lifetimeSeconds == 0 ? [] : Array("p\(number)".utf8) }
+}
+
+/// Reads the numbers back.
+enum Number {
+    /// The number behind one letter; nil for anything else.
+    static func of(_ text: some Collection<UInt8>) -> Int? {
+        guard text.count > 1 else { return nil }
+        var number = 0
+        for octet in text.dropFirst() {
+            guard octet >= 0x30, octet <= 0x39, number < 1 << 40 else { return nil }
+            number = number * 10 + Int(octet - 0x30)
+        }
+        return number
+    }
+}

@@ -1,0 +1,104 @@
+import Basics
+import Delivery
+
+/// Short words for a trace.
+enum Describe {
+    static func event(_ event: Event) -> String {
+        switch event {
+        case .submitted(let submission):
+            "submitted \(text(submission.messageID)) to \(name(submission.target)) key \(submission.collapseKey ?? [])"
+                + " for \(submission.lifetimeSeconds) s"
+        case .deviceLogin(let login):
+            "deviceLogin \(login.connection.generation) of \(short(login.device.number)) with"
+                + " \(login.received.map { short($0.sequence.number) })"
+        case .upstreamReceived(let upstream):
+            "upstreamReceived \(text(upstream.messageID)) of \(short(upstream.device.number))"
+        case .upstreamResolved(let upstream, let from):
+            "upstreamResolved \(text(upstream.messageID)) of \(name(from))"
+        case .deviceAcknowledged(let connection, let device, let sequences):
+            "deviceAcknowledged \(connection.generation) of \(short(device.number)): \(sequences.map { short($0.number) })"
+        case .deviceClosed(let connection, let device):
+            "deviceClosed \(connection.generation) of \(short(device.number))"
+        case .deviceReady(let connection, _): "deviceReady \(connection.generation)"
+        case .deviceCongested(let connection, _): "deviceCongested \(connection.generation)"
+        case .upstreamSettled(let connection, _, let sequence, let settlement):
+            "upstreamSettled \(connection.generation): \(short(sequence.number)) \(settlement)"
+        case .upstreamAnswered(let from, let id, let isStored):
+            "upstreamAnswered \(name(from)) \(text(id)) \(isStored)"
+        case .receiptDue(let due): "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"
+        case .receiptStored(let device, let sequence):
+            "receiptStored \(short(device.number)) \(short(sequence.number))"
+        case .receiptRefused(let device, let sequence):
+            "receiptRefused \(short(device.number)) \(short(sequence.number))"
+        case .committed(let outcome):
+            "committed \(outcome.ticket)\(outcome.hasFailed ? " FAILED" : "") \(outcome.duplicates.map { short($0.1.number) })"
+        case .loaded(let loaded): "loaded \(self.loaded(loaded))"
+        case .expired(.message(let device, let sequence, _)):
+            "expired \(short(device.number)) \(short(sequence.number))"
+        case .expired(.upstream(let sender, let sequence, _)):
+            "expired \(sender.number) \(short(sequence.number))"
+        case .appServerLogin(let connection, let sender, _):
+            "appServerLogin \(connection.generation) of \(sender.number)"
+        case .appServerReady(let connection, _): "appServerReady \(connection.generation)"
+        case .appServerClosed(let connection, let sender):
+            "appServerClosed \(connection.generation) of \(sender.number)"
+        case .register(let request): "register \(text(request.category)) of \(short(request.device.number))"
+        case .unregister(let request):
+            "unregister \(text(request.category)) of \(short(request.device.number))"
+        case .checkIn(let request): "checkIn \(short(request.freshDevice.number))"
+        case .forgetDevice(let device, _): "forgetDevice \(short(device.number))"
+        case .senders: "senders"
+        default: "\(event)"
+        }
+    }
+
+    private static func loaded(_ loaded: Loaded) -> String {
+        switch loaded {
+        case .device(let state):
+            "device \(short(state.device.number)): \(state.registrations.map(\.name.number.number)),"
+                + " \(state.mailbox.map { short($0.sequence.number) })"
+        case .messages(let device, let page, let isLast):
+            "messages \(short(device.number)): \(page.map { text($0.messageID) }) last \(isLast)"
+        case .upstream(let sender, let page, let isLast):
+            "upstream \(sender.number): \(page.map { text($0.messageID) + " " + short($0.sequence.number) }) last \(isLast)"
+        case .expired(let entries): "expired \(entries.count)"
+        case .failed(let load): "FAILED \(load)"
+        }
+    }
+
+    static func command(_ command: SessionCommand) -> String {
+        switch command {
+        case .deliver(let delivery):
+            "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
+        case .deliverUpstream(let upstream):
+            "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
+        case .deviceLoginAccepted(let stored): "deviceLoginAccepted \(stored.map { text($0) })"
+        default: "\(command)"
+        }
+    }
+
+    static func mutation(_ mutation: Mutation) -> String {
+        switch mutation {
+        case .putMessage(let message):
+            "put \(message.kind == .message ? text(message.messageID) : "marker") \(short(message.sequence.number))"
+        case .removeMessage(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
+        case .putUpstream(let upstream, _):
+            "put \(text(upstream.messageID)) \(short(upstream.sequence.number))"
+        case .removeUpstream(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
+        case .putDevice(let record): "put device \(short(record.device.number))"
+        case .putRegistration(let registration): "put registration \(name(registration.name))"
+        case .removeRegistration(let gone): "remove registration \(name(gone))"
+        case .removeDevice(let device): "remove device \(short(device.number))"
+        case .putSender, .removeSender: "\(mutation)"
+        }
+    }
+
+    private static func name(_ name: RegistrationName) -> String {
+        "\(short(name.device.number))/\(name.number.number)"
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The digits that differ.
+    private static func short(_ number: UInt64) -> String { "\(number % 1_000_000_000_000)" }
+}

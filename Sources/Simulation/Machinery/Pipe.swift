@@ -1,0 +1,151 @@
+import Basics
+import Delivery
+
+/// What travels on a simulated connection.
+enum Cargo {
+    /// Octets, cut anywhere.
+    case bytes([UInt8])
+    /// What a session would have made of a client's octets.
+    case event(Event)
+    /// What a session would have made octets of.
+    case command(SessionCommand)
+}
+
+/// The client's end of a connection.
+protocol ClientEnd: AnyObject {
+    /// Something came from the server.
+    func received(_ cargo: Cargo)
+    /// The connection is gone.
+    func lost()
+}
+
+/// A connection over the simulated network: in order, late, and gone at any moment.
+final class Pipe {
+    private struct Direction {
+        /// When the last thing arrives.
+        var lastArrival: Int64 = 0
+        var sent = 0
+        /// Things beyond this many are lost.
+        var limit = Int.max
+        var arrived = 0
+    }
+
+    private unowned let world: World
+    private var toServer = Direction()
+    private var toClient = Direction()
+    private var clientEnd: (any ClientEnd)?
+    private(set) var serverEnd: ServerEnd?
+
+    init(_ world: World, client: any ClientEnd) {
+        self.world = world
+        clientEnd = client
+    }
+
+    /// The connection is made; the client speaks first.
+    func attach(_ end: ServerEnd) { serverEnd = end }
+
+    // MARK: Sending
+
+    func sendToServer(_ cargo: Cargo) {
+        guard case .bytes(let bytes) = cargo else { return sendToServer(whole: cargo) }
+        for piece in pieces(bytes) { sendToServer(whole: .bytes(piece)) }
+    }
+
+    func sendToClient(_ cargo: Cargo) {
+        guard case .bytes(let bytes) = cargo else { return sendToClient(whole: cargo) }
+        for piece in pieces(bytes) { sendToClient(whole: .bytes(piece)) }
+    }
+
+    private func sendToServer(whole cargo: Cargo) {
+        toServer.sent += 1
+        plan(&toServer) { [self] in
+            toServer.arrived += 1
+            if toServer.arrived <= toServer.limit { serverEnd?.received(cargo) }
+        }
+    }
+
+    private func sendToClient(whole cargo: Cargo) {
+        toClient.sent += 1
+        plan(&toClient) { [self] in
+            toClient.arrived += 1
+            if toClient.arrived <= toClient.limit { clientEnd?.received(cargo) }
+        }
+    }
+
+    private func plan(_ direction: inout Direction, longest: Int64? = nil, _ work: @escaping () -> Void) {
+        let wait = world.random(10_000...(longest ?? world.faults.networkMilliseconds * 1_000_000 + 10_000))
+        direction.lastArrival = max(direction.lastArrival + 1, world.clock.nanoseconds + wait)
+        world.at(direction.lastArrival, work)
+    }
+
+    /// TCP keeps no boundaries.
+    private func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+        guard bytes.count > 1, world.chance(1, in: 3) else { return bytes.isEmpty ? [] : [bytes] }
+        var pieces: [[UInt8]] = []
+        var start = 0
+        for _ in 0..<3 where start < bytes.count {
+            let end = start + Int(world.random(1...Int64(bytes.count - start)))
+            pieces.append(Array(bytes[start..<end]))
+            start = end
+        }
+        if start < bytes.count { pieces.append(Array(bytes[start...])) }
+        return pieces
+    }
+
+    // MARK: Ending
+
+    /// The network drops it: of what is on its way some still arrives; each side learns of it in its own time.
+    func cut() {
+        guard serverEnd != nil || clientEnd != nil else { return }
+        lose(&toServer)
+        lose(&toClient)
+        let longest: Int64 = world.isCalm ? 1_000_000_000 : 20_000_000_000
+        plan(&toServer, longest: longest) { [self] in endServer(.deadPeer) }
+        plan(&toClient, longest: longest) { [self] in endClient() }
+    }
+
+    private func lose(_ direction: inout Direction) {
+        let onTheWay = direction.sent - direction.arrived
+        direction.limit = min(
+            direction.limit, direction.arrived + Int(world.random(0...Int64(max(0, onTheWay)))))
+    }
+
+    /// The client closes; what it sent before still arrives.
+    func closeByClient() {
+        clientEnd = nil
+        plan(&toServer) { [self] in endServer(.peerClosed) }
+    }
+
+    /// The server closes; what it sent before still arrives.
+    func closeByServer() {
+        serverEnd = nil
+        plan(&toClient) { [self] in endClient() }
+    }
+
+    /// The server process has died: the client learns of it at once or much later.
+    func serverDied() {
+        serverEnd = nil
+        lose(&toClient)
+        plan(&toClient, longest: world.chance(1, in: 4) ? 20_000_000_000 : 50_000_000) { [self] in endClient()
+        }
+    }
+
+    /// The world ends: nobody holds anybody any more.
+    func forget() {
+        serverEnd = nil
+        clientEnd = nil
+    }
+
+    private func endServer(_ reason: CloseReason) {
+        guard let end = serverEnd else { return }
+        serverEnd = nil
+        end.ended(reason)
+    }
+
+    private func endClient() {
+        guard let end = clientEnd else { return }
+        clientEnd = nil
+        toClient.limit = 0
+        end.lost()
+    }
+}

@@ -1,0 +1,143 @@
+import Basics
+import Delivery
+import Store
+
+/// A disk that groups commits like the store's thread, takes its time, fails, and forgets what was not synced when the
+/// process dies.
+///
+/// It runs the reference store twice: as the process sees it, and as it would be found after a power cut.
+final class SimulatedDisk {
+    private struct Waiting {
+        var batch: WriteBatch
+        var partition: Int
+    }
+
+    private unowned let world: World
+    /// What the process reads.
+    private(set) var state = MemoryState()
+    /// What a power cut leaves.
+    private(set) var synced = MemoryState()
+    /// Batches that are in `state` and not in `synced`.
+    private var unsynced: [WriteBatch] = []
+    private var waiting: [Waiting] = []
+    private var running: [Waiting] = []
+    /// Counts deaths: what was planned for an earlier process is void.
+    private var epoch = 0
+
+    init(_ world: World) { self.world = world }
+
+    // MARK: Committing
+
+    /// A partition's batch.
+    func submit(_ batch: WriteBatch, partition: Int) {
+        if world.chance(world.faults.refusedBatches, in: 1_000) {
+            world.trace("disk refuses batch \(batch.ticket) of \(partition)")
+            world.server?.hear([.committed(CommitOutcome(ticket: batch.ticket, hasFailed: true))], partition)
+            return
+        }
+        world.trace("\(partition): batch \(batch.ticket): \(batch.mutations.map { Describe.mutation($0) })")
+        waiting.append(Waiting(batch: batch, partition: partition))
+        if running.isEmpty { begin() }
+    }
+
+    private func begin() {
+        guard !waiting.isEmpty else { return }
+        running = waiting
+        waiting = []
+        let epoch = epoch
+        let wait = world.random(1_000...max(1_001, world.faults.commitMilliseconds * 1_000_000))
+        world.after(wait) { [self] in
+            if epoch == self.epoch { end() }
+        }
+    }
+
+    private func end() {
+        let batches = running.map(\.batch)
+        var outcomes: [CommitOutcome]
+        if world.chance(world.faults.failedCommits, in: 100) {
+            // Where the sync failed, the changes may have reached the disk all the same.
+            let isApplied = world.chance(1, in: 2)
+            world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
+            // The store opens its files anew before it says so, and that writes out all that it finds.
+            if isApplied { _ = apply(batches, isDurable: true) } else { sync(unsynced.count) }
+            outcomes = batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
+        } else {
+            let isDurable = batches.contains { $0.isDurable }
+            outcomes = apply(batches, isDurable: isDurable && world.canary != .answersBeforeSync)
+        }
+        let ended = running
+        running = []
+        for partition in 0..<world.settings.partitions {
+            let own = zip(ended, outcomes).filter { $0.0.partition == partition }.map {
+                Event.committed($0.1)
+            }
+            if !own.isEmpty { world.server?.hear(own, partition) }
+        }
+        begin()
+    }
+
+    private func apply(_ batches: [WriteBatch], isDurable: Bool) -> [CommitOutcome] {
+        var outcomes: [CommitOutcome] = []
+        for batch in batches {
+            var batch = batch
+            if world.canary == .losesMutation, batch.mutations.count > 1 { batch.mutations.removeFirst() }
+            if world.canary == .losesUpstream, world.chance(1, in: 10) {
+                batch.mutations.removeAll(where: isUpstream)
+            }
+            let outcome = state.commit(batch)
+            world.checkers.didApply(batch, outcome, world)
+            outcomes.append(outcome)
+            unsynced.append(batch)
+        }
+        if isDurable { sync(unsynced.count) }
+        return outcomes
+    }
+
+    private func isUpstream(_ mutation: Mutation) -> Bool {
+        if case .putUpstream = mutation { true } else { false }
+    }
+
+    /// What an operator has done before the world begins.
+    func prepare(_ mutations: [Mutation]) {
+        _ = apply([WriteBatch(ticket: 0, mutations: mutations, isDurable: true)], isDurable: true)
+    }
+
+    private func sync(_ count: Int) {
+        for batch in unsynced.prefix(count) {
+            _ = synced.commit(batch)
+            world.checkers.didSync(batch)
+        }
+        unsynced.removeFirst(count)
+    }
+
+    // MARK: Reading
+
+    /// A partition's question; answers overtake outcomes and are overtaken, but not by each other.
+    func load(_ loads: [Load], partition: Int) {
+        let epoch = epoch
+        for load in loads {
+            world.after(world.random(1_000...2_000_000), lane: .loads) { [self] in
+                guard epoch == self.epoch else { return }
+                let hasFailed = world.chance(world.faults.failedLoads, in: 100)
+                world.server?.hear([.loaded(hasFailed ? .failed(load) : state.load(load))], partition)
+            }
+        }
+    }
+
+    // MARK: Dying
+
+    /// The process dies: of what was not synced a prefix is found, and the commit that ran may be or not.
+    func crash(losesPower: Bool) {
+        epoch += 1
+        let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
+        let keepsRunning = kept == unsynced.count && world.chance(1, in: 2)
+        let batches = running.map(\.batch)
+        sync(kept)
+        unsynced = []
+        state = synced
+        if keepsRunning { _ = apply(batches, isDurable: true) }
+        running = []
+        waiting = []
+        world.checkers.rolledBack(to: state, world)
+    }
+}

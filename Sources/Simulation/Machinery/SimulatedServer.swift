@@ -1,0 +1,173 @@
+import Basics
+import Delivery
+import Sessions
+import Store
+
+/// A server process: its partitions, its queues between threads, its connections.
+final class SimulatedServer {
+    /// One reactor with its partition.
+    private final class Reactor {
+        var dispatcher: Dispatcher
+        var effects = Effects()
+        var inbox: [Event] = []
+        var isTurnPlanned = false
+
+        init(_ dispatcher: consuming Dispatcher) { self.dispatcher = dispatcher }
+    }
+
+    private unowned let world: World
+    private var reactors: [Reactor] = []
+    private(set) var connections: [ConnectionID: ServerEnd] = [:]
+    private(set) var isAlive = true
+    /// Whether events that a partition sends itself are handled in the same turn.
+    private let isEager: Bool
+
+    init(_ world: World) {
+        self.world = world
+        isEager = world.chance(1, in: 2)
+        for partition in 0..<world.settings.partitions {
+            let seed = UInt64(bitPattern: world.random(0...(.max)))
+            reactors.append(
+                Reactor(
+                    Dispatcher(
+                        partition: partition, of: world.settings.partitions, seed: seed,
+                        hashKey: (seed, ~seed), settings: world.settings.delivery)))
+        }
+        for partition in reactors.indices {
+            post(.senders(SenderDirectory(world.disk.state.senders)), to: partition)
+            planTick(partition)
+        }
+    }
+
+    /// It is no more: nothing it planned happens.
+    func die() {
+        isAlive = false
+        connections = [:]
+    }
+
+    private func planTick(_ partition: Int) {
+        world.after(world.random(100_000_000...500_000_000)) { [self] in
+            guard isAlive else { return }
+            post(.tick, to: partition)
+            planTick(partition)
+        }
+    }
+
+    // MARK: Connections
+
+    /// A client has connected: some reactor takes it.
+    func accept(_ make: (ConnectionID) -> ServerEnd) -> ServerEnd {
+        let generation = world.nextGeneration()
+        let id = ConnectionID(
+            reactor: UInt16(world.random(0...Int64(reactors.count - 1))), slot: generation % 16,
+            generation: generation)
+        let end = make(id)
+        connections[id] = end
+        return end
+    }
+
+    /// A connection is gone.
+    func remove(_ id: ConnectionID) { connections[id] = nil }
+
+    // MARK: Events
+
+    /// The store's threads speak to a partition.
+    func hear(_ events: [Event], _ partition: Int) {
+        world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: .store(partition)) {
+            [self] in
+            guard isAlive else { return }
+            for event in events { post(event, to: partition) }
+        }
+    }
+
+    /// What a connection's session tells the core, from the connection's reactor.
+    func route(_ events: [Event], from reactor: Int) {
+        for event in events {
+            guard let address = event.address else { continue }
+            send(event, to: address.partition(of: reactors.count), from: reactor)
+        }
+    }
+
+    private func send(_ event: Event, to partition: Int, from reactor: Int) {
+        guard partition != reactor else { return post(event, to: partition) }
+        cross(from: reactor, to: partition) { [self] in post(event, to: partition) }
+    }
+
+    /// Threads pass things on in order.
+    private func cross(from: Int, to: Int, _ work: @escaping () -> Void) {
+        let wait = world.random(0...world.faults.crossingMicroseconds * 1_000)
+        world.after(wait, lane: .crossing(from: from, to: to)) { [self] in
+            if isAlive { work() }
+        }
+    }
+
+    private func post(_ event: Event, to partition: Int) {
+        let reactor = reactors[partition]
+        reactor.inbox.append(event)
+        guard !reactor.isTurnPlanned else { return }
+        reactor.isTurnPlanned = true
+        world.after(world.random(0...50_000)) { [self] in
+            if isAlive { turn(partition) }
+        }
+    }
+
+    private func turn(_ partition: Int) {
+        let reactor = reactors[partition]
+        reactor.isTurnPlanned = false
+        let now = world.clock.now
+        var rounds = 0
+        while !reactor.inbox.isEmpty, rounds < (isEager ? 4 : 1) {
+            rounds += 1
+            let events = reactor.inbox
+            reactor.inbox = []
+            for event in events {
+                world.trace("\(partition): \(Describe.event(event))")
+                reactor.dispatcher.handle(event, now: now, effects: &reactor.effects)
+            }
+            let forwards = reactor.effects.forwards
+            reactor.effects.forwards = []
+            for event in forwards {
+                guard let address = event.address else { continue }
+                let target = address.partition(of: reactors.count)
+                if target == partition {
+                    reactor.inbox.append(event)
+                } else {
+                    send(event, to: target, from: partition)
+                }
+            }
+        }
+        finish(partition, reactor)
+        if !reactor.inbox.isEmpty, !reactor.isTurnPlanned {
+            reactor.isTurnPlanned = true
+            world.after(1_000) { [self] in
+                if isAlive { turn(partition) }
+            }
+        }
+    }
+
+    private func finish(_ partition: Int, _ reactor: Reactor) {
+        let batch = reactor.dispatcher.endTurn(now: world.clock.now, effects: &reactor.effects)
+        let loads = reactor.effects.loads
+        let commands = reactor.effects.commands
+        reactor.effects.removeAll()
+        world.disk.load(loads, partition: partition)
+        if let batch { world.disk.submit(batch, partition: partition) }
+        for case (let id, .deliverUpstream(let message)) in commands {
+            world.checkers.order.offered(message, id, world)
+        }
+        for (id, command) in world.canaries.tamper(commands, world) {
+            if Int(id.reactor) == partition {
+                perform(command, id)
+            } else {
+                cross(from: partition, to: Int(id.reactor)) { [self] in perform(command, id) }
+            }
+        }
+    }
+
+    private func perform(_ command: SessionCommand, _ id: ConnectionID) {
+        // To a connection that is gone nothing is said; its end has been told to the core.
+        guard let end = connections[id] else { return }
+        world.trace("\(id.generation)< \(Describe.command(command))")
+        end.perform(command)
+    }
+}

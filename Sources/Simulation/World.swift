@@ -1,0 +1,193 @@
+import Basics
+import Delivery
+import Store
+
+/// A whole world in one thread: clients, network, server process, disk and time, all from one seed.
+///
+/// A storm of faults comes first; then everything works, and everything must get where it can.
+final class World {
+    /// What keeps its order.
+    enum Lane: Hashable {
+        case loads
+        case store(Int)
+        case crossing(from: Int, to: Int)
+    }
+
+    private(set) var settings: WorldSettings
+    private var generator: SeededRandom
+    private(set) var clock = SimulatedClock()
+    private var agenda = Agenda()
+    private var lanes: [Lane: Int64] = [:]
+    private(set) lazy var disk = SimulatedDisk(self)
+    private(set) var server: SimulatedServer?
+    var devices: [DeviceClient] = []
+    var appServers: [AppServerClient] = []
+    private var pipes: [Pipe] = []
+    var checkers = Checkers()
+    var canaries = Canaries()
+    /// Whether the faults are over.
+    private(set) var isCalm = false
+    var linkCount = 0
+    private var generations: UInt32 = 0
+    private(set) var violations: [String] = []
+    private var lines: [String] = []
+    private let isTraced: Bool
+
+    /// The latest wall clock time that ever was: decisions are made before they reach the disk.
+    var latestWall: UnixMilliseconds { clock.latestWall }
+
+    var faults: Faults { settings.faults }
+    var canary: WorldSettings.Canary? { settings.canary }
+
+    init(kind: WorldSettings.Kind, seed: UInt64, canary: WorldSettings.Canary?, isTraced: Bool) {
+        generator = SeededRandom(seed: seed)
+        settings = WorldSettings(kind: kind, random: &generator, canary: canary)
+        self.isTraced = isTraced
+    }
+
+    // MARK: Running
+
+    /// Lets it happen; what was wrong, empty if nothing was.
+    func run() -> [String] {
+        Workload.prepare(self)
+        boot()
+        planCrash()
+        planClockChange()
+        at(settings.stormNanoseconds) { [self] in becomeCalm() }
+        let end = settings.stormNanoseconds + 120_000_000_000
+        while let next = agenda.next, next < end, violations.isEmpty, let work = agenda.removeNext() {
+            clock.advance(to: next)
+            work()
+        }
+        if violations.isEmpty { ProgressChecker().finish(self) }
+        for pipe in pipes { pipe.forget() }
+        agenda = Agenda()
+        return violations
+    }
+
+    /// The last lines of the trace.
+    var trace: [String] { lines }
+
+    private func becomeCalm() {
+        trace("--- calm")
+        isCalm = true
+        settings.faults = Faults()
+        if server == nil { boot() }
+        for client in appServers { client.calm() }
+        for device in devices { device.calm() }
+        Workload.planCalm(self)
+    }
+
+    // MARK: The process
+
+    private func boot() {
+        trace("--- boot")
+        server = SimulatedServer(self)
+    }
+
+    private func planCrash() {
+        guard faults.secondsBetweenCrashes > 0 else { return }
+        after(random(1...Int64(faults.secondsBetweenCrashes) * 2_000_000_000)) { [self] in
+            guard !isCalm else { return }
+            trace("--- crash")
+            server?.die()
+            server = nil
+            for pipe in pipes { pipe.serverDied() }
+            pipes = []
+            disk.crash(losesPower: chance(1, in: 2))
+            after(random(1_000_000...3_000_000_000)) { [self] in
+                if server == nil { boot() }
+            }
+            planCrash()
+        }
+    }
+
+    private func planClockChange() {
+        guard faults.setsClock else { return }
+        after(random(1...settings.stormNanoseconds)) { [self] in
+            guard !isCalm else { return }
+            // Forward by up to a month, as after a suspension; back by little, as a time server does.
+            let step = chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000)
+            trace("--- clock set by \(step) ms")
+            clock.setWall(by: step)
+            planClockChange()
+        }
+    }
+
+    // MARK: Chance and time
+
+    /// A number in a range.
+    func random(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &generator) }
+
+    /// Whether something happens that does so many times in so many.
+    func chance(_ times: Int, in all: Int) -> Bool {
+        times > 0 && Int.random(in: 0..<all, using: &generator) < times
+    }
+
+    /// Plans something for so many nanoseconds from now.
+    func after(_ wait: Int64, _ work: @escaping () -> Void) { agenda.add(at: clock.nanoseconds + wait, work) }
+
+    /// Plans something for a time.
+    func at(_ time: Int64, _ work: @escaping () -> Void) { agenda.add(at: time, work) }
+
+    /// Plans something that comes after all that was planned in its lane.
+    func after(_ wait: Int64, lane: Lane, _ work: @escaping () -> Void) {
+        let time = max(lanes[lane] ?? 0, clock.nanoseconds + wait)
+        lanes[lane] = time
+        agenda.add(at: time, work)
+    }
+
+    // MARK: Connections
+
+    /// A number that no other connection has.
+    func nextGeneration() -> UInt32 {
+        generations += 1
+        return generations
+    }
+
+    func openPipe(_ client: any ClientEnd) -> Pipe {
+        let pipe = Pipe(self, client: client)
+        pipes.append(pipe)
+        return pipe
+    }
+
+    /// Connects an app server; nil while nobody listens.
+    func openAppServer(_ client: AppServerClient, _ link: AppServerClient.Link) -> (any AppServerPort)? {
+        DirectAppServerPort(self, client, link)
+    }
+
+    /// Connects a device; nil while nobody listens.
+    func openDevice(_ client: DeviceClient) -> (any DevicePort)? {
+        let port = DirectDevicePort(self, client)
+        if let port { checkers.order.forget(ObjectIdentifier(port)) }
+        return port
+    }
+
+    /// Asks something that is answered once, or, after a while, not at all.
+    func request(_ make: @escaping (Origin) -> Event, _ answer: @escaping (SessionCommand?) -> Void) {
+        guard let server else { return after(1_000_000_000) { answer(nil) } }
+        let end = server.accept { RequestEnd($0, self, answer) }
+        guard let request = end as? RequestEnd else { return }
+        after(random(10_000...faults.networkMilliseconds * 1_000_000)) { [self] in
+            if self.server?.connections[end.id] === end {
+                end.tell(make(Origin(connection: end.id, ticket: 1)))
+            }
+        }
+        after(5_000_000_000) { request.finish(nil) }
+    }
+
+    // MARK: Verdicts
+
+    /// Something is wrong.
+    func fail(_ checker: String, _ text: String) {
+        trace("!!! \(checker): \(text)")
+        violations.append("\(checker): \(text)")
+    }
+
+    /// Notes a line, if anybody wants it.
+    func trace(_ line: @autoclosure () -> String) {
+        guard isTraced else { return }
+        lines.append("\(clock.nanoseconds / 1_000_000) \(line())")
+        if lines.count > 4_000 { lines.removeFirst(2_000) }
+    }
+}

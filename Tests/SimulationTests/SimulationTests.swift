@@ -1,0 +1,59 @@
+import Foundation
+import Simulation
+import Testing
+
+/// Worlds of many seeds, and worlds with a planted fault that must be found.
+///
+/// `CCS_SEED` sets where fresh seeds begin, `CCS_SEEDS` how many there are of each kind.
+@Suite struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let first =
+        environment["CCS_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...1 << 40)
+    private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 200
+    private static let seedsFile = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/seeds.txt")
+
+    @Test("Fresh seeds", arguments: WorldSettings.Kind.allCases)
+    func fresh(_ kind: WorldSettings.Kind) {
+        for number in Self.first..<Self.first + Self.count {
+            guard let failure = Simulation.run(Simulation.Seed(kind, number)) else { continue }
+            Issue.record("\(failure)")
+            if Self.count == 1 { print(failure.trace.joined(separator: "\n")) }
+        }
+    }
+
+    @Test("Seeds that once failed")
+    func kept() throws {
+        let text = try String(contentsOf: Self.seedsFile, encoding: .utf8)
+        let seeds = text.split(separator: "\n").compactMap { Simulation.Seed(line: $0) }
+        #expect(!seeds.isEmpty)
+        for failure in Simulation.run(seeds: seeds) { Issue.record("\(failure)") }
+    }
+
+    @Test("A planted fault is found", arguments: WorldSettings.Kind.allCases, WorldSettings.Canary.allCases)
+    func canary(_ kind: WorldSettings.Kind, _ canary: WorldSettings.Canary) {
+        let found = (1...60 as ClosedRange<UInt64>).first {
+            Simulation.run(Simulation.Seed(kind, $0), canary: canary) != nil
+        }
+        #expect(found != nil)
+    }
+
+    @Test("The same seed makes the same world", arguments: WorldSettings.Kind.allCases)
+    func reproducible(_ kind: WorldSettings.Kind) {
+        for number in 1...60 as ClosedRange<UInt64> {
+            let seed = Simulation.Seed(kind, number)
+            let failures = (0..<2).map { _ in Simulation.run(seed, canary: .dropsAnswer) }
+            #expect(failures[0]?.trace == failures[1]?.trace)
+            #expect(failures[0]?.violations.contains { $0.hasPrefix("not the same") } != true)
+        }
+    }
+
+    @Test("Seeds are read as they are written")
+    func lines() {
+        #expect(Simulation.Seed(line: "core 17  # why") == Simulation.Seed(.core, 17))
+        #expect(Simulation.Seed(line: "\(Simulation.Seed(.core, .max))") == Simulation.Seed(.core, .max))
+        for line in ["", "# core 1", "core", "core x", "cores 1"] {
+            #expect(Simulation.Seed(line: line) == nil)
+        }
+    }
+}
