@@ -7,6 +7,51 @@ import Testing
     @Test("the sample configuration is what ccsctl prints")
     func sample() { #expect(SourceTree.read("systemd/ccsd.yaml") == ConfigPrinter.sample()) }
 
+    /// The words of the code of some product files.
+    private static func words(_ isWanted: (SourceFile) -> Bool) -> Set<String> {
+        let lines = SourceTree.product.filter(isWanted).flatMap(\.code)
+        return Set(lines.flatMap { $0.split { !$0.isLetter && !$0.isNumber }.map(String.init) })
+    }
+
+    @Test("every configuration key is read by the server")
+    func keysAreRead() {
+        let words = Self.words { $0.module == "Server" && !$0.path.contains("/Config/") }
+        let fields = ConfigKey.allCases.filter { $0 != .format }.map {
+            $0 == .tlsMinimum ? "requiresTLS13" : "\($0)"
+        }
+        expectNone(fields.filter { !words.contains($0) }.map { "\($0) changes nothing: nobody reads it" })
+    }
+
+    @Test("every command of ccsctl that needs the daemon is one of the daemon's")
+    func commandsAreAnswered() {
+        let offline: Set = ["config sample", "config docs", "explain", "man", "completion", "version"]
+        let server = SourceTree.product.filter { $0.module == "Server" }.map(\.text).joined()
+        let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
+        expectNone(asked.filter { !server.contains("\"\($0)\"") }.map { "\($0) is answered by nobody" })
+    }
+
+    @Test("every command line that is shown or run somewhere is one that its program takes")
+    func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }
+
+    @Test("canary: a shown command with an option of old is found, other lines are left alone")
+    func shownCanary() {
+        func count(_ text: String, _ path: String) -> Int {
+            ShownCommands.violations(SourceFile(path: path, text: text)).count
+        }
+        #expect(count("\"$programs/ccsctl\" --socket \"$data/x y\" statsu >&2\n", "Scripts/a") == 1)
+        #expect(
+            count("  $programs/ccsctl --socket $data/x send $sender TOKEN hello=world\n", "Scripts/a") == 0)
+        #expect(count("ccsctl is a tool\n", "Scripts/a") == 0)
+        #expect(count("```\n$ ccsctl statsu | less\n```\nccsctl statsu\n", "README.md") == 1)
+        #expect(count("ExecStart=/usr/bin/ccsd --confg x\n", "systemd/a.service") == 1)
+        #expect(
+            count("    \"  ccs-device listen --sendr \\(a(b))\\(c)\",\n", "Sources/Server/FirstRun.swift")
+                == 1)
+        #expect(
+            count("    \"  ccs-device listen --sender \\(a(b))\\(c)\",\n", "Sources/Server/FirstRun.swift")
+                == 0)
+    }
+
     @Test("canary: a sample with another default would be seen")
     func canary() { #expect(ConfigPrinter.sample() != ConfigPrinter.sampleWithAllKeys()) }
 }

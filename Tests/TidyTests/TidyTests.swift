@@ -48,7 +48,7 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
             Issue.record("there is no Limits.swift")
             return
         }
-        expectNone(LimitRules.withoutReason(limits))
+        expectNone(LimitRules.withoutReason(limits) + LimitRules.unused(limits, in: files))
     }
 
     @Test("a Markdown file has one heading of the first level")
