@@ -11,17 +11,9 @@ extension JSONReader {
     }
 
     /// Whether a string holds no escape, so that `inside` is its content.
+    @inline(__always)
     package func isPlain(_ value: JSONSlice) -> Bool {
-        var at = value.start
-        while value.end &- at >= 8 {
-            if JSONBytes.equal(text.word(at: at), 0x5C) != 0 { return false }
-            at &+= 8
-        }
-        while at < value.end {
-            if text.byte(at: at) == UInt8(ascii: "\\") { return false }
-            at &+= 1
-        }
-        return true
+        !hasEscapes || !JSONScanner(text).holdsBackslash(value.start, value.end)
     }
 
     /// What stands between the quotes of a string, escapes and all.

@@ -47,6 +47,8 @@ package struct JSONReader: ~Escapable {
     package let text: RawSpan
     /// Its one value.
     package let root: JSONSlice
+    /// Whether there is any backslash: usually not, and then every string is its own content.
+    let hasEscapes: Bool
 
     /// Checks a document.
     @_lifetime(copy text)
@@ -57,6 +59,7 @@ package struct JSONReader: ~Escapable {
         guard scanner.afterBlanks(end) == text.byteCount else { throw JSONError(.trailingBytes, at: end) }
         self.text = text
         root = JSONSlice(start: start, end: end)
+        hasEscapes = scanner.holdsBackslash(start, end)
     }
 
     /// What a value is.

@@ -33,6 +33,20 @@ extension JSONScanner {
         return at
     }
 
+    /// Whether a backslash stands between two offsets.
+    func holdsBackslash(_ start: Int, _ end: Int) -> Bool {
+        var at = start
+        while end &- at >= 8 {
+            if JSONBytes.equal(text.word(at: at), 0x5C) != 0 { return true }
+            at &+= 8
+        }
+        while at < end {
+            if text.byte(at: at) == UInt8(ascii: "\\") { return true }
+            at &+= 1
+        }
+        return false
+    }
+
     private func escape(_ offset: Int) throws(JSONError) -> Int {
         guard offset &+ 1 < text.byteCount else { throw JSONError(.unexpectedEnd, at: text.byteCount) }
         switch text.byte(at: offset &+ 1) {
