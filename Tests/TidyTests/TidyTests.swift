@@ -70,4 +70,16 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         expectNone(others.map { "\($0.path): a script without #!" })
     }
 
+    @Test("every folder of tests has a canary")
+    func canaries() {
+        let folders = Dictionary(grouping: SourceTree.tests, by: \.module)
+        #expect(folders.count >= 12)
+        let without = folders.filter { !$0.value.contains { $0.text.lowercased().contains("canary") } }
+        expectNone(without.keys.sorted().map { "Tests/\($0) has no canary" })
+    }
+
+    @Test("no place is held for what was to come")
+    func placeholders() {
+        expectNone(SourceTree.files.filter { $0.path.hasSuffix("Placeholder.swift") }.map(\.path))
+    }
 }
