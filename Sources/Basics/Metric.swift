@@ -12,9 +12,7 @@ package enum Metric: Int, CaseIterable, Sendable {
     case sessionsOpen
     case logins
     case messages
-    case messagesPending
     case refusals
-    case redeliveries
     case upstreamDuplicates
     case unknownAcks
     case keepalives

@@ -50,15 +50,8 @@ extension Metric {
             help: "Messages that passed a milestone.",
             labels: [label("direction", directions), label("milestone", milestones)]),
         Row(
-            metric: .messagesPending, name: "ccs_messages_pending", kind: .gauge,
-            help: "Messages stored that have not ended.", labels: [label("direction", directions)]),
-        Row(
             metric: .refusals, name: "ccs_refusals_total", kind: .counter,
             help: "Downstream messages refused, by why.", labels: [label("reason", refusalWords)]),
-        Row(
-            metric: .redeliveries, name: "ccs_redeliveries_total", kind: .counter,
-            help: "Messages sent again because an acknowledgement did not come.",
-            labels: [label("direction", directions)]),
         Row(
             metric: .upstreamDuplicates, name: "ccs_upstream_duplicates_total", kind: .counter,
             help: "Upstream messages dropped because their persistent id was known."),

@@ -52,6 +52,7 @@ final class Daemon: Sendable {
         self.source = source
         let sessions = SessionSettings(configuration, seal: seal)
         settings = Mutex(Settings(configuration: configuration, sessions: sessions))
+        metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
 
     /// The settings in force.
@@ -75,6 +76,15 @@ final class Daemon: Sendable {
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
         return storeThread.lastFailure.map { "the store does not take writes (\($0.kind.rawValue))" } ?? ""
+    }
+
+    /// Sets the metrics that are states and not events, in the shard that nothing else counts in.
+    func refreshGauges() {
+        guard let shard = metrics.shards.last else { return }
+        shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
+        shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
+        shard.set(.startTime, to: Int(startedAt.wall / 1_000))
+        shard.set(.logLinesSuppressed, to: log.suppressed)
     }
 
     /// Whether every reactor answers: for the watchdog.

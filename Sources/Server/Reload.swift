@@ -9,7 +9,7 @@ extension Daemon {
     func reload() -> [String] {
         let problems = tryReload()
         metrics.shards[0].add(to: .configReloads, problems.isEmpty ? 0 : 1)
-        metrics.shards[0].set(.configReloadSuccess, to: problems.isEmpty ? 1 : 0)
+        metrics.shards.last?.set(.configReloadSuccess, to: problems.isEmpty ? 1 : 0)
         if problems.isEmpty {
             log.notice("reloaded")
         } else {

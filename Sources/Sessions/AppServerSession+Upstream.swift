@@ -40,8 +40,9 @@ extension AppServerSession {
                 io.events.append(
                     .upstreamSettled(
                         connection, sender, sequence, answer.isPositive ? .acknowledged : .refused))
-            } else if settings.strictAcks {
-                throw .badAck(field: PayloadField.messageID.name)
+            } else {
+                io.counts.unknownAcks += 1
+                if settings.strictAcks { throw .badAck(field: PayloadField.messageID.name) }
             }
         } catch {
             var to = ByteBuffer()

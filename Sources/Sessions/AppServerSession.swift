@@ -141,6 +141,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         lastSent = now.monotonic
         translation.releaseBuffers()
         guard !isCongested else { return }
+        io.counts.keepalives += 1
         io.out.bytes.append(" ")
         io.out.endRecord()
     }

@@ -30,6 +30,7 @@ extension DeviceSession {
             silenceDue = pingDue
             return
         }
+        io.counts.keepalives += 1
         // Its true number: one client acknowledges by it (mcs-device 3.2).
         let ack = upstream.takeAcknowledgement(incoming: incoming)
         MCS.Heartbeat(streamID: Int32(clamping: outgoing + 1), lastStreamIDReceived: ack)

@@ -111,6 +111,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
             takeRequests(now, &io)
             let before = answers.count
             let closes = answers.flush(at: now.wall, isEnding: ending != nil, to: &io.out)
+            io.counts.requests += before - answers.count
             if closes || ending != nil && answers.count == 0 {
                 io.close = ending ?? .responseComplete
                 return

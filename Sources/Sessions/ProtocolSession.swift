@@ -9,12 +9,27 @@ package struct SessionIO: ~Copyable {
     package var events: [Event] = []
     /// What only the host can answer (metrics, health, log level); the host takes it after each call.
     package var hostRequests: [HostRequest] = []
+    /// What happened that only a metric tells of; the host takes it after each call.
+    package var counts = SessionCounts()
     /// Set once: flush `out`, then close for this reason.
     package var close: CloseReason?
     /// Whether the host reads from the peer; the session clears it to press back, and sets it again.
     package var isReading = true
 
     /// Nothing to send or tell.
+    package init() {}
+}
+
+/// What a session counts for the metrics.
+package struct SessionCounts: Sendable, Equatable {
+    /// Acks of an app server for messages not sent over its connection.
+    package var unknownAcks = 0
+    /// Spaces and pings sent to a silent peer.
+    package var keepalives = 0
+    /// HTTP requests answered.
+    package var requests = 0
+
+    /// Nothing happened.
     package init() {}
 }
 

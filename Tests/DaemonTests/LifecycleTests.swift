@@ -82,6 +82,36 @@ struct LifecycleTests {
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
     }
 
+    @Test("a reload with a wrong file keeps the settings, says why, and shows in the metrics")
+    func failedReload() throws {
+        let folder = try Places.scratch()
+        let file = folder.appendingPathComponent("ccsd.yaml")
+        try "format: 1\nlog_level: info\n".write(to: file, atomically: true, encoding: .utf8)
+        let daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "19471"])
+        try "format: 1\nlog_level: loud\n".write(to: file, atomically: true, encoding: .utf8)
+        daemon.signal(SIGHUP)
+        try eventually("the failure is in the log") { daemon.words.contains("reload_failed") }
+        #expect(daemon.words.contains("\(file.path):2:12: log_level"))
+        let page = try String(
+            contentsOf: #require(URL(string: "http://127.0.0.1:19471/metrics")), encoding: .utf8)
+        #expect(page.contains("ccs_config_reload_success 0\n"))
+        #expect(page.contains("ccs_config_reloads_total{result=\"failed\"} 1\n"))
+        #expect(try daemon.ctl("status")["state"] as? String == "serving")
+    }
+
+    @Test("a second SIGTERM hurries a drain that would take long")
+    func hurried() throws {
+        let daemon = try RunningDaemon(flags: ["--shutdown-seconds", "120"], graceSeconds: 50)
+        let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
+        let start = Date()
+        daemon.signal(SIGTERM)
+        try eventually("it drains") { daemon.words.contains("stopping") }
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        #expect(Date().timeIntervalSince(start) < 40, "the drain was not cut short")
+        device.stop()
+    }
+
     @Test("canary: a daemon that cannot start is seen as such")
     func canary() throws {
         #expect(throws: HarnessFailure.self) { try RunningDaemon(flags: ["--no-such-flag", "1"]) }

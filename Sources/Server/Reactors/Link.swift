@@ -17,6 +17,9 @@ class Link: ConnectionDelegate {
         /// Its position among all kinds: the value of the label `listener`.
         var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
+        /// Whether it speaks TLS.
+        var hasTLS: Bool { self != .admin && self != .control }
+
         /// Whether an app server speaks on it.
         var isAppServer: Bool { self == .appServer || self == .appServerPreproduction }
     }
@@ -53,7 +56,9 @@ class Link: ConnectionDelegate {
         }
     }
 
-    func connectionOpened(_ connection: Connection, now: Now) {}
+    func connectionOpened(_ connection: Connection, now: Now) {
+        if kind.hasTLS { host.tally.handshake(succeeded: true) }
+    }
     func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {}
     func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
     func connectionDeadline(_ connection: Connection, now: Now) {}
@@ -78,6 +83,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        host.tally.received(bytes.byteCount, kind)
         call(now) { session, io in session.receive(bytes, now: now, io: &io) }
     }
 
@@ -114,7 +120,10 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         io.isReading = isReadingWanted
         swap(&io.out, &connection.outbox)
+        let waiting = io.out.bytes.count
         body(&session, &io)
+        if io.out.bytes.count != waiting { host.tally.sent(io.out.bytes.count - waiting, kind) }
+        host.tally.take(&io.counts, kind)
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading
         let close = io.close

@@ -34,6 +34,21 @@ final class ReactorHost: ReactorDelegate {
         self.tally = tally
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
+        reactor.report = { [log] in Self.write($0, to: log) }
+    }
+
+    private static func write(_ report: TransportReport, to log: Log) {
+        switch report {
+        case .acceptFailed(let listener, let code, let dropped):
+            log.error(
+                "accept_failed",
+                ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
+        case .acceptResumed(let listener): log.notice("accept_resumed", ["listener": LogValue(listener)])
+        case .refused(let listener, let peer, let reason):
+            log.warning(
+                "connection_refused",
+                ["listener": LogValue(listener), "peer": .text("\(peer)"), "reason": LogValue(reason)])
+        }
     }
 
     // MARK: Events of sessions
@@ -68,7 +83,12 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
         let parcel = mailboxes[index].takeAll()
-        for event in parcel.events { dispatcher.handle(event, now: now, effects: &effects) }
+        for event in parcel.events {
+            if case .committed(let outcome) = event, !outcome.duplicates.isEmpty {
+                tally.duplicates(outcome.duplicates.count)
+            }
+            dispatcher.handle(event, now: now, effects: &effects)
+        }
         for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
         for job in parcel.jobs { job(self) }
         releasePressed()
@@ -84,6 +104,7 @@ final class ReactorHost: ReactorDelegate {
             mailboxes[peer].post(outgoing[peer])
             outgoing[peer] = Parcel()
         }
+        tally.turn(nanoseconds: Now.read().monotonic.nanoseconds - now.monotonic.nanoseconds)
     }
 
     /// Runs on the calling thread until the reactor is stopped.
@@ -164,6 +185,9 @@ final class ReactorHost: ReactorDelegate {
     func closed(_ link: Link, reason: CloseReason) {
         links[Int(link.connection.id.slot)] = nil
         tally.closed(link.kind, reason)
+        if link.kind.hasTLS, reason == .handshakeFailed || reason == .handshakeDeadline {
+            tally.handshake(succeeded: false)
+        }
         if link.isLoggedIn { tally.logout(link.kind) }
         log.debug(
             "connection_closed",

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Sessions
 
 /// Counts what happens on one reactor, in its own shard of the metrics.
 struct ReactorTally {
@@ -46,9 +47,30 @@ struct ReactorTally {
     /// A downstream message was refused.
     func refused(_ refusal: Refusal) { shard.add(to: .refusals, refusal.position) }
 
-    /// A turn ended.
-    func turn() { shard.add(to: .reactorTurns) }
+    /// A turn ended; so long it took, in nanoseconds.
+    func turn(nanoseconds: Int64) {
+        shard.add(to: .reactorTurns)
+        shard.add(Int(nanoseconds / 1_000), to: .reactorBusyMicroseconds)
+    }
 
     /// Bytes came from a peer.
     func received(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .receivedBytes, kind.position) }
+
+    /// Bytes go to a peer.
+    func sent(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .sentBytes, kind.position) }
+
+    /// A TLS handshake ended.
+    func handshake(succeeded: Bool) { shard.add(to: .handshakes, succeeded ? 0 : 1) }
+
+    /// Upstream messages came that were known.
+    func duplicates(_ count: Int) { shard.add(count, to: .upstreamDuplicates) }
+
+    /// Takes what a session counted.
+    func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
+        guard counts != SessionCounts() else { return }
+        shard.add(counts.unknownAcks, to: .unknownAcks)
+        shard.add(counts.keepalives, to: .keepalives, kind == .device ? 1 : 0)
+        shard.add(counts.requests, to: .httpRequests)
+        counts = SessionCounts()
+    }
 }

@@ -17,7 +17,10 @@ final class RunningDaemon {
     private(set) var greeting: [String] = []
 
     /// Starts one and waits until it serves; `directory` continues an earlier one, `ports` keeps its ports.
-    init(directory: URL? = nil, flags: [String] = [], reactors: Int = 1, ports given: [String: Int] = [:])
+    init(
+        directory: URL? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
+        ports given: [String: Int] = [:]
+    )
         throws
     {
         self.directory = try directory ?? Places.scratch()
@@ -28,7 +31,7 @@ final class RunningDaemon {
             [
                 "--data-directory", self.directory.appendingPathComponent("data").path, "--reactors",
                 String(reactors),
-                "--drain-grace-seconds", "1", "--drain-spread-seconds", "0",
+                "--drain-grace-seconds", String(graceSeconds), "--drain-spread-seconds", "0",
             ] + flags
             + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
                 ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
