@@ -39,13 +39,19 @@ final class RunningDaemon {
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
-        let lines = Lines(output.fileHandleForReading)
-        while let line = lines.next(seconds: 30) {
-            greeting.append(line)
-            if line.hasPrefix("Next:") { break }
+        // With a configuration file there is no greeting: a service's output is a journal.
+        if !flags.contains("--config") {
+            let lines = Lines(output.fileHandleForReading)
+            while let line = lines.next(seconds: 60), greeting.last?.hasPrefix("Next:") != true {
+                greeting.append(line)
+            }
         }
-        guard process.isRunning, greeting.contains(where: { $0.hasPrefix("Next:") }) else {
-            throw HarnessFailure("ccsd did not start: \(greeting) \(words)")
+        let end = Date().addingTimeInterval(60)
+        while !words.contains("event=started") {
+            guard process.isRunning, Date() < end else {
+                throw HarnessFailure("ccsd did not start: \(greeting) \(words)")
+            }
+            usleep(5_000)
         }
         let status = try ctl("status")
         for case let listener as [String: Any] in status["listeners"] as? [Any] ?? [] {
