@@ -92,8 +92,7 @@ struct LifecycleTests {
         daemon.signal(SIGHUP)
         try eventually("the failure is in the log") { daemon.words.contains("reload_failed") }
         #expect(daemon.words.contains("\(file.path):2:12: log_level"))
-        let page = try String(
-            contentsOf: #require(URL(string: "http://127.0.0.1:19471/metrics")), encoding: .utf8)
+        let page = try PlainHTTP.get("/metrics", port: 19_471)
         #expect(page.contains("ccs_config_reload_success 0\n"))
         #expect(page.contains("ccs_config_reloads_total{result=\"failed\"} 1\n"))
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
