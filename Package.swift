@@ -15,7 +15,8 @@ let strict: [SwiftSetting] = [
 let product: [SwiftSetting] =
     strict + [
         .strictMemorySafety(),
-        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+        .unsafeFlags(
+            ["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     ]
 
 /// A module of ours.
