@@ -175,6 +175,10 @@ package enum Limits {
     package static let lingerMilliseconds = 2_000
     /// Milliseconds for which a listener rests when there is no descriptor for a new connection.
     package static let acceptRestMilliseconds = 100
+    /// Octets of an outbox up to which a busy connection keeps its memory from turn to turn.
+    package static let warmOutboxBytes = 16_384
+    /// Milliseconds without sending after which that memory is given back.
+    package static let warmMilliseconds: Int64 = 500
     /// Octets of a certificate chain or key file: the longest real chains have 20 KiB.
     package static let smallFileBytes = 1_048_576
     /// Seconds between two looks at whether the certificate files have changed.

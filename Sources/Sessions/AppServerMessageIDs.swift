@@ -9,8 +9,9 @@ struct AppServerMessageIDs {
     /// The ids in the order remembered, as a ring once it is full; 0 where an id was freed.
     private var ring: [UInt64] = []
     private var next = 0
-    /// Where in the ring an id stands, plus 1; open addressing, at most half full. 0: nothing.
-    private var table: [UInt16] = []
+    /// Where in the ring an id stands, plus 1, and above that 16 bits of the id, so that a search seldom has to look into
+    /// the ring; open addressing, at most half full. 0: nothing.
+    private var table: [UInt32] = []
 
     /// Remembers at most so many ids, under 32,768.
     init(key: (UInt64, UInt64), limit: Int = Limits.rememberedMessageIDs) {
@@ -30,12 +31,12 @@ struct AppServerMessageIDs {
         if ring.count < limit {
             ring.append(hash)
             if ring.count * 2 > table.count { return rebuild() }
-            table[place(of: hash)] = UInt16(ring.count)
+            table[place(of: hash)] = Self.entry(hash, ring.count - 1)
         } else {
             forget(ring[next])
             ring[next] = hash
-            table[place(of: hash)] = UInt16(next + 1)
-            next = (next + 1) % limit
+            table[place(of: hash)] = Self.entry(hash, next)
+            next = next + 1 == limit ? 0 : next + 1
         }
     }
 
@@ -44,13 +45,13 @@ struct AppServerMessageIDs {
         guard hash != 0, !table.isEmpty else { return }
         var hole = place(of: hash)
         guard table[hole] != 0 else { return }
-        ring[Int(table[hole]) - 1] = 0
+        ring[Int(table[hole] & 0xFFFF) - 1] = 0
         // Moves up what stands behind in the same run, so that no search ends too early.
         var at = hole
         while true {
             at = (at + 1) & (table.count - 1)
             guard table[at] != 0 else { break }
-            let home = Int(truncatingIfNeeded: ring[Int(table[at]) - 1] >> 1) & (table.count - 1)
+            let home = Int(table[at] >> 16) & (table.count - 1)
             guard (at - home) & (table.count - 1) >= (at - hole) & (table.count - 1) else { continue }
             table[hole] = table[at]
             hole = at
@@ -60,13 +61,22 @@ struct AppServerMessageIDs {
 
     /// Where in the table an id stands, or would.
     private func place(of hash: UInt64) -> Int {
-        var at = Int(truncatingIfNeeded: hash >> 1) & (table.count - 1)
-        while table[at] != 0, ring[Int(table[at]) - 1] != hash { at = (at + 1) & (table.count - 1) }
+        let mark = UInt32(truncatingIfNeeded: hash >> 1) & 0xFFFF
+        var at = Int(mark) & (table.count - 1)
+        while table[at] != 0 {
+            if table[at] >> 16 == mark, ring[Int(table[at] & 0xFFFF) - 1] == hash { break }
+            at = (at + 1) & (table.count - 1)
+        }
         return at
     }
 
+    /// The table is never longer than the 16 bits reach, so they also say where a search for the id begins.
+    private static func entry(_ hash: UInt64, _ index: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: hash >> 1) << 16 | UInt32(index + 1)
+    }
+
     private mutating func rebuild() {
-        table = [UInt16](repeating: 0, count: max(64, table.count * 2))
-        for (at, hash) in ring.enumerated() where hash != 0 { table[place(of: hash)] = UInt16(at + 1) }
+        table = [UInt32](repeating: 0, count: max(64, table.count * 2))
+        for (at, hash) in ring.enumerated() where hash != 0 { table[place(of: hash)] = Self.entry(hash, at) }
     }
 }

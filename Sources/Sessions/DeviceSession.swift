@@ -220,6 +220,7 @@ extension DeviceSession {
     /// Counts a frame that was written, and ends its record.
     mutating func endFrame(io: inout SessionIO) {
         outgoing += 1
-        io.out.endRecord()
+        // The greeting has a record of its own. Later frames of one turn share one, and its cost: clients read a stream.
+        if outgoing == 1 { io.out.endRecord() }
     }
 }

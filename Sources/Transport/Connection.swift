@@ -58,7 +58,12 @@ package final class Connection {
     var waiting = ByteBuffer()
     /// Octets received while reading was stopped, not opened yet.
     var held = ByteBuffer()
+    /// Whether reading was stopped with records in OpenSSL's buffer.
+    var holdsRecords = false
     var needsFlush = false
+    /// Whether the outbox holds memory for the next turn, and something was sent since that was last looked at.
+    var isWarm = false
+    var wasBusy = false
     var readsLater = false
     /// The kernel told of the peer's end: a short read does not mean that nothing follows.
     var peerHungUp = false

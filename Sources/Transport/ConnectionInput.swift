@@ -6,7 +6,7 @@ extension Connection {
     /// Takes what the socket has, until it is empty, the owner stops, or this turn's share is used up.
     func readable(_ now: Now) {
         var share = pace.readBytesPerTurn
-        if !held.isEmpty { openHeld(now) }
+        if !held.isEmpty || holdsRecords { openHeld(now) }
         while state == .handshaking || (state == .open && isReading) {
             guard share > 0 else { return reactor.readLater(self) }
             guard !inputEnded else { return }
@@ -24,6 +24,7 @@ extension Connection {
 
     private func openHeld(_ now: Now) {
         guard isReading, state == .open else { return }
+        holdsRecords = false
         var bytes = ByteBuffer()
         swap(&bytes, &held)
         unsafe bytes.bytes.withUnsafeBytes { unsafe open($0, now) }
@@ -51,9 +52,15 @@ extension Connection {
         let staging = reactor.staging
         unsafe staging.unread = unsafe bytes
         if state == .handshaking { continueHandshake(now) }
-        if state == .open { openRecords(staging, now) }
-        if state == .open, unsafe !staging.unread.isEmpty {
+        if state == .open {
+            tls.beginBatch()
+            openRecords(staging, now)
+            tls.endBatch()
+        }
+        if state == .open, !isReading {
+            // What has come behind the record at which the owner stopped waits here and in OpenSSL's buffer.
             unsafe held.append(staging.unread)
+            holdsRecords = true
         }
         unsafe staging.unread = UnsafeRawBufferPointer(start: nil, count: 0)
         // Answers of TLS itself: the end of a handshake, a key update, an alert.
@@ -66,7 +73,7 @@ extension Connection {
             switch tls.read(staging) {
             case .done(let count):
                 unsafe received(UnsafeRawBufferPointer(start: staging.plain.baseAddress, count: count), now)
-                guard state == .open, unsafe !staging.unread.isEmpty else { return }
+                guard state == .open, unsafe !staging.unread.isEmpty || tls.holdsOctets else { return }
             case .wantsMore: return
             case .ended: return peerEnded(now)
             case .failed(let words):

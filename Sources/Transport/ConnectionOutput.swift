@@ -25,17 +25,27 @@ extension Connection {
     private func sendOutbox(_ now: Now) {
         var batch = Outbox()
         swap(&batch, &outbox)
-        if tls.isPlain { return send(batch.bytes.bytes, now) }
-        let ends = batch.recordEnds
-        let isSealed = unsafe batch.bytes.bytes.withUnsafeBytes { unsafe sealRecords($0, ends) }
-        guard isSealed else { return abort(.peerClosed) }
-        sendSealed(now)
+        if tls.isPlain {
+            send(batch.bytes.bytes, now)
+        } else if unsafe batch.bytes.bytes.withUnsafeBytes({ unsafe sealRecords($0, batch.recordEnds) }) {
+            sendSealed(now)
+        } else {
+            abort(.peerClosed)
+        }
+        // A busy connection writes into the same memory again; one that falls idle soon gives it back.
+        let isSmall = batch.bytes.count <= Limits.warmOutboxBytes
+        batch.removeAll(keepingCapacity: isSmall)
+        guard isSmall, state == .open else { return }
+        swap(&batch, &outbox)
+        reactor.keepWarm(self)
     }
 
     /// Seals each record of the outbox by itself: one stanza, one TLS record (ccs-xmpp 1.2).
     private func sealRecords(_ bytes: UnsafeRawBufferPointer, _ ends: [Int]) -> Bool {
         var start = 0
-        for end in ends {
+        if ends.count > 1 { tls.beginBatch() }
+        for (at, end) in ends.enumerated() {
+            if at > 0, at == ends.count - 1 { tls.endBatchAfterNext() }
             guard unsafe tls.seal(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) else { return false }
             start = end
         }

@@ -39,6 +39,8 @@ import Glibc
     var dirty: [Connection] = []
     /// Connections whose sockets may hold more than was taken.
     var unfinished: [Connection] = []
+    /// Connections whose outboxes hold memory.
+    var warm: [Connection] = []
     /// Connections that have ended.
     var doomed: [Connection] = []
     /// Whether owners were told something after `reactorTurnEnded`: then the next turn does not wait.
@@ -140,5 +142,6 @@ import Glibc
         watches.removeAll()
         dirty.removeAll()
         unfinished.removeAll()
+        warm.removeAll()
     }
 }

@@ -118,6 +118,32 @@ extension Reactor {
         }
     }
 
+    /// Notes that a connection has sent something, and holds memory to send more.
+    func keepWarm(_ connection: Connection) {
+        connection.wasBusy = true
+        guard !connection.isWarm else { return }
+        connection.isWarm = true
+        if warm.isEmpty { coolSoon() }
+        warm.append(connection)
+    }
+
+    /// After a while, takes the memory from those that have sent nothing meanwhile.
+    private func coolSoon() {
+        schedule(at: now.monotonic.advanced(milliseconds: Limits.warmMilliseconds)) { [weak self] _ in
+            guard let self else { return }
+            warm.removeAll { connection in
+                guard !connection.wasBusy || connection.state != .open else {
+                    connection.wasBusy = false
+                    return false
+                }
+                connection.isWarm = false
+                if connection.outbox.isEmpty { connection.outbox.removeAll() }
+                return true
+            }
+            if !warm.isEmpty { coolSoon() }
+        }
+    }
+
     /// Has a connection flushed at the end of the turn.
     func flushLater(_ connection: Connection) { dirty.append(connection) }
 

@@ -87,6 +87,8 @@ enum TLSContext {
         _ = unsafe SSL_CTX_set_options(
             raw, UInt64(bit(30) | bit(17) | bit(22)))
         // Record buffers live only while a record is in flight: 12 KiB less per idle connection.
+        // They are filled with as many records as have come, not with a head and a body of each.
+        _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         let modes = Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_MODE, modes, nil)
     }

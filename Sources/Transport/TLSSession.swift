@@ -71,6 +71,29 @@ import Glibc
         return result == 1 ? .done(0) : step(result)
     }
 
+    /// Keeps OpenSSL's buffers from being freed and made anew for each record, until `endBatch`.
+    @inline(__always)
+    borrowing func beginBatch() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+    }
+
+    /// Frees what buffers are empty.
+    @inline(__always)
+    borrowing func endBatch() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        _ = unsafe SSL_free_buffers(ssl)
+    }
+
+    /// Has the buffer freed by the next record that is sealed.
+    @inline(__always)
+    borrowing func endBatchAfterNext() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+    }
+
+    /// Whether OpenSSL holds octets that it has not opened yet.
+    @inline(__always)
+    var holdsOctets: Bool { unsafe SSL_has_pending(ssl) == 1 }
+
     /// Opens the next record of the staging memory.
     @inline(__always)
     borrowing func read(_ staging: TLSStaging) -> Step {

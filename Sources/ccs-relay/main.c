@@ -355,6 +355,7 @@ int main(int count, char **arguments) {
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                                   | SSL_MODE_ENABLE_PARTIAL_WRITE);
+    SSL_CTX_set_read_ahead(context, 1);  // one read for many records
     SSL_CTX_set_num_tickets(context, 0);
     if (SSL_CTX_use_certificate_chain_file(context, arguments[1]) != 1
         || SSL_CTX_use_PrivateKey_file(context, arguments[2], SSL_FILETYPE_PEM) != 1) {

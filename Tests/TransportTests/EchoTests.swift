@@ -98,6 +98,24 @@ import Testing
         #expect(loop.server.chunks.last == Array("record 9".utf8))
     }
 
+    @Test("an outbox is reused while its connection is busy, and gives its memory back when it falls idle")
+    func warmth() throws {
+        let loop = try Loopback()
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.send("one")
+        #expect(loop.reactor.turns { loop.server.received.count == 3 })
+        #expect(connection.isWarm)
+        connection.send("two")
+        #expect(loop.reactor.turns { loop.server.received.count == 6 })
+        connection.send([UInt8](repeating: 1, count: 100_000))
+        #expect(loop.reactor.turns { loop.server.received.count == 100_006 })
+        #expect(loop.reactor.turns { !connection.isWarm })
+        #expect(loop.reactor.warm.isEmpty)
+        connection.send("three")
+        #expect(loop.reactor.turns { loop.server.received.count == 100_011 })
+    }
+
     @Test("a thousand connections at once")
     func thousand() throws {
         DescriptorLimit.raise()

@@ -32,7 +32,8 @@ class Link: ConnectionDelegate {
     var peerName: String?
     /// Whether the peer has logged in.
     var isLoggedIn = false
-    unowned let host: ReactorHost
+    /// The host outlives its links; a strong reference is the cheapest to follow.
+    let host: ReactorHost
 
     init(kind: Kind, connection: Connection, host: ReactorHost) {
         self.kind = kind
