@@ -52,6 +52,12 @@ import Testing
                 == 0)
     }
 
+    @Test("every metric is counted somewhere")
+    func metricsAreCounted() {
+        let words = Self.words { $0.module == "Server" || $0.module == "Transport" }
+        expectNone(Metric.allCases.filter { !words.contains("\($0)") }.map { "\($0.name) is always 0" })
+    }
+
     @Test("canary: a sample with another default would be seen")
     func canary() { #expect(ConfigPrinter.sample() != ConfigPrinter.sampleWithAllKeys()) }
 }

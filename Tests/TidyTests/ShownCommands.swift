@@ -42,6 +42,8 @@ enum ShownCommands {
         }
         let name = first.split(separator: "/").last.map(String.init) ?? ""
         guard isShown(first), let program = Program.all.first(where: { $0.name == name }) else { return nil }
+        // A picture, not a command.
+        if words.count > 1, words[1].first?.isASCII == false { return nil }
         let end = words.firstIndex {
             ["|", ">", ">>", "&", "&&", "||", "#", "\\", ";", "<", "2>&1"].contains($0) || $0.hasPrefix(">")
                 || $0.hasPrefix("\\")
