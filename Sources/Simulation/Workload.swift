@@ -9,7 +9,8 @@ enum Workload {
         var senders: [SenderID] = []
         for number in 0..<settings.senders {
             let sender = SenderID(UInt64(1_000 + number))
-            let key = DirectPort.digest(UInt64(number))
+            let password = Array("key \(number)".utf8)
+            let key = SimulatedHost.digest(password)
             senders.append(sender)
             world.disk.prepare([
                 .putSender(
@@ -18,7 +19,8 @@ enum Workload {
                 )
             ])
             world.appServers.append(
-                AppServerClient(world, sender: sender, key: key, connections: settings.connectionsPerSender))
+                AppServerClient(
+                    world, sender: sender, password: password, connections: settings.connectionsPerSender))
         }
         for number in 0..<settings.devices {
             let apps = (0..<settings.registrationsPerDevice).map { _ in
@@ -49,7 +51,7 @@ enum Workload {
     /// When everything works again, a little more is sent, which must all get through.
     static func planCalm(_ world: World) {
         for round in 0..<3 {
-            world.after(Int64(20 + 20 * round) * 1_000_000_000) {
+            world.after(Int64(15 + 15 * round) * 1_000_000_000) {
                 for (index, device) in world.devices.enumerated() {
                     let number = 1_000_000 + round * 1_000 + index
                     for (app, sender) in device.senders.enumerated() {

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Sessions
 import Store
 
 /// A whole world in one thread: clients, network, server process, disk and time, all from one seed.
@@ -28,6 +29,8 @@ final class World {
     /// Whether the faults are over.
     private(set) var isCalm = false
     var linkCount = 0
+    /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
+    private(set) var clockWasSet = false
     private var generations: UInt32 = 0
     private(set) var violations: [String] = []
     private var lines: [String] = []
@@ -35,6 +38,10 @@ final class World {
 
     /// The latest wall clock time that ever was: decisions are made before they reach the disk.
     var latestWall: UnixMilliseconds { clock.latestWall }
+
+    /// What all sessions of this world share.
+    private(set) lazy var sessionSettings = SimulatedHost.settings(
+        seed: UInt64(bitPattern: random(0...(.max))), pendingWindow: settings.delivery.pendingWindow)
 
     var faults: Faults { settings.faults }
     var canary: WorldSettings.Canary? { settings.canary }
@@ -54,7 +61,7 @@ final class World {
         planCrash()
         planClockChange()
         at(settings.stormNanoseconds) { [self] in becomeCalm() }
-        let end = settings.stormNanoseconds + 120_000_000_000
+        let end = settings.stormNanoseconds + 90_000_000_000
         while let next = agenda.next, next < end, violations.isEmpty, let work = agenda.removeNext() {
             clock.advance(to: next)
             work()
@@ -109,6 +116,7 @@ final class World {
             // Forward by up to a month, as after a suspension; back by little, as a time server does.
             let step = chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000)
             trace("--- clock set by \(step) ms")
+            clockWasSet = true
             clock.setWall(by: step)
             planClockChange()
         }
@@ -153,14 +161,32 @@ final class World {
 
     /// Connects an app server; nil while nobody listens.
     func openAppServer(_ client: AppServerClient, _ link: AppServerClient.Link) -> (any AppServerPort)? {
-        DirectAppServerPort(self, client, link)
+        switch settings.kind {
+        case .core: DirectAppServerPort(self, client, link)
+        case .sessions: WireAppServerPort(self, client, link)
+        }
     }
 
     /// Connects a device; nil while nobody listens.
     func openDevice(_ client: DeviceClient) -> (any DevicePort)? {
-        let port = DirectDevicePort(self, client)
+        let port: (any DevicePort)? =
+            switch settings.kind {
+            case .core: DirectDevicePort(self, client)
+            case .sessions: WireDevicePort(self, client)
+            }
         if let port { checkers.order.forget(ObjectIdentifier(port)) }
         return port
+    }
+
+    /// The server's end of an app server's connection.
+    func makeAppServerEnd(_ id: ConnectionID, _ pipe: Pipe) -> ServerEnd {
+        SessionEnd(
+            id, self, pipe, AppServerSession(connection: id, settings: sessionSettings, now: clock.now))
+    }
+
+    /// The server's end of a device's connection.
+    func makeDeviceEnd(_ id: ConnectionID, _ pipe: Pipe) -> ServerEnd {
+        SessionEnd(id, self, pipe, DeviceSession(connection: id, settings: sessionSettings, now: clock.now))
     }
 
     /// Asks something that is answered once, or, after a while, not at all.

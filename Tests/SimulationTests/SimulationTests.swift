@@ -51,7 +51,8 @@ import Testing
     @Test("Seeds are read as they are written")
     func lines() {
         #expect(Simulation.Seed(line: "core 17  # why") == Simulation.Seed(.core, 17))
-        #expect(Simulation.Seed(line: "\(Simulation.Seed(.core, .max))") == Simulation.Seed(.core, .max))
+        #expect(
+            Simulation.Seed(line: "\(Simulation.Seed(.sessions, .max))") == Simulation.Seed(.sessions, .max))
         for line in ["", "# core 1", "core", "core x", "cores 1"] {
             #expect(Simulation.Seed(line: line) == nil)
         }

@@ -32,6 +32,22 @@ extension Program {
                 options: [
                     Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000"), reactors,
                 ]),
+            Command(
+                "simulate", "Whole worlds of clients, network, server and disk, each made from a seed.",
+                details: [
+                    "No ccsd is started. Each world has a storm of faults and then a calm in which everything must get where it can; one in which something was wrong is told by its seed, which makes it again."
+                ],
+                options: [
+                    Option(
+                        "--seeds", .integer(1...1_000_000_000), "N",
+                        "How many seeds; each makes a world of every kind.",
+                        preset: "1000, or no end with --minutes"),
+                    Option("--minutes", .integer(1...10_000), "N", "How long."),
+                    Option(
+                        "--first", .integer(1...1_000_000_000_000_000), "SEED", "The first seed.",
+                        preset: "at random"),
+                ],
+                examples: [Example("One world again", "ccs-bench simulate --first 17 --seeds 1")]),
         ],
         options: [
             Option("--ccsd", .path, "PROGRAM", "The ccsd to start.", preset: "the one beside ccs-bench"),

@@ -44,15 +44,18 @@ final class AppServerClient {
 
     private unowned let world: World
     let sender: SenderID
+    let password: [UInt8]
+    /// The digest of the password.
     let key: SecretDigest
     private var links: [Link] = []
     private var queue: [DownstreamDraft] = []
     private var wanted: Int
 
-    init(_ world: World, sender: SenderID, key: SecretDigest, connections: Int) {
+    init(_ world: World, sender: SenderID, password: [UInt8], connections: Int) {
         self.world = world
         self.sender = sender
-        self.key = key
+        self.password = password
+        key = SimulatedHost.digest(password)
         wanted = connections
     }
 

@@ -78,7 +78,7 @@ final class DeviceClient {
             if port == nil, !isAway || world.isCalm { planConnect() }
             return
         }
-        let token = DirectPort.digest(identity.token)
+        let token = SimulatedHost.digest(identity.token)
         world.request(
             { [self] origin in
                 .register(
@@ -105,10 +105,13 @@ final class DeviceClient {
                 .checkIn(
                     CheckIn(
                         origin: origin, claimed: nil, freshDevice: fresh.device, freshToken: fresh.token,
-                        freshDigest: DirectPort.digest(fresh.token), refusesWrongToken: false))
+                        freshDigest: SimulatedHost.digest(fresh.token), refusesWrongToken: false))
             },
             { [self] answer in
-                if case .checkedIn(_, fresh.device, fresh.token) = answer { identity = fresh }
+                // Two may be on their way; the first answer makes the device.
+                if identity == nil, case .checkedIn(_, fresh.device, fresh.token) = answer {
+                    identity = fresh
+                }
                 start()
             })
     }
@@ -122,7 +125,7 @@ final class DeviceClient {
             { [self] origin in
                 .unregister(
                     RegistrationRequest(
-                        origin: origin, device: identity.device, token: DirectPort.digest(identity.token),
+                        origin: origin, device: identity.device, token: SimulatedHost.digest(identity.token),
                         category: category(app), subtype: [], senderText: []))
             },
             { [self] answer in
@@ -205,6 +208,8 @@ final class DeviceClient {
         case .lost:
             self.port = nil
             isOnline = false
+            // Now or never is not said twice.
+            unconfirmed.removeAll { $0.lifetimeSeconds == 0 }
             unacknowledged = [:]
             if identity != nil, !names.contains(where: { $0 == nil }) { planConnect() } else { start() }
         }
@@ -227,6 +232,9 @@ final class DeviceClient {
             if world.chance(1, in: 10) { port.acknowledge([id]) }
         }
     }
+
+    /// The port's acknowledgement covers all that has come on this connection.
+    func acknowledgedAll() { unacknowledged = [:] }
 
     // MARK: Upstream
 

@@ -1,18 +1,6 @@
 import Basics
 import Delivery
 
-/// What both direct ports need.
-enum DirectPort {
-    /// Stands for SHA-256: different for different tokens.
-    static func digest(_ token: UInt64) -> SecretDigest {
-        var octets: [UInt8] = []
-        for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-            octets.append(UInt8(truncatingIfNeeded: token >> shift))
-        }
-        return SecretDigest(octets: octets + [UInt8](repeating: 7, count: 24))
-    }
-}
-
 /// An app server that speaks in events.
 final class DirectAppServerPort: AppServerPort, ClientEnd {
     private unowned let client: AppServerClient
@@ -111,7 +99,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
             .event(
                 .deviceLogin(
                     DeviceLogin(
-                        connection: id, device: device, token: DirectPort.digest(identity.token),
+                        connection: id, device: device, token: SimulatedHost.digest(identity.token),
                         received: received))))
     }
 

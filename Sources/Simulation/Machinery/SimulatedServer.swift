@@ -46,7 +46,7 @@ final class SimulatedServer {
     }
 
     private func planTick(_ partition: Int) {
-        world.after(world.random(100_000_000...500_000_000)) { [self] in
+        world.after(world.random(300_000_000...500_000_000)) { [self] in
             guard isAlive else { return }
             post(.tick, to: partition)
             planTick(partition)

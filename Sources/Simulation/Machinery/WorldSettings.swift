@@ -27,6 +27,8 @@ package struct WorldSettings: Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// Nothing: clients speak in events.
         case core
+        /// The sessions of both protocols, and octets.
+        case sessions
     }
 
     /// What stands between the clients and the core.

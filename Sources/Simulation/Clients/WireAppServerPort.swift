@@ -1,0 +1,176 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// An app server that speaks XMPP: octets in any pieces, stanzas as its own library would write them.
+final class WireAppServerPort: AppServerPort, ClientEnd {
+    private enum Stage {
+        case opened
+        case authenticating
+        case reopened
+        case binding
+        case ready
+    }
+
+    private unowned let client: AppServerClient
+    private unowned let link: AppServerClient.Link
+    private unowned let world: World
+    private var pipe: Pipe?
+    private var stage = Stage.opened
+    private var reader = StanzaReader()
+    /// Who sent what is to be answered.
+    private var origins: [UpstreamHandle: String] = [:]
+
+    init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
+        self.world = world
+        self.client = client
+        self.link = link
+        guard let server = world.server else { return nil }
+        let pipe = world.openPipe(self)
+        pipe.attach(server.accept { world.makeAppServerEnd($0, pipe) })
+        self.pipe = pipe
+    }
+
+    // MARK: Speaking
+
+    private func say(_ text: String) { pipe?.sendToServer(.bytes(Array(text.utf8))) }
+
+    private func sayHeader() {
+        say(
+            "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" "
+                + "xmlns:stream=\"http://etherx.jabber.org/streams\">")
+    }
+
+    private func say(payload: String) {
+        say("<message id=\"\"><gcm xmlns=\"google:mobile:data\">\(payload)</gcm></message>")
+    }
+
+    func login() { sayHeader() }
+
+    func submit(_ draft: DownstreamDraft) {
+        let token = String(decoding: world.sessionSettings.seal.token(for: draft.target), as: UTF8.self)
+        var payload =
+            "{\"to\":\"\(token)\",\"message_id\":\"m\(draft.number)\",\"data\":{\"n\":\"m\(draft.number)\"},"
+            + "\"time_to_live\":\(draft.lifetimeSeconds)"
+        if let key = draft.collapseKey { payload += ",\"collapse_key\":\"k\(key)\"" }
+        if draft.wantsReceipt { payload += ",\"delivery_receipt_requested\":true" }
+        if draft.isDryRun { payload += ",\"dry_run\":true" }
+        say(payload: payload + "}")
+    }
+
+    func settle(_ handle: UpstreamHandle, isRefused: Bool) {
+        guard case .messageID(let id) = handle, let origin = origins[handle] else { return }
+        let type = isRefused ? "nack" : "ack"
+        say(
+            payload: "{\"to\":\"\(origin)\",\"message_id\":\"\(String(decoding: id, as: UTF8.self))\","
+                + "\"message_type\":\"\(type)\"}")
+    }
+
+    func close() {
+        if world.chance(1, in: 2) { say("</stream:stream>") }
+        pipe?.closeByClient()
+        pipe = nil
+    }
+
+    func cut() { pipe?.cut() }
+
+    func lost() {
+        pipe = nil
+        client.hear(.lost, link)
+    }
+
+    // MARK: Hearing
+
+    func received(_ cargo: Cargo) {
+        guard case .bytes(let bytes) = cargo else { return }
+        do throws(XMLFailure) {
+            try read(bytes.raw)
+        } catch { world.fail("wire", "the server sent XML that cannot be read: \(error)") }
+    }
+
+    private func read(_ bytes: RawSpan) throws(XMLFailure) {
+        var offset = 0
+        while pipe != nil {
+            switch try reader.next(bytes, from: &offset) {
+            case .incomplete: return
+            case .opened: break
+            case .closed: break
+            case .element(let element): hear(element)
+            case .message(let message):
+                if message.isError || message.form != .usable {
+                    world.fail("wire", "the server answered a good stanza by a stanza error")
+                } else if let payload = try? JSONValue(parsing: message.payload(in: bytes)) {
+                    hear(payload)
+                } else {
+                    world.fail("wire", "the server sent JSON that cannot be read")
+                }
+            }
+        }
+    }
+
+    private func hear(_ element: Element) {
+        switch (element.name, stage) {
+        case ("features", .opened):
+            stage = .authenticating
+            let plain = Base64.text(
+                [0] + Array("\(client.sender.number)@gcm.googleapis.com".utf8) + [0] + client.password)
+            say("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(plain)</auth>")
+        case ("success", .authenticating):
+            stage = .reopened
+            reader.restart()
+            sayHeader()
+        case ("failure", .authenticating): client.hear(.refusedLogin, link)
+        case ("features", .reopened):
+            stage = .binding
+            say("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
+        case ("iq", .binding):
+            stage = .ready
+            client.hear(.loggedIn, link)
+        default: break
+        }
+    }
+
+    private func hear(_ payload: JSONValue) {
+        let id = payload["message_id"]?.text ?? ""
+        switch payload["message_type"]?.text {
+        case "ack": answered(id, nil)
+        case "nack": answered(id, Self.refusal(payload["error"]?.text ?? ""))
+        case "receipt":
+            guard let number = Number.of(Array((payload["data"]?["original_message_id"]?.text ?? "").utf8))
+            else {
+                return world.fail("wire", "a receipt without the id of its message")
+            }
+            client.hear(.receipt(number: number, handle: handle(id, payload)), link)
+        case nil:
+            guard let number = Number.of(Array(id.utf8)), payload["data"]?["n"]?.text == id else {
+                return world.fail("wire", "an upstream message that nobody sent: \(id)")
+            }
+            client.hear(.upstream(number: number, handle: handle(id, payload)), link)
+        case "control": client.hear(.draining, link)
+        case .some(let other): world.fail("wire", "a message of type \(other)")
+        }
+    }
+
+    private func handle(_ id: String, _ payload: JSONValue) -> UpstreamHandle {
+        let handle = UpstreamHandle.messageID(Array(id.utf8))
+        origins[handle] = payload["from"]?.text ?? ""
+        return handle
+    }
+
+    private func answered(_ id: String, _ refusal: Refusal?) {
+        guard let number = Number.of(Array(id.utf8)) else {
+            return world.fail("wire", "an answer to '\(id)'")
+        }
+        client.hear(.answer(number: number, refusal), link)
+    }
+
+    private static func refusal(_ error: String) -> Refusal {
+        switch error {
+        case "SERVICE_UNAVAILABLE": .unavailable
+        case "DEVICE_UNREGISTERED": .notRegistered
+        case "CONNECTION_DRAINING": .draining
+        default: .internalError
+        }
+    }
+}

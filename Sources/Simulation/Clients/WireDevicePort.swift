@@ -1,0 +1,153 @@
+import Basics
+import Delivery
+import Wire
+
+/// A device that speaks MCS: frames in any pieces, stream acks or selective ones.
+final class WireDevicePort: DevicePort, ClientEnd {
+    private unowned let client: DeviceClient
+    private unowned let world: World
+    private var pipe: Pipe?
+    private var reader = MCS.FrameReader()
+    private var sent: Int32 = 0
+    private var heard: Int32 = 0
+    /// Upstream messages on their way: the frame that carries each.
+    private var onTheWay: [(frame: Int32, number: Int)] = []
+    private var isLoggedIn = false
+    /// Whether it acknowledges by counts, which say that all before has come, or by ids.
+    private let usesStreamAcks: Bool
+
+    init?(_ world: World, _ client: DeviceClient) {
+        self.world = world
+        self.client = client
+        usesStreamAcks = client.number % 2 == 0
+        guard let server = world.server else { return nil }
+        let pipe = world.openPipe(self)
+        pipe.attach(server.accept { world.makeDeviceEnd($0, pipe) })
+        self.pipe = pipe
+    }
+
+    // MARK: Speaking
+
+    private func say(_ write: (inout ByteBuffer) -> Void) {
+        var buffer = ByteBuffer()
+        if sent == 0 { buffer.append(byte: MCS.version) }
+        write(&buffer)
+        sent += 1
+        pipe?.sendToServer(.bytes(buffer.copied()))
+    }
+
+    func login(_ identity: DeviceIdentity, received: [PersistentID]) {
+        var request = MCS.LoginRequest()
+        request.id = Array("chrome-1".utf8)
+        request.domain = Array("mcs.android.com".utf8)
+        request.user = Array("\(identity.device.number)".utf8)
+        request.resource = request.user
+        request.authToken = Array("\(identity.token)".utf8)
+        request.receivedIDs = received.map { Array($0.text.utf8) }
+        say { request.append(to: &$0) }
+    }
+
+    func acknowledge(_ ids: [PersistentID]) {
+        if usesStreamAcks {
+            client.acknowledgedAll()
+            say { MCS.Iq(.streamAck, lastStreamIDReceived: heard).append(to: &$0) }
+        } else {
+            say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
+        }
+    }
+
+    func send(_ draft: UpstreamDraft) {
+        var message = MCS.DataMessage()
+        message.id = draft.messageID
+        message.from = Array("gcm@chrome.com".utf8)
+        message.to = Array("\(draft.sender.number)@gcm.googleapis.com".utf8)
+        message.category = draft.category
+        var body = ByteBuffer()
+        AppData.append(key: "n", value: draft.messageID.raw, to: &body)
+        message.body = body.copied()
+        if !draft.persistentID.isEmpty { message.persistentID = draft.persistentID }
+        message.timeToLive = Int32(clamping: draft.lifetimeSeconds)
+        message.queued = 0
+        say { message.append(to: &$0) }
+        onTheWay.append((sent, draft.number))
+    }
+
+    func close() {
+        if world.chance(1, in: 2) { say { MCS.Close().append(to: &$0) } }
+        pipe?.closeByClient()
+        pipe = nil
+    }
+
+    func cut() { pipe?.cut() }
+
+    func lost() {
+        pipe = nil
+        client.hear(.lost, self)
+    }
+
+    // MARK: Hearing
+
+    func received(_ cargo: Cargo) {
+        guard case .bytes(let bytes) = cargo else { return }
+        var reader = MCS.FrameReader()
+        swap(&reader, &self.reader)
+        do throws(MCSError) {
+            try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
+                heard += 1
+                try hear(tag, message)
+                return pipe != nil
+            }
+        } catch { world.fail("wire", "the server sent a frame that cannot be read: \(error)") }
+        swap(&reader, &self.reader)
+    }
+
+    private func hear(_ tag: UInt8, _ message: RawSpan) throws(MCSError) {
+        switch MCS.Tag(rawValue: tag) {
+        case .loginResponse:
+            let response = try MCS.LoginResponse(decoding: message)
+            if response.error != nil { client.hear(.refusedLogin, self) }
+            confirm(response.lastStreamIDReceived)
+        case .iq:
+            let iq = try MCS.Iq(decoding: message)
+            if case .selectiveAck(let stored) = iq.content, !isLoggedIn {
+                isLoggedIn = true
+                client.hear(.loggedIn(stored: stored), self)
+            }
+            confirm(iq.lastStreamIDReceived)
+        case .dataMessage: try hear(try MCS.DataMessage(decoding: message))
+        case .heartbeatPing:
+            confirm(try MCS.Heartbeat(decoding: message).lastStreamIDReceived)
+            say { MCS.Heartbeat().append(as: .heartbeatAck, to: &$0) }
+        case .heartbeatAck, .close: break
+        default: world.fail("wire", "the server sent a frame of tag \(tag)")
+        }
+    }
+
+    private func hear(_ message: MCS.DataMessage) throws(MCSError) {
+        var pairs: [String: [UInt8]] = [:]
+        try AppData.forEach(in: message.body.raw) { key, value in
+            pairs[String(decoding: [UInt8](copying: key), as: UTF8.self)] = [UInt8](copying: value)
+        }
+        if pairs["message_type"] == Array("send_error".utf8) {
+            if let number = Number.of(pairs["message_id"] ?? []) {
+                onTheWay.removeAll { $0.number == number }
+                client.hear(.upstreamRefused(number: number, mayRetry: false), self)
+            }
+        } else {
+            let id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
+            if id == nil, message.persistentID != nil { world.fail("wire", "a persistent id that is none") }
+            client.hear(.message(number: pairs["n"].flatMap { Number.of($0) }, id), self)
+        }
+        confirm(message.lastStreamIDReceived)
+    }
+
+    /// The server has stored what so many frames held.
+    private func confirm(_ count: Int32?) {
+        guard let count else { return }
+        if count > sent { world.fail("wire", "the server acknowledges frame \(count) of \(sent)") }
+        while let first = onTheWay.first, first.frame <= count {
+            onTheWay.removeFirst()
+            client.hear(.upstreamStored(number: first.number), self)
+        }
+    }
+}

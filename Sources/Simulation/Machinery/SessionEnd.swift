@@ -1,0 +1,140 @@
+import Basics
+import Delivery
+import Sessions
+
+/// A connection with its real session: octets, timers, pressing back, as the host of a reactor does it.
+final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
+    private var session: Session
+    private var io = SessionIO()
+    /// Octets that came while the session does not read.
+    private var unread: [[UInt8]] = []
+    /// When the session is next looked at.
+    private var planned = Int64.max
+    private var isOver = false
+    private var isCongested = false
+
+    init(_ id: ConnectionID, _ world: World, _ pipe: Pipe, _ session: consuming Session) {
+        self.session = session
+        super.init(id, world, pipe)
+        planWake()
+    }
+
+    override func received(_ cargo: Cargo) {
+        guard case .bytes(let bytes) = cargo, !isOver else { return }
+        unread.append(bytes)
+        readOn()
+    }
+
+    private func readOn() {
+        while io.isReading, !isOver, !unread.isEmpty {
+            let bytes = unread.removeFirst()
+            session.receive(bytes.raw, now: world.clock.now, io: &io)
+            carryOut()
+        }
+    }
+
+    override func perform(_ command: SessionCommand) {
+        guard !isOver else { return }
+        session.perform(command, now: world.clock.now, io: &io)
+        carryOut()
+        readOn()
+        congest()
+    }
+
+    override func ended(_ reason: CloseReason) {
+        guard !isOver else { return }
+        isOver = true
+        session.ended(reason, now: world.clock.now, io: &io)
+        tellAll()
+        super.ended(reason)
+    }
+
+    private func carryOut() {
+        if !io.out.isEmpty {
+            pipe.sendToClient(.bytes(io.out.bytes.copied()))
+            io.out.removeAll()
+        }
+        tellAll()
+        if let reason = io.close {
+            io.close = nil
+            pipe.closeByServer()
+            return ended(reason)
+        }
+        planWake()
+    }
+
+    private func tellAll() {
+        let events = io.events
+        io.events = []
+        if !events.isEmpty { world.server?.route(events, from: Int(id.reactor)) }
+    }
+
+    private func planWake() {
+        let deadline = session.deadline.nanoseconds
+        guard deadline < planned else { return }
+        let time = max(deadline, world.clock.nanoseconds)
+        planned = deadline
+        world.at(time) { [self] in
+            guard !isOver, world.server?.connections[id] === self, planned == deadline else { return }
+            planned = .max
+            if session.deadline <= world.clock.now.monotonic {
+                session.wake(now: world.clock.now, io: &io)
+                carryOut()
+                readOn()
+            } else {
+                planWake()
+            }
+        }
+    }
+
+    /// The peer reads too slowly for a while.
+    private func congest() {
+        guard world.faults.congests, !isCongested, !isOver, world.chance(3, in: 100) else { return }
+        isCongested = true
+        session.outboundChanged(isCongested: true, now: world.clock.now, io: &io)
+        carryOut()
+        world.after(world.random(0...5_000_000_000)) { [self] in
+            guard !isOver, world.server?.connections[id] === self else { return }
+            isCongested = false
+            session.outboundChanged(isCongested: false, now: world.clock.now, io: &io)
+            carryOut()
+            readOn()
+        }
+    }
+}
+
+/// What sessions need of a host, without a host.
+enum SimulatedHost {
+    /// Stands for SHA-256: different for different texts.
+    static func digest(_ text: [UInt8]) -> SecretDigest {
+        let low = SipHash(key: (1, 2)).hash128(text.raw)
+        let high = SipHash(key: (3, 4)).hash128(text.raw)
+        var octets: [UInt8] = []
+        for word in [low.0, low.1, high.0, high.1] {
+            for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+                octets.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        return SecretDigest(octets: octets)
+    }
+
+    /// The digest of a device's security token.
+    static func digest(_ token: UInt64) -> SecretDigest { digest(Array("\(token)".utf8)) }
+
+    /// The settings of all sessions of a world.
+    static func settings(seed: UInt64, pendingWindow: Int) -> SessionSettings {
+        let source = Source(seed: seed)
+        var settings = SessionSettings(
+            seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)), digest: { digest($0) },
+            random: { source.next() })
+        settings.pendingWindow = pendingWindow
+        return settings
+    }
+
+    /// Unchecked: a world lives in one thread.
+    private final class Source: @unchecked Sendable {
+        private var random: SeededRandom
+        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+        func next() -> UInt64 { random.next() }
+    }
+}

@@ -1,0 +1,43 @@
+import Basics
+import Catalogue
+import Glibc
+import Simulation
+import Wire
+
+extension Bench {
+    /// Worlds of fresh seeds, until there were enough of them or it took long enough.
+    func simulate() throws(BenchError) {
+        let first = UInt64(invocation.integer("--first") ?? Int.random(in: 1...1 << 40))
+        let most = invocation.integer("--seeds") ?? (invocation.has("--minutes") ? Int.max : 1_000)
+        let minutes = invocation.integer("--minutes") ?? 10_000
+        let start = Now.read().monotonic
+        let end = start.advanced(seconds: minutes * 60)
+        var count = 0
+        var failures: [Simulation.Failure] = []
+        while count < most, Now.read().monotonic < end, failures.count < 10 {
+            for kind in WorldSettings.Kind.allCases {
+                guard let failure = Simulation.run(Simulation.Seed(kind, first + UInt64(count))) else {
+                    continue
+                }
+                failures.append(failure)
+                Terminal.error("\(failure)\n\n")
+            }
+            count += 1
+            if count % 64 == 0 { progress.show("seeds", count, of: min(most, 1_000_000)) }
+        }
+        progress.clear()
+        let worlds = count * WorldSettings.Kind.allCases.count
+        let seconds = Double(Now.read().monotonic.nanoseconds - start.nanoseconds) / 1e9
+        let rate = Double(worlds) / max(0.001, seconds)
+        tell(
+            "\(worlds) worlds from seed \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) a second: "
+                + (failures.isEmpty
+                    ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above"),
+            .object([
+                .init("worlds", .integer(worlds)), .init("first", .integer(Int(first))),
+                .init("per_second", .number(rate)),
+                .init("failed", .array(failures.map { .string("\($0.seed)") })),
+            ]))
+        if !failures.isEmpty { throw BenchError("\(failures.count) worlds went wrong") }
+    }
+}
