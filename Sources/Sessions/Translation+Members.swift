@@ -24,13 +24,14 @@ struct LastMembers {
         }
     }
 
-    subscript(at: Int) -> JSONMember { many.isEmpty ? few[at] : many[at] }
+    @inline(__always)
+    subscript(at: Int) -> JSONMember { many.isEmpty ? few.span[at] : many[at] }
 
     private func place(of member: JSONMember, in reader: borrowing JSONReader) -> Int? {
         let length = member.key.end - member.key.start
         let isPlain = reader.isPlain(member.key)
         for at in 0..<count {
-            let other = few[at].key
+            let other = few.span[at].key
             if isPlain, reader.isPlain(other) {
                 guard other.end - other.start == length else { continue }
                 if reader.raw(other).equals(reader.raw(member.key)) { return at }

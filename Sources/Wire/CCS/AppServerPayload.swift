@@ -62,8 +62,10 @@ package struct AppServerPayload: ~Escapable {
     }
 
     /// The value of a field; nil if absent or null.
+    @inline(__always)
     package subscript(field: PayloadField) -> JSONSlice? {
-        let place = places[field.rawValue]
+        // Through the span: the subscript of the array itself copies all of it first.
+        let place = places.span[field.rawValue]
         return place.start < 0 ? nil : place
     }
 
