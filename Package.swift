@@ -83,11 +83,21 @@ let package = Package(
         tests("Server", ["Server", "Catalogue", "Basics", "Store", "Delivery"]),
         tests("Client", ["Client", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
-        tests("Transcript", ["Sessions", "Wire", "Delivery", "Basics"]),
+        // How transcripts are written, for all that play them.
+        .target(
+            name: "TranscriptNotation", dependencies: ["Basics"], path: "Tests/TranscriptTests/Notation",
+            swiftSettings: strict),
+        .testTarget(
+            name: "TranscriptTests",
+            dependencies: ["TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics"],
+            exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         tests(
             "Daemon",
-            ["ccsd", "ccsctl", "ccs-device", "Client", "Wire", "Basics", "Transport", "Catalogue"]),
+            [
+                "ccsd", "ccsctl", "ccs-device", "Client", "Wire", "Basics", "Transport", "Catalogue",
+                "TranscriptNotation",
+            ]),
         tests("Tidy", ["Catalogue", "Basics"]),
     ]
 )

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import TranscriptNotation
 import Wire
 
 /// Transcripts of app servers: one `S:` line is one record, events and commands are words and `name=value`.
@@ -21,6 +22,9 @@ struct AppServerDialect: TranscriptDialect {
             values["TOKEN\(number == 1 ? "" : String(number))"] = String(
                 decoding: Self.seal.token(for: Self.name(number)), as: UTF8.self)
         }
+        // The core knows these two as unregistered and as another sender's.
+        values["GONE"] = String(decoding: Self.seal.token(for: Self.name(4)), as: UTF8.self)
+        values["FOREIGN"] = String(decoding: Self.seal.token(for: Self.name(5)), as: UTF8.self)
         values["STREAM"] =
             #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
         values["MECHANISMS"] =

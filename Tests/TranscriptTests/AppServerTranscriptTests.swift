@@ -1,4 +1,5 @@
 import Testing
+import TranscriptNotation
 
 private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
     try TranscriptRunner.run(transcript, AppServerDialect(), split) { dialect, now in
@@ -10,7 +11,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
     @Test("every transcript of app servers, whole and in pieces", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "appserver")
-        #expect(transcripts.count >= 40)
+        #expect(transcripts.count >= 150)
         for transcript in transcripts {
             do {
                 try run(transcript, split)
@@ -22,7 +23,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
 
     @Test("canary: one wrong byte in any expected line fails the transcript")
     func canary() throws {
-        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "golden.txt" })
+        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "00-golden.play" })
         try run(golden, .whole)
         for (at, line) in golden.lines.enumerated() where ["S:", ">>", "!!"].contains(line.mark) {
             var wrong = golden
@@ -41,7 +42,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
 
     @Test("canary: a session that never hears its last byte fails the transcript")
     func cutCanary() throws {
-        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "golden.txt" })
+        let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "00-golden.play" })
         // The last write is the farewell after ours, which nobody reads.
         let last = golden.lines.lastIndex { $0.mark == "C:" }
         for (at, line) in golden.lines.enumerated() where line.mark == "C:" && at != last {

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import TranscriptNotation
 import Wire
 
 /// Transcripts of devices: one line is one message, `version 41`, or `hex` with octets (Fixtures/transcripts/device/README.md).

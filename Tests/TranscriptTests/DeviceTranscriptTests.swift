@@ -1,4 +1,5 @@
 import Testing
+import TranscriptNotation
 
 @Suite struct DeviceTranscriptTests {
     @Test("every transcript of devices, whole and in pieces", arguments: TranscriptSplit.usual)

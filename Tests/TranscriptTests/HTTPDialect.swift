@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import TranscriptNotation
 
 /// Transcripts of HTTP: one `S:` line is one answer, events and commands are words and `name=value`.
 struct HTTPDialect: TranscriptDialect {

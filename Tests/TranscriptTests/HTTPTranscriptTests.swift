@@ -1,4 +1,5 @@
 import Testing
+import TranscriptNotation
 
 @Suite struct HTTPTranscriptTests {
     private func play(_ transcript: Transcript, _ split: TranscriptSplit) throws {

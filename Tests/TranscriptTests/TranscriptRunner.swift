@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import TranscriptNotation
 
 /// What the runner must know of one protocol.
 protocol TranscriptDialect {

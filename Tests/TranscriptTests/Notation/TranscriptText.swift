@@ -1,0 +1,123 @@
+import Basics
+
+/// The text of a transcript's line: visible signs for what cannot be seen, and `$(…)` for values.
+package struct TranscriptText {
+    /// Values by name, those given and those captured.
+    package var values: [String: String] = [:]
+
+    /// No values yet.
+    package init() {}
+
+    private enum Part {
+        case literal([UInt8])
+        case capture(name: String, shape: String?)
+    }
+
+    private static let signs: [Character: [UInt8]] = [
+        "⏎": [0x0A], "␍": [0x0D], "⇥": [0x09], "␠": [0x20], "␀": [0x00],
+    ]
+
+    /// The bytes of a line that is sent; every name must have a value.
+    package func bytes(_ text: String) throws -> [UInt8] {
+        try parts(text).flatMap { part in
+            switch part {
+            case .literal(let bytes): return bytes
+            case .capture(let name, _): throw Unbound(name: name)
+            }
+        }
+    }
+
+    /// Whether what came is what a line expects; names without a value take what stands in their place.
+    package mutating func matches(_ expected: String, _ actual: [UInt8]) throws -> Bool {
+        let parts = try parts(expected)
+        var rest = actual[...]
+        for (at, part) in parts.enumerated() {
+            switch part {
+            case .literal(let bytes):
+                guard rest.starts(with: bytes) else { return false }
+                rest = rest.dropFirst(bytes.count)
+            case .capture(let name, let shape):
+                var length = rest.count
+                if at + 1 < parts.count, case .literal(let next) = parts[at + 1] {
+                    guard let found = Self.offset(of: next, in: rest) else { return false }
+                    length = found
+                }
+                let value = String(decoding: rest.prefix(length), as: UTF8.self)
+                guard fits(value, shape) else { return false }
+                if name != "_" { values[name] = value }
+                rest = rest.dropFirst(length)
+            }
+        }
+        return rest.isEmpty
+    }
+
+    /// A line as it would have to be written.
+    package static func shown(_ bytes: [UInt8]) -> String {
+        if bytes == [0x20] { return "␠" }
+        return String(decoding: bytes, as: UTF8.self).replacing("\n", with: "⏎")
+    }
+
+    /// A name that has no value yet.
+    package struct Unbound: Error { let name: String }
+
+    private func parts(_ text: String) throws -> [Part] {
+        var parts: [Part] = []
+        var literal: [UInt8] = []
+        var rest = text[...]
+        while let character = rest.first {
+            if rest.hasPrefix("$("), let close = rest.firstIndex(of: ")") {
+                let inner = String(rest[rest.index(rest.startIndex, offsetBy: 2)..<close])
+                rest = rest[rest.index(after: close)...]
+                if let value = value(of: inner) {
+                    literal.append(contentsOf: value)
+                } else {
+                    let words = inner.split(separator: ":", maxSplits: 1).map(String.init)
+                    parts.append(.literal(literal))
+                    parts.append(.capture(name: words.first ?? "_", shape: words.count > 1 ? words[1] : nil))
+                    literal = []
+                }
+                continue
+            }
+            literal.append(contentsOf: Self.signs[character] ?? Array(String(character).utf8))
+            rest = rest.dropFirst()
+        }
+        parts.append(.literal(literal))
+        return parts
+    }
+
+    private func value(of inner: String) -> [UInt8]? {
+        let words = inner.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
+            String.init)
+        switch words[0] {
+        case "plain" where words.count > 1:
+            let message = Array(words.dropFirst().joined(separator: ":").utf8).map { $0 == 0x7C ? 0 : $0 }
+            return Array(Base64.text(message).utf8)
+        case "repeat" where words.count > 2:
+            return Array(String(repeating: words[2], count: Int(words[1]) ?? 0).utf8)
+        case "hex" where words.count > 1: return Hex.bytes(words[1])
+        default: return values[words[0]].map { Array($0.utf8) }
+        }
+    }
+
+    private func fits(_ value: String, _ shape: String?) -> Bool {
+        switch shape {
+        case "NEW16": fits(value, "HEX16") && !values.values.contains(value)
+        case "HEX16":
+            value.utf8.count == 16 && value.utf8.allSatisfy { Hex.value(of: $0) != nil && $0 < 0x60 }
+        case "HEX8":
+            value.utf8.count == 8 && value.utf8.allSatisfy { Hex.value(of: $0) != nil && $0 < 0x60 }
+        case "MILLIS": value.utf8.count == 13 && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        default: true
+        }
+    }
+
+    private static func offset(of needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
+        guard !needle.isEmpty else { return bytes.count }
+        var at = bytes.startIndex
+        while at + needle.count <= bytes.endIndex {
+            if bytes[at..<at + needle.count].elementsEqual(needle) { return at - bytes.startIndex }
+            at += 1
+        }
+        return nil
+    }
+}
