@@ -4,7 +4,7 @@ import Wire
 
 /// The server's end of a device link: login, messages both ways, acknowledgements and heartbeats (mcs-device 1 to 4).
 ///
-/// It writes one record per frame. Frames are counted from 1 in each direction; the counts are the stream ids in which both
+/// Frames are counted from 1 in each direction; the counts are the stream ids in which both
 /// sides acknowledge (mcs-device 3.2).
 package struct DeviceSession: ~Copyable, ProtocolSession {
     /// How far the conversation is.
@@ -217,7 +217,7 @@ extension DeviceSession {
         io.close = reason
     }
 
-    /// Counts a frame that was written, and ends its record.
+    /// Counts a frame that was written.
     mutating func endFrame(io: inout SessionIO) {
         outgoing += 1
         // The greeting has a record of its own. Later frames of one turn share one, and its cost: clients read a stream.

@@ -53,6 +53,9 @@ struct DeviceDialect: TranscriptDialect {
         return buffer.copied()
     }
 
+    /// Devices read a stream of frames, whatever the records are.
+    var recordsMatter: Bool { false }
+
     mutating func units(of sent: [[UInt8]]) throws -> [[UInt8]] {
         var units: [[UInt8]] = []
         for record in sent {

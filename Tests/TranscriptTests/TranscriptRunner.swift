@@ -5,6 +5,8 @@ import TranscriptNotation
 
 /// What the runner must know of one protocol.
 protocol TranscriptDialect {
+    /// Whether a client takes each record for a unit, so that every one must be ended.
+    var recordsMatter: Bool { get }
     /// Values that every transcript may use.
     var values: [String: String] { get }
     /// A `%` line: a setting.
@@ -17,6 +19,10 @@ protocol TranscriptDialect {
     func shown(_ event: Event) -> String
     /// The command of a `<<` line; nil if there is no such command.
     func command(_ line: String) throws -> SessionCommand?
+}
+
+extension TranscriptDialect {
+    var recordsMatter: Bool { true }
 }
 
 /// Runs a transcript against a session and compares each record and event.
@@ -159,7 +165,9 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
             records.append(Array(bytes[start..<end]))
             start = end
         }
-        if start < bytes.count {
+        if start < bytes.count, !dialect.recordsMatter {
+            records.append(Array(bytes[start...]))
+        } else if start < bytes.count {
             throw TranscriptFailure(transcript: transcript.name, line: 0, what: "a record was not ended")
         }
         io.out.removeAll()
