@@ -59,6 +59,20 @@ package enum Limits {
     package static let payloadBytes = 4_096
     /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
     package static let lifetimeSeconds = 2_419_200
+    /// Messages that one device may be sent in a minute, and at once (FCM).
+    package static let deviceMessagesPerMinute = 240
+    /// Messages that one device may be sent in an hour (FCM).
+    package static let deviceMessagesPerHour = 5_000
+    /// Messages with collapse key for one app of one device at once, where they are throttled (FCM).
+    package static let collapsibleBurst = 20
+    /// Seconds in which one of them comes back (FCM).
+    package static let collapsibleRefillSeconds = 180
+    /// Upstream messages of one device in a minute, and at once (FCM).
+    package static let deviceUpstreamPerMinute = 1_000
+    /// Upstream messages to one sender in a minute, and at once (FCM).
+    package static let senderUpstreamPerMinute = 1_500_000
+    /// Highest rate that may be configured: beyond it there is none.
+    package static let highestRate = 100_000_000
     /// Seconds an upstream message lives at most, and by default: one day (FCM).
     package static let upstreamLifetimeSeconds = 86_400
     /// Octets of a collapse key.

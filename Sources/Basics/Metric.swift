@@ -73,7 +73,8 @@ package enum Metric: Int, CaseIterable, Sendable {
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
         "conflict",
         "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
-        "package_mismatch", "device_rate_exceeded", "topic_rate_exceeded", "unavailable", "internal_error",
+        "package_mismatch", "device_rate_exceeded", "sender_rate_exceeded", "topic_rate_exceeded",
+        "unavailable", "internal_error",
         "draining",
     ]
 

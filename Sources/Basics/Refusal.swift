@@ -35,6 +35,8 @@ package enum Refusal: Error, Sendable, Equatable {
     // State.
     /// Too many messages to one device.
     case deviceRateExceeded
+    /// Too many messages of one sender.
+    case senderRateExceeded
     /// Too many messages to one topic.
     case topicRateExceeded
     /// The store cannot take it now.
@@ -61,6 +63,7 @@ package enum Refusal: Error, Sendable, Equatable {
         case .notRegistered: "not_registered"
         case .packageMismatch: "package_mismatch"
         case .deviceRateExceeded: "device_rate_exceeded"
+        case .senderRateExceeded: "sender_rate_exceeded"
         case .topicRateExceeded: "topic_rate_exceeded"
         case .unavailable: "unavailable"
         case .internalError: "internal_error"
@@ -71,7 +74,9 @@ package enum Refusal: Error, Sendable, Equatable {
     /// Whether the same message may succeed later, so that its id must be free again (ccs-xmpp 6).
     package var isRetryable: Bool {
         switch self {
-        case .deviceRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining: true
+        case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+            .draining:
+            true
         default: false
         }
     }

@@ -11,6 +11,10 @@ struct RegistrationState {
     var keyed = 0
     /// The batch that stores it, while it is on its way.
     var batch: UInt64?
+    /// What is left of the rate of messages with collapse key.
+    var bucket = TokenBucket()
+    /// Whether it waits to be told that it may have one more.
+    var isDue = false
 
     init(_ registration: Registration, batch: UInt64? = nil) {
         self.registration = registration
@@ -43,7 +47,9 @@ struct DeviceLink {
     let connection: ConnectionID
     var mode = Mode.accepting
     /// Everything stored up to here has been handed over or need not be.
-    var cursor = Sequence(0)
+    var cursor = Sequence(0) { didSet { given = max(given, cursor) } }
+    /// The farthest that `cursor` has been.
+    private(set) var given = Sequence(0)
     /// Its outbound octets pile up.
     var isCongested = false
     /// Messages handed over and not acknowledged.
@@ -75,6 +81,8 @@ final class DeviceEntry {
     /// Events that came before the state was there.
     var waiting: [Event] = []
     var record: DeviceRecord?
+    /// What is left of its rates; full again when it comes back into memory.
+    var buckets = DeviceBuckets()
     /// By number.
     var registrations: [RegistrationState] = []
     var mailbox = Mailbox()
@@ -146,23 +154,46 @@ final class DeviceEntry {
     /// The connection is gone: what it had not acknowledged waits again.
     func unlink() {
         guard link != nil else { return }
-        for at in mailbox.slots.indices where mailbox.slots[at].state == .sent {
-            setState(.waiting, at: at)
+        for at in mailbox.slots.indices {
+            let state = mailbox.slots[at].state
+            if state == .sent || state == .held { setState(.waiting, at: at) }
         }
         link = nil
+    }
+
+    /// Goes back so that everything from a message on is read again; what has been sent is not sent again.
+    func rewind(before sequence: Sequence) {
+        guard let link, sequence <= link.cursor else { return }
+        self.link?.cursor = Sequence(sequence.number &- 1)
+        // The page that is under way begins too late.
+        if case .loading = link.mode { self.link?.mode = .queued }
     }
 
     /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
     func take(_ state: DeviceState) {
         record = state.record
-        registrations = state.registrations.map { RegistrationState($0) }
+        let old = (registrations: registrations, mailbox: mailbox)
+        registrations = state.registrations.map { known in
+            var fresh = RegistrationState(known)
+            if let before = old.registrations.first(where: { $0.registration.name == known.name }) {
+                fresh.bucket = before.bucket
+                fresh.isDue = before.isDue
+            }
+            return fresh
+        }
         mailbox.removeAll()
         link?.unacknowledged = 0
         for entry in state.mailbox {
             guard let at = index(of: entry.registration) else { continue }
-            append(MailboxSlot(entry: entry, isStored: true), registrationAt: at)
-            if let link, entry.sequence <= link.cursor {
-                setState(.sent, at: mailbox.slots.count - 1)
+            let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }
+            append(
+                MailboxSlot(entry: entry, isStored: true, isCounted: before?.isCounted ?? false),
+                registrationAt: at)
+            guard let link, entry.sequence <= link.given else { continue }
+            switch before?.state {
+            case .held: setState(.held, at: mailbox.slots.count - 1)
+            case .waiting: rewind(before: entry.sequence)
+            case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1)
             }
         }
         phase = .ready

@@ -21,6 +21,12 @@ package struct Dispatcher: ~Copyable {
     /// What the turn that runs has gathered besides its changes.
     var turn = BatchRecord()
     var sweep = Sweep()
+    /// Messages that wait for the rate of their app.
+    var held = DueQueue()
+    /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
+    var senderBuckets: [SenderID: TokenBucket] = [:]
+    /// That share.
+    let senderRate: Rate
 
     /// A partition with nothing in memory, of so many; `seed` gives the salt, `hashKey` keys the tables.
     package init(
@@ -31,6 +37,7 @@ package struct Dispatcher: ~Copyable {
         self.partition = partition
         partitions = count
         self.settings = settings
+        senderRate = settings.rates.sender.share(of: count)
         var random = SeededRandom(seed: seed)
         salt = UInt32(truncatingIfNeeded: random.next())
         sequences = SequenceSource(floor: settings.sequenceFloor)

@@ -52,8 +52,7 @@ extension Dispatcher {
             if message.expiresAt <= now.wall {
                 remove(at: at, of: entry, reason: .expired, &effects)
             } else {
-                deliver(message, at: at, to: entry, &effects)
-                hasDelivered = true
+                hasDelivered = deliver(message, at: at, to: entry, now, &effects) || hasDelivered
             }
         }
         // All that was confirmed before the question is in the answer, or no longer there.
@@ -109,21 +108,24 @@ extension Dispatcher {
         guard message.expiresAt > now.wall else {
             return remove(at: at, of: entry, reason: .expired, &effects)
         }
-        deliver(message, at: at, to: entry, &effects)
+        _ = deliver(message, at: at, to: entry, now, &effects)
     }
 
-    /// Hands a stored message to the device's connection.
+    /// Hands a stored message to the device's connection, unless it is held back; whether it did.
     private mutating func deliver(
-        _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ effects: inout Effects
-    ) {
-        guard let link = entry.link, let at = entry.index(of: message.registration) else { return }
+        _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ now: Now,
+        _ effects: inout Effects
+    ) -> Bool {
+        guard let link = entry.link, let at = entry.index(of: message.registration) else { return false }
         guard link.unacknowledged < settings.unacknowledgedPerDevice else {
             effects.commands.append((link.connection, .close(.tooManyUnacknowledged)))
             entry.link?.mode = .closing
-            return
+            return false
         }
+        guard !isHeldBack(at: index, of: entry, registrationAt: at, now.monotonic) else { return false }
         entry.setState(.sent, at: index)
         send(message, isStored: true, entry, registrationAt: at, link.connection, &effects)
+        return true
     }
 
     /// Writes the frame of a message.

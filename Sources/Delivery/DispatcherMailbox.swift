@@ -9,13 +9,15 @@ extension Dispatcher {
         guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
         let origin = submission.origin
         do {
-            let at = try check(submission, entry, effects)
+            let at = try check(submission, entry, now.monotonic, effects)
             if submission.isDryRun {
                 effects.commands.append(
                     (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
             } else if submission.lifetimeSeconds <= 0 {
+                count(submission, entry, now.monotonic)
                 passOn(submission, at: at, entry, now, &effects)
             } else {
+                count(submission, entry, now.monotonic)
                 store(submission, at: at, entry, now, &effects)
             }
         } catch {
@@ -27,7 +29,8 @@ extension Dispatcher {
 
     /// Whether it may be accepted (ccs-xmpp 3.4, from step 8): the place of its registration.
     private func check(
-        _ submission: borrowing Submission, _ entry: DeviceEntry, _ effects: borrowing Effects
+        _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant,
+        _ effects: borrowing Effects
     ) throws(Refusal) -> Int {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
         guard entry.registrations[at].registration.sender == submission.sender else {
@@ -38,10 +41,26 @@ extension Dispatcher {
         {
             throw .packageMismatch
         }
+        guard entry.buckets.allowsMessage(settings.rates, now) else { throw .deviceRateExceeded }
+        if senderRate.isLimited,
+            senderBuckets[submission.sender]?.allows(senderRate, now: now) == false
+        {
+            throw .senderRateExceeded
+        }
         if submission.lifetimeSeconds > 0, !submission.isDryRun, isOverloaded(effects) {
             throw .unavailable
         }
         return at
+    }
+
+    /// Notes a message that is accepted with the rates it counts for.
+    private mutating func count(
+        _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant
+    ) {
+        entry.buckets.takeMessage(settings.rates, now)
+        if senderRate.isLimited {
+            senderBuckets[submission.sender, default: TokenBucket()].take(senderRate, now: now)
+        }
     }
 
     /// Now or never: delivered if the device is there, and answered at once either way.
@@ -67,7 +86,7 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         if let key = submission.collapseKey {
-            makeRoom(for: key, registrationAt: at, entry, &effects)
+            makeRoom(for: key, registrationAt: at, entry, now.monotonic, &effects)
         }
         turn.waiters.append(
             .submission(submission.origin, entry, mutation: effects.mutations.count))
@@ -109,11 +128,13 @@ extension Dispatcher {
 
     /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).
     private mutating func makeRoom(
-        for key: [UInt8], registrationAt at: Int, _ entry: DeviceEntry, _ effects: inout Effects
+        for key: [UInt8], registrationAt at: Int, _ entry: DeviceEntry, _ now: Instant,
+        _ effects: inout Effects
     ) {
         guard entry.registrations[at].keyed > 0 else { return }
         let number = entry.registrations[at].registration.name.number
         var waiting: [Sequence] = []
+        var held: [Sequence] = []
         var index = 0
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
@@ -128,11 +149,16 @@ extension Dispatcher {
                 continue
             }
             if slot.state == .waiting { waiting.append(slot.entry.sequence) }
+            if slot.state == .held { held.append(slot.entry.sequence) }
             index += 1
         }
         let surplus = waiting.count + 1 - cap(entry, offline: settings.collapseKeys)
-        guard surplus > 0 else { return }
-        for sequence in waiting.prefix(surplus) {
+        var leaving = Array(waiting.prefix(max(0, surplus)))
+        // Those that wait for the rate of a device that is there are as few.
+        if !entry.registrations[at].bucket.allows(settings.rates.collapsible, now: now) {
+            leaving += held.prefix(max(0, held.count + 1 - settings.collapseKeys))
+        }
+        for sequence in leaving {
             guard let index = entry.mailbox.index(of: sequence) else { continue }
             remove(at: index, of: entry, reason: .discarded, &effects)
         }

@@ -60,6 +60,7 @@ extension Dispatcher {
 
     mutating func replaceDirectory(_ directory: SenderDirectory, _ effects: inout Effects) {
         self.directory = directory
+        if senderRate.isLimited { senderBuckets = senderBuckets.filter { directory[$0.key] != nil } }
         for entry in senders.all {
             if let record = directory[entry.sender], !record.isSuspended { continue }
             for at in entry.sessions.indices {

@@ -99,6 +99,7 @@ extension Dispatcher {
             sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
             effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))
         }
+        tickHeld(now, &effects)
         tickSenders(now, &effects)
     }
 }

@@ -21,6 +21,9 @@ extension Dispatcher {
         guard entry.waitingUpstream(of: upstream.category) < settings.waitingUpstream else {
             return refuse(upstream.origin, .tooMany, &effects)
         }
+        guard entry.buckets.takeUpstream(settings.rates, now.monotonic) else {
+            return refuse(upstream.origin, .tooMany, &effects)
+        }
         entry.countWaiting(name.number, by: 1)
         effects.forwards.append(.upstreamResolved(upstream, from: name))
     }
@@ -50,6 +53,10 @@ extension Dispatcher {
             return refuse(upstream, name, .invalidParameters, &effects)
         }
         let entry = senders.entry(upstream.sender)
+        guard entry.bucket.allows(settings.rates.senderUpstream, now: now.monotonic) else {
+            return refuse(upstream, name, .tooMany, &effects)
+        }
+        entry.bucket.take(settings.rates.senderUpstream, now: now.monotonic)
         let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.upstreamLifetimeSeconds)
         let message = StoredUpstream(
             sender: upstream.sender, sequence: sequences.next(now), from: name,

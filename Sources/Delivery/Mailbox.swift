@@ -6,6 +6,8 @@ struct MailboxSlot {
     enum State: UInt8 {
         /// Not handed to the present connection.
         case waiting
+        /// Not handed to the present connection until its app may have one more.
+        case held
         /// Handed to the present connection, not acknowledged.
         case sent
         /// The device has it; it goes as soon as the receipt is on disk.
@@ -16,6 +18,8 @@ struct MailboxSlot {
     var state = State.waiting
     /// Whether the store has said that it is on disk.
     var isStored: Bool
+    /// Whether the rate of its app has been charged for it.
+    var isCounted = false
 
     /// Whether it counts towards the cap of messages without collapse key.
     var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
@@ -55,6 +59,9 @@ struct Mailbox {
 
     /// Notes that the store has it.
     mutating func setStored(at index: Int) { slots[index].isStored = true }
+
+    /// Notes that the rate of its app has been charged for it.
+    mutating func setCounted(at index: Int) { slots[index].isCounted = true }
 
     /// Moves a message to another state.
     mutating func setState(_ state: MailboxSlot.State, at index: Int) { slots[index].state = state }

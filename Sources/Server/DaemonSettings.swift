@@ -1,3 +1,5 @@
+import Basics
+import Delivery
 import Glibc
 
 extension Configuration {
@@ -12,5 +14,18 @@ extension Configuration {
         Drainer.Pace(
             graceMilliseconds: Int64(drainGraceSeconds) * 1_000,
             spreadMilliseconds: Int64(drainSpreadSeconds) * 1_000)
+    }
+
+    /// How much a device, an app or a sender may send or be sent.
+    var rates: Rates {
+        var rates = Rates()
+        rates.deviceShort = Rate(deviceMessagesPerMinute, perSeconds: 60)
+        rates.deviceLong = Rate(deviceMessagesPerHour, perSeconds: 3_600)
+        rates.sender = Rate(senderMessagesPerMinute, perSeconds: 60)
+        rates.collapsible = Rate(
+            collapsibleBurst, perSeconds: max(1, collapsibleBurst) * collapsibleRefillSeconds)
+        rates.deviceUpstream = Rate(deviceUpstreamPerMinute, perSeconds: 60)
+        rates.senderUpstream = Rate(senderUpstreamPerMinute, perSeconds: 60)
+        return rates
     }
 }

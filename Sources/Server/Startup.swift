@@ -150,6 +150,7 @@ struct Startup: ~Copyable {
     ) -> [ReactorHost] {
         var settings = DeliverySettings()
         settings.pendingWindow = configuration.pendingWindow
+        settings.rates = configuration.rates
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         return reactors.enumerated().map { index, reactor in
             var dispatcher = Dispatcher(

@@ -96,6 +96,9 @@ final class DaemonTarget: Target {
                 "--app-server-preproduction-port", "0", "--device-port", "0", "--https-port", "0",
                 "--reactors",
                 "\(reactors)", "--log-level", "warning",
+                // What is measured is the server, not its bounds.
+                "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
+                "--device-upstream-per-minute", "0",
             ], errorFile: bench.scratch + "/ccsd.log")
         return child
     }

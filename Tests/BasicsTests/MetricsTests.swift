@@ -69,7 +69,8 @@ import Testing
             .tooLarge(field: "", octets: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
             .repeatedMessageID, .badAck(field: ""), .invalidToken, .senderMismatch, .notRegistered,
             .packageMismatch,
-            .deviceRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
+            .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+            .draining,
         ]
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))

@@ -33,7 +33,7 @@ extension RandomWorld {
                 }
                 appServers[at].outstanding = []
             }
-            bench.advance(milliseconds: 1)
+            bench.advance(milliseconds: isThrottled ? 500 : 1)
         }
         bench.settle()
         if !waiting.isEmpty { problems.append("\(waiting.count) submissions never answered") }

@@ -16,6 +16,8 @@ final class RandomWorld {
         /// Received and not known to be settled: named at the next login.
         var remembered: [PersistentID] = []
         var lastSequence = Sequence(0)
+        /// Handed over on this connection.
+        var handed: Set<Sequence> = []
         var registrations: [RegistrationName]
     }
     struct AppServerClient {
@@ -39,12 +41,16 @@ final class RandomWorld {
     var nextTicket: UInt32 = 1
     var failures = true
     let window: Int
+    /// Whether messages with collapse key are held back, and may be overtaken.
+    let isThrottled: Bool
 
     init(seed: UInt64) {
+        isThrottled = seed % 3 == 1
         random = SeededRandom(seed: seed)
         var settings = DeliverySettings()
         settings.mailboxPage = Int.random(in: 1...6, using: &random)
         settings.pendingWindow = Int.random(in: 1...5, using: &random)
+        if isThrottled { settings.rates.collapsible = Rate(2, perSeconds: 8) }
         settings.storedMessages = 6
         settings.collapseKeys = 2
         settings.idleDevicesInMemory = 1
@@ -126,7 +132,10 @@ final class RandomWorld {
         if delivery.message.device != devices[at].device { problems.append("delivery to the wrong device") }
         guard delivery.isStored else { return }
         let id = delivery.message.persistentID
-        if id.sequence <= devices[at].lastSequence { problems.append("out of order or twice: \(id.text)") }
+        if !devices[at].handed.insert(id.sequence).inserted { problems.append("twice: \(id.text)") }
+        if !isThrottled, id.sequence <= devices[at].lastSequence {
+            problems.append("out of order: \(id.text)")
+        }
         if delivery.message.expiresAt <= bench.now.wall { problems.append("delivered after its time") }
         devices[at].lastSequence = id.sequence
         devices[at].unacknowledged.append(id)
@@ -240,6 +249,7 @@ final class RandomWorld {
         devices[at].isCongested = false
         devices[at].unacknowledged = []
         devices[at].lastSequence = Sequence(0)
+        devices[at].handed = []
     }
 
     private func acknowledge() {

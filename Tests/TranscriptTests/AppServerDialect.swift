@@ -139,7 +139,7 @@ struct AppServerDialect: TranscriptDialect {
     private static let refusals: [String: Refusal] = Dictionary(
         uniqueKeysWithValues: [
             .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
-            .topicRateExceeded, .unavailable, .internalError, .draining,
+            .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }
 

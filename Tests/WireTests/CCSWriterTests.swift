@@ -52,6 +52,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.invalidToken, "BAD_REGISTRATION"), (.senderMismatch, "BAD_REGISTRATION"),
             (.notRegistered, "DEVICE_UNREGISTERED"), (.packageMismatch, "INVALID_JSON"),
             (.deviceRateExceeded, "DEVICE_MESSAGE_RATE_EXCEEDED"),
+            (.senderRateExceeded, "SERVICE_UNAVAILABLE"),
             (.topicRateExceeded, "TOPICS_MESSAGE_RATE_EXCEEDED"), (.unavailable, "SERVICE_UNAVAILABLE"),
             (.internalError, "INTERNAL_SERVER_ERROR"), (.draining, "CONNECTION_DRAINING"),
         ] as [(Refusal, String)])

@@ -23,6 +23,13 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case drainGraceSeconds = "drain_grace_seconds"
     case drainSpreadSeconds = "drain_spread_seconds"
     case shutdownSeconds = "shutdown_seconds"
+    case deviceMessagesPerMinute = "device_messages_per_minute"
+    case deviceMessagesPerHour = "device_messages_per_hour"
+    case senderMessagesPerMinute = "sender_messages_per_minute"
+    case collapsibleBurst = "collapsible_burst"
+    case collapsibleRefillSeconds = "collapsible_refill_seconds"
+    case deviceUpstreamPerMinute = "device_upstream_per_minute"
+    case senderUpstreamPerMinute = "sender_upstream_per_minute"
     case strictAcks = "strict_acks"
     case controlMessageID = "control_message_id"
     case lenientTimeToLive = "lenient_time_to_live"
@@ -60,5 +67,6 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     private static let table: [ConfigKey: Entry] =
         places
         .merging(runtime) { first, _ in first }
+        .merging(rates) { first, _ in first }
         .merging(protocols) { first, _ in first }
 }

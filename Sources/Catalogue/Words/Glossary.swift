@@ -57,6 +57,7 @@ package enum Glossary {
         ("not_registered", "The registration is gone: the app server should forget the token."),
         ("package_mismatch", "The token belongs to another app than restricted_package_name."),
         ("device_rate_exceeded", "Too many messages to one device."),
+        ("sender_rate_exceeded", "Too many messages of one sender."),
         ("topic_rate_exceeded", "Too many messages to one topic."),
         ("unavailable", "The store cannot take it now: send it again, with backoff."),
         ("internal_error", "A fault of ours: please report it with the log."),

@@ -29,6 +29,21 @@ extension Configuration {
     /// Data keys that begin with `gcm` are reserved.
     package var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
 
+    /// Messages that one device may be sent in a minute; 0: no bound, here and below.
+    package var deviceMessagesPerMinute: Int { number(.deviceMessagesPerMinute) }
+    /// Messages that one device may be sent in an hour.
+    package var deviceMessagesPerHour: Int { number(.deviceMessagesPerHour) }
+    /// Messages that one sender may send in a minute.
+    package var senderMessagesPerMinute: Int { number(.senderMessagesPerMinute) }
+    /// Messages with a collapse key that one app of one device gets at once.
+    package var collapsibleBurst: Int { number(.collapsibleBurst) }
+    /// Seconds in which one of them comes back.
+    package var collapsibleRefillSeconds: Int { number(.collapsibleRefillSeconds) }
+    /// Upstream messages of one device in a minute.
+    package var deviceUpstreamPerMinute: Int { number(.deviceUpstreamPerMinute) }
+    /// Upstream messages to one sender in a minute.
+    package var senderUpstreamPerMinute: Int { number(.senderUpstreamPerMinute) }
+
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }
     }

@@ -13,7 +13,7 @@ package enum ErrorCode {
         case .notRegistered: "DEVICE_UNREGISTERED"
         case .deviceRateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
         case .topicRateExceeded: "TOPICS_MESSAGE_RATE_EXCEEDED"
-        case .unavailable: "SERVICE_UNAVAILABLE"
+        case .senderRateExceeded, .unavailable: "SERVICE_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         case .draining: "CONNECTION_DRAINING"
         }
@@ -32,6 +32,7 @@ package enum ErrorCode {
         case .notRegistered: buffer.append("Token on 'to' field is no longer registered")
         case .deviceRateExceeded:
             buffer.append("Downstream message rate exceeded for this registration id")
+        case .senderRateExceeded: buffer.append("Message rate exceeded for this sender, retry later")
         case .topicRateExceeded: buffer.append("Message rate exceeded for this topic")
         case .unavailable: buffer.append("Service temporarily unavailable, retry later")
         case .internalError: buffer.append("Internal server error, retry later")

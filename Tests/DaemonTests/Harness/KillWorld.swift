@@ -33,6 +33,8 @@ final class KillWorld {
     }
 
     private let reactor: Reactor
+    /// Loads of seconds go to few devices: the rates of the service would refuse most of it.
+    private static let flags = ["--device-messages-per-minute", "0", "--device-upstream-per-minute", "0"]
     private let directory: URL
     private let sender: (id: String, key: String)
     private var ports: [String: Int] = [:]
@@ -49,7 +51,7 @@ final class KillWorld {
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         reactor = try Reactor(index: 0)
-        let first = try RunningDaemon()
+        let first = try RunningDaemon(flags: Self.flags)
         directory = first.directory
         sender = try first.firstSender
         ports = first.ports
@@ -103,7 +105,7 @@ final class KillWorld {
     func pretendAcknowledged(_ id: String) { acknowledged.insert(id) }
 
     private func begin(devices online: [Int]) throws -> RunningDaemon {
-        let daemon = try self.daemon ?? RunningDaemon(directory: directory, ports: ports)
+        let daemon = try self.daemon ?? RunningDaemon(directory: directory, flags: Self.flags, ports: ports)
         self.daemon = daemon
         for _ in 0..<2 {
             let login = AppServerLogin(

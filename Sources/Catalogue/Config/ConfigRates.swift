@@ -1,0 +1,46 @@
+import Basics
+
+extension ConfigKey {
+    /// How much a device, an app or a sender may send or be sent; 0 is no bound.
+    static let rates: [ConfigKey: Entry] = [
+        .deviceMessagesPerMinute: rate(
+            Limits.deviceMessagesPerMinute,
+            help: "Messages that one device may be sent in a minute, and at once; 0: as many as like.",
+            reason: "FCM has 240; more are answered with DEVICE_MESSAGE_RATE_EXCEEDED."),
+        .deviceMessagesPerHour: rate(
+            Limits.deviceMessagesPerHour,
+            help: "Messages that one device may be sent in an hour; 0: as many as like.",
+            reason: "FCM has 5000; more are answered with DEVICE_MESSAGE_RATE_EXCEEDED."),
+        .senderMessagesPerMinute: rate(
+            0,
+            help:
+                "Messages that one sender may send in a minute, over all its connections; 0: as many as like.",
+            reason:
+                "Keeps one sender from taking the whole server. More are answered with SERVICE_UNAVAILABLE; each thread allows an equal share, so messages to few devices may be refused earlier."
+        ),
+        .collapsibleBurst: Entry(
+            type: .integer(0...10_000), preset: .integer(0), unit: "messages",
+            help:
+                "Messages with a collapse key that one app of one device gets at once; 0: as many as like.",
+            reason:
+                "FCM has \(Limits.collapsibleBurst). Further ones are not refused: they wait, the newest of a key replaces the one before, and what came later may overtake them. Off, since a delay that nobody asked for is taken for a fault."
+        ),
+        .collapsibleRefillSeconds: Entry(
+            type: .integer(1...86_400), preset: .integer(Limits.collapsibleRefillSeconds), unit: "seconds",
+            help: "Time in which one of collapsible_burst comes back.", reason: "FCM has three minutes."),
+        .deviceUpstreamPerMinute: rate(
+            Limits.deviceUpstreamPerMinute,
+            help: "Upstream messages that one device may send in a minute, and at once; 0: as many as like.",
+            reason: "FCM has 1000; the app hears TooManyMessages for more."),
+        .senderUpstreamPerMinute: rate(
+            Limits.senderUpstreamPerMinute,
+            help: "Upstream messages to one sender in a minute, and at once; 0: as many as like.",
+            reason: "FCM has 1500000; the app hears TooManyMessages for more."),
+    ]
+
+    private static func rate(_ preset: Int, help: String, reason: String) -> Entry {
+        Entry(
+            type: .integer(0...Limits.highestRate), preset: .integer(preset), unit: "messages", help: help,
+            reason: reason)
+    }
+}

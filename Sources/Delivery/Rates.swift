@@ -1,0 +1,45 @@
+package import Basics
+
+/// Rates of messages (ccs-xmpp 4.4, 5.4); unlimited unless set: those of the service are defaults of the configuration.
+package struct Rates: Sendable {
+    /// Messages to one device, over a short time.
+    package var deviceShort = Rate.unlimited
+    /// Messages to one device, over a long time.
+    package var deviceLong = Rate.unlimited
+    /// Messages of one sender; each partition allows an equal share.
+    package var sender = Rate.unlimited
+    /// Messages with collapse key handed to one app of one device; further ones wait and replace each other.
+    package var collapsible = Rate.unlimited
+    /// Upstream messages of one device.
+    package var deviceUpstream = Rate.unlimited
+    /// Upstream messages to one sender.
+    package var senderUpstream = Rate.unlimited
+
+    /// No bounds.
+    package init() {}
+}
+
+/// What is left of the rates of one device.
+struct DeviceBuckets {
+    private var short = TokenBucket()
+    private var long = TokenBucket()
+    private var upstream = TokenBucket()
+
+    /// Whether the device may be sent one more.
+    func allowsMessage(_ rates: Rates, _ now: Instant) -> Bool {
+        short.allows(rates.deviceShort, now: now) && long.allows(rates.deviceLong, now: now)
+    }
+
+    /// Notes that it is sent one.
+    mutating func takeMessage(_ rates: Rates, _ now: Instant) {
+        short.take(rates.deviceShort, now: now)
+        long.take(rates.deviceLong, now: now)
+    }
+
+    /// Whether the device may send one more; notes it, if so.
+    mutating func takeUpstream(_ rates: Rates, _ now: Instant) -> Bool {
+        guard upstream.allows(rates.deviceUpstream, now: now) else { return false }
+        upstream.take(rates.deviceUpstream, now: now)
+        return true
+    }
+}

@@ -1,0 +1,72 @@
+import Basics
+import Testing
+
+@Suite struct TokenBucketTests {
+    private let start = Instant(nanoseconds: 5_000_000_000)
+
+    /// How many of so many attempts at one instant are allowed.
+    private func burst(_ bucket: inout TokenBucket, _ rate: Rate, at now: Instant, attempts: Int) -> Int {
+        var allowed = 0
+        for _ in 0..<attempts where bucket.allows(rate, now: now) {
+            bucket.take(rate, now: now)
+            allowed += 1
+        }
+        return allowed
+    }
+
+    @Test("A burst is allowed at once, one more is not, and each comes back in its time")
+    func burstAndRefill() {
+        let rate = Rate(240, perSeconds: 60)
+        var bucket = TokenBucket()
+        #expect(burst(&bucket, rate, at: start, attempts: 1_000) == 240)
+        #expect(bucket.next(rate, now: start) == start.advanced(milliseconds: 250))
+        #expect(!bucket.allows(rate, now: start.advanced(milliseconds: 249)))
+        #expect(burst(&bucket, rate, at: start.advanced(milliseconds: 250), attempts: 9) == 1)
+        #expect(burst(&bucket, rate, at: start.advanced(milliseconds: 1_250), attempts: 9) == 4)
+        #expect(burst(&bucket, rate, at: start.advanced(seconds: 3_600), attempts: 1_000) == 240)
+    }
+
+    @Test("One every three minutes after twenty at once")
+    func collapsible() {
+        let rate = Rate(20, perSeconds: 20 * 180)
+        var bucket = TokenBucket()
+        #expect(burst(&bucket, rate, at: start, attempts: 100) == 20)
+        #expect(burst(&bucket, rate, at: start.advanced(seconds: 179), attempts: 100) == 0)
+        #expect(burst(&bucket, rate, at: start.advanced(seconds: 180), attempts: 100) == 1)
+        #expect(burst(&bucket, rate, at: start.advanced(seconds: 540), attempts: 100) == 2)
+    }
+
+    @Test(
+        "Over any hour no more pass than the burst and what comes back in it", arguments: [1, 7, 240, 5_000])
+    func longRun(burst: Int) {
+        let rate = Rate(burst, perSeconds: 3_600)
+        var bucket = TokenBucket()
+        var allowed = 0
+        for step in 0..<7_200 as Range<Int64> {
+            let now = start.advanced(milliseconds: step * 500)
+            for _ in 0..<3 where bucket.allows(rate, now: now) {
+                bucket.take(rate, now: now)
+                allowed += 1
+            }
+        }
+        #expect(allowed <= 2 * burst && allowed >= 2 * burst - 2)
+    }
+
+    @Test("Without a bound all pass, and a share of a rate is never nothing")
+    func unlimited() {
+        var bucket = TokenBucket()
+        #expect(burst(&bucket, .unlimited, at: start, attempts: 10_000) == 10_000)
+        #expect(bucket == TokenBucket())
+        #expect(Rate.unlimited.share(of: 4) == .unlimited)
+        #expect(Rate(1_000, perSeconds: 60).share(of: 4) == Rate(250, perSeconds: 60))
+        #expect(Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 60))
+    }
+
+    @Test("Canary: taking without asking is what the bound is about")
+    func canary() {
+        let rate = Rate(2, perSeconds: 2)
+        var bucket = TokenBucket()
+        for _ in 0..<5 { bucket.take(rate, now: start) }
+        #expect(bucket.next(rate, now: start) == start.advanced(seconds: 4))
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// Rates of the configuration, as app servers and devices meet them.
+@Suite("Rates", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct RateTests {
+    /// Sends so many messages to a device and returns the answers in order of their ids.
+    private func answers(_ daemon: RunningDaemon, _ count: Int) throws -> [[String: Any]] {
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+        try server.expect(event: "connected")
+        return try (1...count).map { number in
+            try server.send(["to": device.token, "message_id": "m\(number)", "time_to_live": 0])
+            return try server.expectJSON("the answer to m\(number)") {
+                $0["message_id"] as? String == "m\(number)"
+            }
+        }
+    }
+
+    @Test("over device_messages_per_minute the app server hears DEVICE_MESSAGE_RATE_EXCEEDED and why")
+    func deviceRate() throws {
+        let daemon = try RunningDaemon(flags: ["--device-messages-per-minute", "3"])
+        let answers = try answers(daemon, 4)
+        #expect(answers.prefix(3).allSatisfy { $0["message_type"] as? String == "ack" })
+        let last = try #require(answers.last)
+        #expect(last["message_type"] as? String == "nack")
+        #expect(last["error"] as? String == "DEVICE_MESSAGE_RATE_EXCEEDED")
+        #expect(
+            last["error_description"] as? String
+                == "Downstream message rate exceeded for this registration id")
+    }
+
+    @Test("canary: with the service's own rate the same messages all pass")
+    func canary() throws {
+        let answers = try answers(try RunningDaemon(), 4)
+        #expect(answers.allSatisfy { $0["message_type"] as? String == "ack" })
+    }
+}

@@ -1,0 +1,134 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct RateTests {
+    private func bench(partitions: Int = 1, _ set: (inout Rates) -> Void) -> Harness {
+        var settings = DeliverySettings()
+        set(&settings.rates)
+        return Harness.withDevice(partitions: partitions, settings: settings)
+    }
+
+    /// The answers to so many submissions from a ticket on.
+    private func answers(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 3_600) -> [String]
+    {
+        for ticket in tickets { bench.submit(ticket, lifetime: lifetime) }
+        bench.settle()
+        return bench.take(appServer).words.sorted()
+    }
+
+    @Test("The 241st message of a minute to one device is refused, and one more is taken after 250 ms")
+    func deviceMinute() {
+        let bench = bench { $0.deviceShort = Rate(Limits.deviceMessagesPerMinute, perSeconds: 60) }
+        let first = answers(bench, 1...240)
+        #expect(first.count == 240 && first.allSatisfy { $0.hasPrefix("ack") })
+        #expect(
+            answers(bench, 241...242) == ["nack 241 device_rate_exceeded", "nack 242 device_rate_exceeded"])
+        #expect(bench.down.refused == 2)
+        bench.advance(milliseconds: 250)
+        #expect(answers(bench, 243...244) == ["ack 243", "nack 244 device_rate_exceeded"])
+        #expect(bench.store.holds && bench.store.down.accepted == 241)
+    }
+
+    @Test("Over an hour the second bound holds, however the messages are spread")
+    func deviceHour() {
+        let bench = bench {
+            $0.deviceShort = Rate(240, perSeconds: 60)
+            $0.deviceLong = Rate(5_000, perSeconds: 3_600)
+        }
+        var taken = 0
+        var ticket: UInt32 = 0
+        for _ in 0..<120 {
+            for _ in 0..<120 {
+                ticket += 1
+                bench.submit(ticket, lifetime: 0)
+            }
+            bench.settle()
+            taken += bench.take(appServer).words.count { $0.hasPrefix("ack") }
+            bench.advance(milliseconds: 30_000)
+        }
+        #expect(taken >= 9_900 && taken <= 10_000, "a burst of 5000 and what an hour brings back: \(taken)")
+    }
+
+    @Test("Refused and dry messages cost nothing, those without lifetime do")
+    func whatCounts() {
+        let bench = bench { $0.deviceShort = Rate(2, perSeconds: 60) }
+        for ticket in 1...5 as ClosedRange<UInt32> {
+            var dry = Harness.submission(ticket)
+            dry.isDryRun = true
+            bench.post(.submitted(dry))
+            var foreign = Harness.submission(ticket + 100)
+            foreign.sender = Harness.otherSender
+            bench.post(.submitted(foreign))
+        }
+        bench.settle()
+        #expect(bench.take(appServer).words.count { $0.hasPrefix("ack") } == 5)
+        #expect(answers(bench, 11...12, lifetime: 0) == ["ack 11", "ack 12"])
+        #expect(answers(bench, 13...13) == ["nack 13 device_rate_exceeded"])
+        var dry = Harness.submission(14)
+        dry.isDryRun = true
+        bench.post(.submitted(dry))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 14 device_rate_exceeded"], "a dry run is judged alike")
+    }
+
+    @Test("Another device has a rate of its own")
+    func devicesApart() {
+        let bench = bench { $0.deviceShort = Rate(1, perSeconds: 60) }
+        let other = RegistrationName(device: DeviceID(1 << 60 | 6), number: RegistrationNumber(1))
+        bench.store.records[other.device] = DeviceRecord(
+            device: other.device, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+        bench.store.registrations[other] = Registration(
+            name: other, category: bytes("app"), subtype: [], senderText: bytes("100"),
+            sender: Harness.sender, createdAt: 0)
+        #expect(answers(bench, 1...2) == ["ack 1", "nack 2 device_rate_exceeded"])
+        bench.post(.submitted(Harness.submission(3, to: other)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 3"])
+    }
+
+    @Test("A sender over its rate is told to come later; partitions share the rate")
+    func sender() {
+        let bench = bench { $0.sender = Rate(3, perSeconds: 60) }
+        #expect(
+            answers(bench, 1...5)
+                == ["ack 1", "ack 2", "ack 3", "nack 4 sender_rate_exceeded", "nack 5 sender_rate_exceeded"]
+        )
+        bench.advance(milliseconds: 20_000)
+        #expect(answers(bench, 6...7) == ["ack 6", "nack 7 sender_rate_exceeded"])
+        let shared = self.bench(partitions: 3) { $0.sender = Rate(3, perSeconds: 60) }
+        #expect(answers(shared, 1...2) == ["ack 1", "nack 2 sender_rate_exceeded"])
+    }
+
+    @Test("A device over its upstream rate hears that there are too many, and sends again later")
+    func deviceUpstream() {
+        let bench = bench { $0.deviceUpstream = Rate(2, perSeconds: 60) }
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        bench.settle()
+        #expect(bench.take(phone).words.sorted() == ["refused 3 toomanymessages", "stored 1", "stored 2"])
+        bench.advance(milliseconds: 30_000)
+        bench.post(.upstreamReceived(Harness.upstream(4)))
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 4"])
+        #expect(bench.up.refused == 1)
+    }
+
+    @Test("A sender over its upstream rate refuses devices, whichever they are", arguments: [1, 3])
+    func senderUpstream(partitions: Int) {
+        let bench = bench(partitions: partitions) { $0.senderUpstream = Rate(2, perSeconds: 60) }
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        bench.settle()
+        #expect(bench.take(phone).words.sorted() == ["refused 3 toomanymessages", "stored 1", "stored 2"])
+        bench.advance(milliseconds: 30_000)
+        for ticket in 4...5 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        bench.settle()
+        #expect(bench.take(phone).words.sorted() == ["refused 5 toomanymessages", "stored 4"])
+    }
+
+    @Test("Canary: without rates nothing is refused")
+    func canary() {
+        let bench = bench { _ in }
+        #expect(answers(bench, 0...0) == ["ack 0"])
+        #expect(answers(bench, 1...6_000, lifetime: 0).allSatisfy { $0.hasPrefix("ack") })
+    }
+}
