@@ -38,6 +38,9 @@ struct BatchLedger {
     /// Changes in all of them.
     private(set) var mutations = 0
 
+    /// Batches that have not been answered.
+    var unanswered: Int { records[head...].count { $0 != nil } }
+
     /// Ticket of the next batch.
     var nextTicket: UInt64 { firstTicket + UInt64(records.count - head) }
 

@@ -67,6 +67,7 @@ final class World {
             work()
         }
         if violations.isEmpty { ProgressChecker().finish(self) }
+        if violations.isEmpty, let server { BoundsChecker().finish(server.figures, self) }
         for pipe in pipes { pipe.forget() }
         agenda = Agenda()
         return violations

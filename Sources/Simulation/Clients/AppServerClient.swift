@@ -59,6 +59,9 @@ final class AppServerClient {
         wanted = connections
     }
 
+    /// Connections that are logged in.
+    var readyLinks: Int { links.count { $0.isReady } }
+
     /// Connects what is missing, now and whenever something is lost.
     func start() {
         for _ in 0..<wanted { planConnect() }

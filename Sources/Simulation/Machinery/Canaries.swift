@@ -3,6 +3,11 @@ import Delivery
 
 /// The planted faults of the shell: what the core wants is not what is done.
 struct Canaries {
+    /// Whether what a session tells never arrives.
+    func loses(_ event: Event, _ world: World) -> Bool {
+        if case .appServerClosed = event { world.canary == .losesFarewell } else { false }
+    }
+
     /// What is done instead of what was wanted.
     mutating func tamper(
         _ commands: [(ConnectionID, SessionCommand)], _ world: World

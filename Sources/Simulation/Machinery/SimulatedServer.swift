@@ -53,6 +53,9 @@ final class SimulatedServer {
         }
     }
 
+    /// What each partition holds in memory.
+    var figures: [DispatcherFigures] { reactors.map { $0.dispatcher.figures } }
+
     // MARK: Connections
 
     /// A client has connected: some reactor takes it.
@@ -83,7 +86,7 @@ final class SimulatedServer {
     /// What a connection's session tells the core, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
-            guard let address = event.address else { continue }
+            guard let address = event.address, !world.canaries.loses(event, world) else { continue }
             send(event, to: address.partition(of: reactors.count), from: reactor)
         }
     }

@@ -21,6 +21,8 @@ package struct WorldSettings: Sendable {
         case losesUpstream
         /// The same upstream message is offered over and over.
         case floodsAppServer
+        /// The core is never told that an app server is gone.
+        case losesFarewell
     }
 
     /// What stands between the clients and the core.

@@ -1,0 +1,46 @@
+import Basics
+
+/// How much of everything one partition holds in memory.
+package struct DispatcherFigures: Sendable, Equatable {
+    /// Batches that the store has not answered.
+    package var batches = 0
+    /// Devices.
+    package var devices = 0
+    /// Devices that are connected.
+    package var connectedDevices = 0
+    /// Events that wait for the state of a device.
+    package var waitingEvents = 0
+    /// Sessions of app servers.
+    package var sessions = 0
+    /// Upstream messages that are read and not handed over.
+    package var backlog = 0
+    /// Upstream messages and receipts that app servers have not answered.
+    package var outstanding = 0
+    /// Removals on their way, or to be tried again.
+    package var leaving = 0
+    /// Devices whose upstream messages keep to one session.
+    package var stickyDevices = 0
+}
+
+extension Dispatcher {
+    /// Counts what is in memory: for checks, since it visits all of it.
+    package var figures: DispatcherFigures {
+        var figures = DispatcherFigures()
+        figures.batches = ledger.unanswered
+        for entry in devices.all {
+            figures.devices += 1
+            figures.connectedDevices += entry.link == nil ? 0 : 1
+            figures.waitingEvents += entry.waiting.count
+        }
+        for entry in senders.all {
+            figures.sessions += entry.sessions.count
+            figures.backlog += entry.backlog.count
+            figures.leaving += entry.leaving.count + entry.failedRemovals.count
+            figures.stickyDevices += entry.sticky.count
+            for session in entry.sessions {
+                figures.outstanding += session.window.messages.count + session.window.receipts.count
+            }
+        }
+        return figures
+    }
+}

@@ -1,0 +1,19 @@
+import Delivery
+
+/// When all is quiet, the core holds nothing but what is connected, and a few that have just left.
+struct BoundsChecker {
+    func finish(_ figures: [DispatcherFigures], _ world: World) {
+        var sessions = 0
+        for (partition, figures) in figures.enumerated() {
+            sessions += figures.sessions
+            let most = figures.connectedDevices + world.settings.delivery.idleDevicesInMemory + 1
+            let isBounded =
+                figures.batches <= 1 && figures.devices <= most && figures.waitingEvents == 0
+                && figures.backlog == 0 && figures.outstanding == 0 && figures.leaving <= 1
+                && figures.stickyDevices == 0
+            if !isBounded { world.fail("bounds", "partition \(partition) holds \(figures)") }
+        }
+        let connected = world.appServers.reduce(0) { $0 + $1.readyLinks }
+        if sessions != connected { world.fail("bounds", "\(sessions) sessions of \(connected) connections") }
+    }
+}
