@@ -112,7 +112,6 @@ extension AppServerSession {
     private mutating func answered(_ io: inout SessionIO) {
         io.out.endRecord()
         submitHeld(&io)
-        if stage == .finishing, tickets.count == 0 { finish(&io) }
     }
 
     /// Answers a message that no NACK can answer (ccs-xmpp 3.5).

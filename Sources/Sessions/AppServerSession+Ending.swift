@@ -18,13 +18,22 @@ extension AppServerSession {
 
     /// The app server has ended its stream: what it still waits for is answered first, if that is soon.
     mutating func peerEnded(_ io: inout SessionIO) {
-        guard stage == .ready, tickets.count > 0 else { return end(.peerEndedStream, &io) }
+        guard stage == .ready, owesAnswers else { return end(.peerEndedStream, &io) }
+        sayFarewell(.peerEndedStream)
+    }
+
+    /// Whether the app server has sent messages that are not answered.
+    var owesAnswers: Bool { tickets.count > 0 || !held.isEmpty }
+
+    /// The app server sends no more; its messages are answered, then the connection ends for this reason.
+    mutating func sayFarewell(_ reason: CloseReason) {
         stage = .finishing
+        farewellReason = reason
         stageDeadline = .distantFuture
     }
 
     /// The wait for answers is over.
-    mutating func finish(_ io: inout SessionIO) { end(.peerEndedStream, &io) }
+    mutating func finish(_ io: inout SessionIO) { end(farewellReason, &io) }
 
     /// The host or the core ends the connection.
     mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {

@@ -44,6 +44,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     var isDraining = false
     /// Whether outbound octets pile up: then no more messages are taken, since each needs an answer.
     var isCongested = false
+    /// Why the connection ends after the farewell.
+    var farewellReason = CloseReason.peerEndedStream
     /// Until when the login must be done; at first absolute, later that of the farewell.
     var stageDeadline: Instant
     /// When something was last sent.
@@ -117,6 +119,13 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         settle(sentBefore, now, &io)
     }
 
+    package mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
+        let sentBefore = io.out.bytes.count
+        if stage == .ready, owesAnswers { sayFarewell(.peerClosed) }
+        settle(sentBefore, now, &io)
+        return stage == .finishing
+    }
+
     package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
         stage = .over
         reportEnd(&io)
@@ -124,8 +133,11 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
 
     /// What every call ends with: whether to read on, and when something was last sent.
     private mutating func settle(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
-        if io.out.bytes.count != sentBefore { lastSent = now.monotonic }
-        if stage == .finishing, stageDeadline == .distantFuture {
+        if stage == .finishing, !owesAnswers { finish(&io) }
+        let hasSent = io.out.bytes.count != sentBefore
+        if hasSent { lastSent = now.monotonic }
+        // What is owed is bounded, since nothing more is read: as long as it goes on, the wait does.
+        if stage == .finishing, hasSent || stageDeadline == .distantFuture {
             stageDeadline = now.monotonic.advanced(milliseconds: Limits.farewellMilliseconds)
         }
         // The core's answer about the key comes first; a full window presses back once enough is held.

@@ -71,8 +71,15 @@ package protocol ProtocolSession: ~Copyable {
     mutating func wake(now: Now, io: inout SessionIO)
     /// Outbound octets wait: over `Limits.outboundLowBytes` (true), or under it again (false).
     mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO)
+    /// The peer sends no more, though it may still read; whether the session has something to say before it closes.
+    mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool
     /// The connection is gone; the last call. Only events may follow, no bytes.
     mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO)
+}
+
+extension ProtocolSession where Self: ~Copyable {
+    /// Nothing: the connection may close.
+    package mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool { false }
 }
 
 /// What all sessions of one listener share.

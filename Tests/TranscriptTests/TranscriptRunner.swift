@@ -130,6 +130,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         let written = String(decoding: try text.bytes(line.text), as: UTF8.self)
         switch written {
         case "lost": session.ended(.peerReset, now: now, io: &io)
+        case "input ended": _ = session.inputEnded(now: now, io: &io)
         case "congested": session.outboundChanged(isCongested: true, now: now, io: &io)
         case "uncongested": session.outboundChanged(isCongested: false, now: now, io: &io)
         default:

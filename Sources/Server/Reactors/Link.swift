@@ -73,6 +73,7 @@ class Link: ConnectionDelegate {
     func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {}
     func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
     func connectionDeadline(_ connection: Connection, now: Now) {}
+    func connectionInputEnded(_ connection: Connection, now: Now) -> Bool { false }
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         host.closed(self, reason: reason)
     }
@@ -112,6 +113,12 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         }
         connection.deadline = .distantFuture
         call(now) { session, io in session.wake(now: now, io: &io) }
+    }
+
+    override func connectionInputEnded(_ connection: Connection, now: Now) -> Bool {
+        var hasMore = false
+        call(now) { session, io in hasMore = session.inputEnded(now: now, io: &io) }
+        return hasMore
     }
 
     override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
