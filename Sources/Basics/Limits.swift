@@ -179,6 +179,8 @@ package enum Limits {
     package static let acceptsPerTurn = 64
     /// Octets read from one connection in one turn, for the same reason.
     package static let readBytesPerTurn = 262_144
+    /// Octets of upstream stanzas written to an app server at once: half of what may wait, as answers need room too.
+    package static let upstreamBytesAtOnce = 524_288
     /// Outbound octets of one connection that wait for the peer.
     package static let outboundBytes = 1_048_576
     /// Waiting outbound octets under which a congested connection is ready again.

@@ -85,6 +85,7 @@ extension AppServerSession {
         stage = .over
         io.close = reason
         held = AppServerHeldMessages()
+        unwritten = []
         early.removeAll()
     }
 }

@@ -3,10 +3,35 @@ import Delivery
 import Wire
 
 extension AppServerSession {
-    /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
+    /// Takes a device's message or a receipt; it is written as soon as there is room.
+    ///
+    /// A window of escaped payloads is larger than what may wait on a connection: written at once, an app server that
+    /// reads well would be taken for one that does not read.
     mutating func deliver(_ message: StoredUpstream, _ io: inout SessionIO) {
         // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
         guard stage == .ready else { return }
+        if unwritten.isEmpty, hasRoom(io) { return write(message, &io) }
+        unwritten.append(message)
+        // The core holds messages and receipts to one window each, but forgets old receipts by itself.
+        if unwritten.count > 2 * max(settings.pendingWindow, 1) { write(unwritten.removeFirst(), &io) }
+    }
+
+    /// Writes what waits, as far as there is room.
+    mutating func writeUnwritten(_ io: inout SessionIO) {
+        var written = 0
+        while stage == .ready, written < unwritten.count, hasRoom(io) {
+            write(unwritten[written], &io)
+            written += 1
+        }
+        if written > 0 { unwritten.removeFirst(written) }
+    }
+
+    private func hasRoom(_ io: borrowing SessionIO) -> Bool {
+        !isCongested && io.out.bytes.count < Limits.upstreamBytesAtOnce
+    }
+
+    /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
+    private mutating func write(_ message: StoredUpstream, _ io: inout SessionIO) {
         let token = settings.seal.token(for: message.from)
         switch message.kind {
         case .message:

@@ -55,6 +55,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     var recentIDs: AppServerMessageIDs
     var held = AppServerHeldMessages()
     var outstanding: AppServerOutstanding
+    /// Upstream messages that wait until what was written before has left, oldest first.
+    var unwritten: [StoredUpstream] = []
     var translation = Translation()
 
     /// A session on a new connection whose TLS handshake is done.
@@ -71,6 +73,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     package var deadline: Instant {
         switch stage {
         case .over: .distantFuture
+        // What was written last leaves after this call; then there is room.
+        case .ready where !unwritten.isEmpty && !isCongested: lastSent.advanced(milliseconds: 1)
         case .ready:
             settings.keepaliveSeconds > 0
                 ? lastSent.advanced(seconds: settings.keepaliveSeconds) : .distantFuture
@@ -104,6 +108,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         if deadline <= now.monotonic {
             switch stage {
             case .over: break
+            case .ready where !unwritten.isEmpty && !isCongested: writeUnwritten(&io)
             case .ready: keepAlive(now, &io)
             case .finishing: finish(&io)
             default: fail(.connectionTimeout, .loginDeadline, &io)
@@ -116,6 +121,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         let sentBefore = io.out.bytes.count
         self.isCongested = isCongested
         submitHeld(&io)
+        writeUnwritten(&io)
         settle(sentBefore, now, &io)
     }
 

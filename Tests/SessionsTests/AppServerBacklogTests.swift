@@ -1,0 +1,123 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+/// A ready session whose host sends what it writes between two calls, at a pace of the test's choice.
+private struct Desk: ~Copyable {
+    var session: AppServerSession
+    var io = SessionIO()
+    var now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
+    var sent = ""
+    var largest = 0
+
+    init() {
+        let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
+        let settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+        session = AppServerSession(
+            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: settings, now: now)
+        let header =
+            #"<stream:stream to="x" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
+        let auth =
+            #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
+        session.receive(Array((header + auth).utf8).raw, now: now, io: &io)
+        session.perform(.loginAccepted, now: now, io: &io)
+        let bind = #"<iq type="set"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>"#
+        session.receive(Array((header + bind).utf8).raw, now: now, io: &io)
+        flush()
+        sent = ""
+        largest = 0
+    }
+
+    /// The end of a reactor's turn.
+    mutating func flush() {
+        largest = max(largest, io.out.bytes.count)
+        sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
+        io.out.removeAll()
+        io.events.removeAll()
+    }
+
+    /// A full window of the payload that grows most when it is written.
+    mutating func deliverWindow() {
+        var body = ByteBuffer()
+        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.payloadBytes - 1)
+        AppData.append(key: Array("a".utf8).raw, value: value.raw, to: &body)
+        for number in 1...Limits.pendingWindow {
+            let message = StoredUpstream(
+                sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
+                from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
+                isFCMDomain: false, category: Array("com.example.app".utf8),
+                messageID: Array("u\(number)".utf8), expiresAt: .max, lifetimeSeconds: 86_400,
+                body: body.copied())
+            session.perform(.deliverUpstream(message), now: now, io: &io)
+        }
+    }
+
+    /// Lets the session work at its deadline; false if it wants nothing soon.
+    mutating func wake() -> Bool {
+        guard session.deadline <= now.monotonic.advanced(milliseconds: 10) else { return false }
+        now.monotonic = now.monotonic.advanced(milliseconds: 10)
+        session.wake(now: now, io: &io)
+        flush()
+        return true
+    }
+
+    /// The ids in the order written.
+    var ids: [String] {
+        sent.split(separator: "\"message_id\":\"").dropFirst().map {
+            String($0.prefix { $0 != "\"" })
+        }
+    }
+}
+
+@Suite struct AppServerBacklogTests {
+    private static let expected = (1...Limits.pendingWindow).map { "u\($0)" }
+
+    @Test("a window of payloads that grow when written never piles up to the bound of a slow peer")
+    func writtenInPortions() {
+        var desk = Desk()
+        desk.deliverWindow()
+        desk.flush()
+        while desk.wake() {}
+        let (ids, largest) = (desk.ids, desk.largest)
+        #expect(ids == Self.expected)
+        #expect(largest < Limits.outboundBytes - Limits.outboundLowBytes)
+        // Canary: all of it at once would have been taken for a peer that does not read.
+        let whole = desk.sent.utf8.count
+        #expect(whole > Limits.outboundBytes)
+    }
+
+    @Test("while the app server does not read nothing more is written, and then the rest, in order")
+    func waitsForReader() {
+        var desk = Desk()
+        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
+        desk.deliverWindow()
+        desk.flush()
+        let hasWoken = desk.wake()
+        #expect(!hasWoken)
+        let before = desk.ids
+        #expect(before.isEmpty)
+        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
+        desk.flush()
+        while desk.wake() {}
+        let ids = desk.ids
+        #expect(ids == Self.expected)
+    }
+
+    @Test("small messages are written at once")
+    func smallAtOnce() {
+        var desk = Desk()
+        for number in 1...3 {
+            let message = StoredUpstream(
+                sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
+                from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
+                isFCMDomain: false, category: [], messageID: Array("u\(number)".utf8), expiresAt: .max,
+                lifetimeSeconds: 86_400, body: [])
+            desk.session.perform(.deliverUpstream(message), now: desk.now, io: &desk.io)
+        }
+        desk.flush()
+        let ids = desk.ids
+        #expect(ids == ["u1", "u2", "u3"])
+    }
+}
