@@ -152,6 +152,7 @@ struct Startup: ~Copyable {
         settings.pendingWindow = configuration.pendingWindow
         settings.rates = configuration.rates
         let hashKey = (SecureRandom.number(), SecureRandom.number())
+        let failedLogins = FailedLogins()
         return reactors.enumerated().map { index, reactor in
             var dispatcher = Dispatcher(
                 partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,
@@ -160,7 +161,7 @@ struct Startup: ~Copyable {
             dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
             let host = ReactorHost(
                 index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes,
-                store: storeThread,
+                store: storeThread, failedLogins: failedLogins,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             return host

@@ -17,20 +17,21 @@ final class ReactorHost: ReactorDelegate {
     private let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
     private let store: StoreThread
-    private var failedLogins = FailedLogins()
+    private let failedLogins: FailedLogins
     private var pressed: [Link] = []
     let tally: ReactorTally
     let log: Log
 
     init(
         index: Int, reactor: Reactor, dispatcher: consuming Dispatcher, mailboxes: [ReactorMailbox],
-        store: StoreThread, tally: ReactorTally, log: Log
+        store: StoreThread, failedLogins: FailedLogins, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
         self.dispatcher = dispatcher
         self.mailboxes = mailboxes
         self.store = store
+        self.failedLogins = failedLogins
         self.tally = tally
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
