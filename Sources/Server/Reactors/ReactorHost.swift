@@ -61,7 +61,8 @@ final class ReactorHost: ReactorDelegate {
             // Taken out, not copied: a submission holds half a dozen counted references.
             var event = Event.tick
             swap(&event, &events[at])
-            if link.peerName == nil { link.noteName(in: event) }
+            // A second attempt may be in another name than the first.
+            if !link.isLoggedIn { link.noteName(in: event) }
             accept(event, now: now)
         }
         events.removeAll(keepingCapacity: true)
