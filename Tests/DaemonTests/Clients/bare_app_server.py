@@ -1,0 +1,139 @@
+"""An app server on a bare socket: what no library does, byte for byte. Arguments: port, sender; the key on input."""
+import base64
+import re
+import socket
+import ssl
+import sys
+
+from dialogue import arguments, commands, tell
+
+HEADER = (
+    '<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" '
+    'xmlns:stream="http://etherx.jabber.org/streams">'
+)
+BIND = '<iq type="set" id="b"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>'
+
+
+def auth(sender, key):
+    text = base64.b64encode(f"\0{sender}\0{key}".encode()).decode()
+    return f'<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">{text}</auth>'
+
+
+class Bare:
+    """One connection; a read is one TLS record, so one stanza."""
+
+    def __init__(self, port, segment=None, receive=None):
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        plain = socket.socket()
+        # A small segment makes the kernel's buffers as small as on a long way.
+        if segment:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
+        if receive:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+        plain.settimeout(20)
+        plain.connect(("127.0.0.1", port))
+        self.tls = context.wrap_socket(plain, server_hostname="gcm.googleapis.com")
+
+    def send(self, text):
+        self.tls.sendall(text.encode())
+
+    def read(self):
+        """A record; empty at the end, None where the connection broke."""
+        try:
+            return self.tls.recv(65536).decode()
+        except (ssl.SSLError, ConnectionError):
+            return None
+
+    def end_input(self):
+        """Closes our direction alone."""
+        socket.socket.shutdown(self.tls, socket.SHUT_WR)
+
+    def log_in(self, sender, key):
+        self.send(HEADER)
+        self.read(), self.read()
+        self.send(auth(sender, key))
+        answer = self.read()
+        if answer and "<success" in answer:
+            self.send(HEADER)
+            self.read(), self.read()
+            self.send(BIND)
+            self.read()
+        return answer
+
+
+def messages(count, token):
+    return "".join(
+        '<message><gcm xmlns="google:mobile:data">{"to":"%s","message_id":"m%d","collapse_key":"k"}</gcm></message>'
+        % (token, number)
+        for number in range(count)
+    )
+
+
+def flood(port, sender, key, command):
+    """Sends more than any window holds, ends in its own way, and only then reads."""
+    bare = Bare(port)
+    bare.log_in(sender, key)
+    bare.send(messages(command["count"], command["token"]) + command.get("last", ""))
+    if command.get("half"):
+        bare.end_input()
+    answers = []
+    while record := bare.read():
+        answers.append(record)
+    ids = [found.group(1) for found in (re.search('"message_id":"(m[0-9]+)"', text) for text in answers) if found]
+    tell("answers", ids=len(set(ids)), last=answers[-1] if answers else "")
+
+
+def guess(port, sender, key, command):
+    """Fails to log in as often as it is let."""
+    failures = 0
+    for _ in range(command["connections"]):
+        try:
+            bare = Bare(port)
+            bare.send(HEADER)
+            bare.read(), bare.read()
+            while True:
+                bare.send(auth(sender, "not the key"))
+                if "<not-authorized" not in (bare.read() or ""):
+                    break
+                failures += 1
+        except OSError:
+            break
+    tell("guessed", failures=failures)
+
+
+def main():
+    port, sender, key = arguments()
+    kept = []
+    for command in commands():
+        if command["do"] == "flood":
+            flood(port, sender, key, command)
+        elif command["do"] == "guess":
+            guess(port, sender, key, command)
+        elif command["do"] == "second":
+            # A try in another name first.
+            bare = Bare(port)
+            bare.send(HEADER)
+            bare.read(), bare.read()
+            bare.send(auth(command["first"], "not the key"))
+            bare.read()
+            bare.send(auth(sender, key))
+            tell("logged in", answer=bare.read())
+            kept.append(bare)
+        elif command["do"] == "drink":
+            # Reads a backlog through a narrow pipe.
+            bare = Bare(port, segment=536, receive=4096)
+            bare.log_in(sender, key)
+            found, text = set(), ""
+            while len(found) < command["count"]:
+                record = bare.read()
+                if not record:
+                    break
+                text += record
+                *whole, text = text.split("</message>")
+                found.update(match for stanza in whole for match in re.findall('"message_id":"([^"]+)"', stanza))
+            tell("drunk", messages=len(found))
+
+
+sys.exit(main())
