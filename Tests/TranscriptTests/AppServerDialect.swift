@@ -17,7 +17,7 @@ struct AppServerDialect: TranscriptDialect {
     init() {}
 
     var values: [String: String] {
-        var values: [String: String] = [:]
+        var values = TranscriptText.appServer
         for number in 1...3 as ClosedRange<UInt64> {
             values["TOKEN\(number == 1 ? "" : String(number))"] = String(
                 decoding: Self.seal.token(for: Self.name(number)), as: UTF8.self)
@@ -25,12 +25,6 @@ struct AppServerDialect: TranscriptDialect {
         // The core knows these two as unregistered and as another sender's.
         values["GONE"] = String(decoding: Self.seal.token(for: Self.name(4)), as: UTF8.self)
         values["FOREIGN"] = String(decoding: Self.seal.token(for: Self.name(5)), as: UTF8.self)
-        values["STREAM"] =
-            #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
-        values["MECHANISMS"] =
-            #"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl"><mechanism>X-OAUTH2</mechanism><mechanism>X-GOOGLE-TOKEN</mechanism><mechanism>PLAIN</mechanism></mechanisms></stream:features>"#
-        values["FEATURES"] =
-            #"<stream:features><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/><session xmlns="urn:ietf:params:xml:ns:xmpp-session"/></stream:features>"#
         return values
     }
 

@@ -7,6 +7,7 @@ import Transport
 final class TestDevice {
     private let reactor: Reactor
     private let sender: SenderID
+    private let app: String
     private let identity: DeviceIdentity
     private var client: DeviceClient?
     private var messages: [[String: String]] = []
@@ -16,13 +17,16 @@ final class TestDevice {
     let token: String
 
     /// Checks in, registers and logs in.
-    init(_ daemon: RunningDaemon, sender: String, app: String = "com.example.app") throws {
-        reactor = try Reactor(index: 0)
+    init(
+        _ daemon: RunningDaemon, sender: String, app: String = "com.example.app", reactor: Reactor? = nil
+    ) throws {
+        self.reactor = try reactor ?? Reactor(index: 0)
+        self.app = app
         self.sender = SenderID(UInt64(sender) ?? 0)
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
         let made = try DeviceEnrolment.run(
-            nil, DeviceCalls.App(category: app, sender: sender), reactor: reactor, endpoint: endpoint)
+            nil, DeviceCalls.App(category: app, sender: sender), reactor: self.reactor, endpoint: endpoint)
         identity = made.identity
         token = made.token
         try start(daemon)
@@ -75,15 +79,41 @@ final class TestDevice {
         return messages.remove(at: at)
     }
 
+    /// Removes its registration; it stays logged in.
+    func unregister(_ daemon: RunningDaemon) throws {
+        let tls = try TLSClientSettings(trust: .file(daemon.authority))
+        let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
+        let http = HTTPClient(reactor: reactor, endpoint: endpoint)
+        var isDone = false
+        http.send(
+            DeviceCalls.unregister(DeviceCalls.App(category: app, sender: "\(sender.number)"), identity)
+        ) {
+            answer in
+            if let answer = try? answer.get(), (try? DeviceCalls.unregistered(answer)) != nil {
+                isDone = true
+            }
+        }
+        guard reactor.turn(seconds: 20, until: { isDone }) else {
+            throw HarnessFailure("the app cannot be unregistered")
+        }
+        http.close()
+    }
+
+    /// Sends a message upstream.
+    func send(id: String, pairs: [(key: String, value: String)], lifetimeSeconds: Int? = nil) {
+        var message = Upstream(
+            sender: sender, category: Array(app.utf8), messageID: Array(id.utf8),
+            persistentID: Array("persistent-\(id)".utf8))
+        if let lifetimeSeconds { message.lifetimeSeconds = lifetimeSeconds }
+        message.data = pairs.map { (Array($0.key.utf8), Array($0.value.utf8)) }
+        client?.send(message)
+    }
+
     /// Sends a message upstream and waits until the server has it on disk.
     func sendUpstream(_ data: [String: String]) throws {
         let id = "up-\(UInt32.random(in: 0...UInt32.max))"
-        var message = Upstream(
-            sender: sender, category: Array("com.example.app".utf8), messageID: Array(id.utf8),
-            persistentID: Array(id.utf8))
-        message.data = data.map { (Array($0.key.utf8), Array($0.value.utf8)) }
-        client?.send(message)
-        guard reactor.turn(seconds: 20, until: { stored.contains(id) }) else {
+        send(id: id, pairs: data.map { ($0.key, $0.value) })
+        guard reactor.turn(seconds: 20, until: { stored.contains("persistent-\(id)") }) else {
             throw HarnessFailure("the upstream message was not acknowledged")
         }
     }

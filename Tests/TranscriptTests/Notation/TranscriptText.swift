@@ -5,6 +5,16 @@ package struct TranscriptText {
     /// Values by name, those given and those captured.
     package var values: [String: String] = [:]
 
+    /// What transcripts of app servers may use: the header of a client, and our features before and after the login.
+    package static let appServer = [
+        "STREAM":
+            #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#,
+        "MECHANISMS":
+            #"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl"><mechanism>X-OAUTH2</mechanism><mechanism>X-GOOGLE-TOKEN</mechanism><mechanism>PLAIN</mechanism></mechanisms></stream:features>"#,
+        "FEATURES":
+            #"<stream:features><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/><session xmlns="urn:ietf:params:xml:ns:xmpp-session"/></stream:features>"#,
+    ]
+
     /// No values yet.
     package init() {}
 

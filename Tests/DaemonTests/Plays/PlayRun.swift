@@ -1,0 +1,117 @@
+import Basics
+import Client
+import Foundation
+import TranscriptNotation
+import Transport
+
+/// One play against a running daemon, with a sender and devices of its own.
+final class PlayRun {
+    private let play: Transcript
+    private let daemon: RunningDaemon
+    private let reactor: Reactor
+    private let peer: PlayPeer
+    private let sender: String
+    private let key: String
+    private var devices: [String: TestDevice] = [:]
+    private var text = TranscriptText()
+    private var isReady = false
+    private var isOver = false
+
+    /// Seconds that an expected record may take: a machine under load, and the longest wait of a play.
+    private static let patience = 30
+
+    private init(_ play: Transcript, on daemon: RunningDaemon) throws {
+        self.play = play
+        self.daemon = daemon
+        reactor = try Reactor(index: 0)
+        let made = try daemon.ctl("senders", "add", "--label", "play")
+        guard let sender = made["sender_id"].map({ "\($0)" }), let key = made["key"] as? String else {
+            throw HarnessFailure("no sender in \(made)")
+        }
+        self.sender = sender
+        self.key = key
+        text.values = TranscriptText.appServer
+        for name in ["TOKEN", "TOKEN2", "TOKEN3", "GONE", "FOREIGN"]
+        where play.lines.contains(where: { $0.text.contains("$(\(name))") }) {
+            let device = try TestDevice(
+                daemon, sender: name == "FOREIGN" ? daemon.firstSender.id : sender,
+                app: "com.example.yourapp", reactor: reactor)
+            if name == "GONE" { try device.unregister(daemon) }
+            text.values[name] = device.token
+            devices[name] = device
+        }
+        peer = try PlayPeer(daemon, reactor: reactor)
+    }
+
+    /// Plays it to its end; throws where the daemon does something else.
+    static func run(_ play: Transcript, on daemon: RunningDaemon) throws {
+        let run = try PlayRun(play, on: daemon)
+        defer { run.peer.drop() }
+        for line in play.lines where line.mark != "%" {
+            do {
+                try run.step(line)
+            } catch {
+                throw TranscriptFailure(transcript: play.name, line: line.number, what: "\(error)")
+            }
+        }
+        try run.finish()
+    }
+
+    /// A line with the play's own sender and key.
+    private func own(_ line: String) -> String {
+        line.replacing("1234567890", with: sender).replacing("|KEY)", with: "|\(key))")
+    }
+
+    private func step(_ line: Transcript.Line) throws {
+        switch line.mark {
+        case "C:": peer.write(try text.bytes(own(line.text)))
+        case "S:": try expect(own(line.text))
+        case ">>":
+            if line.text.hasPrefix("ready") { isReady = true }
+        case "<<":
+            if line.text.hasPrefix("upstream") { try upstream(line.text) }
+            if line.text == "lost" {
+                isOver = true
+                peer.drop()
+            }
+        case "!!" where line.text != "open":
+            isOver = true
+            guard peer.waitForEnd(seconds: Self.patience) else {
+                throw HarnessFailure("the daemon did not end the connection")
+            }
+        default: break
+        }
+    }
+
+    private func expect(_ line: String) throws {
+        guard let record = peer.nextRecord(seconds: Self.patience) else {
+            throw HarnessFailure("nothing was sent, expected: \(line)")
+        }
+        guard try text.matches(line, record) else {
+            throw HarnessFailure("sent:     \(TranscriptText.shown(record))\n    expected: \(line)")
+        }
+    }
+
+    /// A device sends what the play has the core hand over.
+    private func upstream(_ command: String) throws {
+        let line = String(decoding: try text.bytes(command), as: UTF8.self)
+        let head = line.prefix { $0 != "{" }.split(separator: " ")
+        func field(_ name: String) -> String? {
+            head.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+        }
+        let number = field("from") ?? "1"
+        let pairs = line.drop { $0 != "{" }.dropFirst().dropLast().split(separator: ";").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (key: String(parts[0]), value: String(parts[1]))
+        }
+        let device = devices[number == "1" ? "TOKEN" : "TOKEN" + number]
+        device?.send(id: field("id") ?? "", pairs: pairs, lifetimeSeconds: field("ttl").flatMap { Int($0) })
+    }
+
+    /// Nothing else may have come: a ping is answered, and by that alone.
+    private func finish() throws {
+        guard isReady, !isOver else { return }
+        peer.write(Array(#"<iq type="get" id="end"><ping xmlns="urn:xmpp:ping"/></iq>"#.utf8))
+        try expect(#"<iq type="result" id="end" to="$(_)"/>"#)
+    }
+}
