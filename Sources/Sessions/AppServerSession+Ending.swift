@@ -43,6 +43,9 @@ extension AppServerSession {
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .deadPeer: fail(.connectionTimeout, reason, &io)
+        // A planned end does not come between a message and its answer.
+        case .connectionDraining where stage == .ready && owesAnswers: sayFarewell(reason)
+        case .connectionDraining where stage == .finishing: break
         default:
             if stage == .opening || stage == .restarting {
                 // There is no stream of ours to end yet.
