@@ -102,8 +102,16 @@ package enum Limits {
     package static let receivedIDs = 4_096
     /// Registrations of one device.
     package static let registrationsPerDevice = 512
-    /// Octets of an app's name (category), subtype or sender string in a registration.
+    /// Octets of an app's name (category), subtype or instance in a registration.
     package static let registrationFieldBytes = 512
+    /// Senders that one registration may name (FCM).
+    package static let sendersPerRegistration = 100
+    /// Octets of the sender string of a registration: so many numbers of 19 digits, with commas.
+    package static let senderTextBytes = 2_048
+    /// Registrations of one app instance that newer ones have replaced and that still work; older ones go.
+    package static let replacedRegistrations = 2
+    /// Seconds for which a replaced registration works: as long as a message may live.
+    package static let replacedRegistrationSeconds = 2_419_200
     /// Messages sent on one connection and not acknowledged; beyond it the device is asked to come again
     /// with its list of received ids, since some clients acknowledge only at login.
     package static let unacknowledgedPerDevice = 1_000

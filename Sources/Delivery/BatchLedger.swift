@@ -3,7 +3,9 @@ import Basics
 /// What waits for a batch to be on disk.
 enum Waiter {
     /// A submission: acknowledge it, then deliver what the change at this place of the batch put.
-    case submission(Origin, DeviceEntry, mutation: Int)
+    ///
+    /// `canonical` is the token that replaced the one it was sent to.
+    case submission(Origin, DeviceEntry, mutation: Int, canonical: RegistrationName?)
     /// A marker in the place of discarded messages: deliver it.
     case marker(DeviceEntry, mutation: Int)
     /// A login whose received messages go first.
@@ -66,6 +68,13 @@ struct BatchLedger {
             head = 0
         }
         return record
+    }
+
+    /// Whether a batch is being gathered or on its way.
+    func isOpen(_ ticket: UInt64) -> Bool {
+        if ticket >= nextTicket { return true }
+        guard ticket >= firstTicket else { return false }
+        return records[head + Int(ticket - firstTicket)] != nil
     }
 
     /// Adds to what waits for a batch on its way; false if it has been answered.

@@ -3,8 +3,8 @@ import Basics
 /// A registration with what is counted for it.
 struct RegistrationState {
     var registration: Registration
-    /// `from` of its frames: the sender as the app gave it, or the one that was taken of several.
-    let from: [UInt8]
+    /// Whether the app named several senders.
+    private let isList: Bool
     /// Messages without collapse key that wait for a connection to take them.
     var plainWaiting = 0
     /// Messages with collapse key, waiting or sent.
@@ -19,10 +19,14 @@ struct RegistrationState {
     init(_ registration: Registration, batch: UInt64? = nil) {
         self.registration = registration
         self.batch = batch
-        let isList = registration.senderText.contains(UInt8(ascii: ","))
-        from =
-            isList && registration.sender.number != 0
-            ? Array(String(registration.sender.number).utf8) : registration.senderText
+        isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender.number != 0
+    }
+
+    /// `from` of a frame: the sender as the app gave it, or who sent it of several.
+    func from(_ sender: SenderID) -> [UInt8] {
+        guard isList else { return registration.senderText }
+        let author = sender.number == 0 ? registration.sender : sender
+        return Array(String(author.number).utf8)
     }
 }
 

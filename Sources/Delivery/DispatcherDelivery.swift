@@ -134,6 +134,7 @@ extension Dispatcher {
         _ connection: ConnectionID, _ effects: inout Effects
     ) {
         if message.kind == .message { effects.downstream.sent += 1 }
+        let from = entry.registrations[at].from(message.sender)
         effects.commands.append(
             (
                 connection,
@@ -141,7 +142,7 @@ extension Dispatcher {
                     DeviceDelivery(
                         message: message, category: entry.registrations[at].registration.category,
                         subtype: entry.registrations[at].registration.subtype,
-                        from: entry.registrations[at].from, isStored: isStored))
+                        from: from, isStored: isStored))
             ))
     }
 }

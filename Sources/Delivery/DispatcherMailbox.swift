@@ -3,22 +3,29 @@ import Basics
 /// Submissions, acknowledgements and expiry: what enters a device's mailbox and what leaves it.
 extension Dispatcher {
     mutating func submitted(
-        _ submission: consuming Submission, _ now: Now, _ effects: inout Effects
+        _ given: consuming Submission, _ now: Now, _ effects: inout Effects
     ) {
+        var submission = given
         let device = submission.target.device
         guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
         let origin = submission.origin
         do {
-            let at = try check(submission, entry, now.monotonic, effects)
+            var at = try check(submission, entry, now.monotonic, effects)
+            var canonical: RegistrationName?
+            if let newer = try replacement(of: at, entry, now) {
+                at = newer
+                canonical = entry.registrations[newer].registration.name
+                submission.target = entry.registrations[newer].registration.name
+            }
             if submission.isDryRun {
                 effects.commands.append(
-                    (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+                    (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
             } else if submission.lifetimeSeconds <= 0 {
                 count(submission, entry, now.monotonic)
-                passOn(submission, at: at, entry, now, &effects)
+                passOn(submission, at: at, canonical, entry, now, &effects)
             } else {
                 count(submission, entry, now.monotonic)
-                store(submission, at: at, entry, now, &effects)
+                store(submission, at: at, canonical, entry, now, &effects)
             }
         } catch {
             effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, error)))
@@ -33,7 +40,7 @@ extension Dispatcher {
         _ effects: borrowing Effects
     ) throws(Refusal) -> Int {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
-        guard entry.registrations[at].registration.sender == submission.sender else {
+        guard entry.registrations[at].registration.allows(submission.sender) else {
             throw .senderMismatch
         }
         if submission.restrictedPackage != nil,
@@ -53,6 +60,27 @@ extension Dispatcher {
         return at
     }
 
+    /// The place of the registration that replaced one (ccs-xmpp 6); nil: none has, or it is not on disk yet.
+    ///
+    /// It is the newest of the same app, subtype and senders on the device that another instance of the app asked for.
+    /// The old token works until the time of `Limits.replacedRegistrationSeconds` is over.
+    private func replacement(
+        of at: Int, _ entry: DeviceEntry, _ now: Now
+    ) throws(Refusal) -> Int? {
+        var place = entry.registrations.count - 1
+        while place > at {
+            let newer = entry.registrations[place].registration
+            let isOpen = entry.registrations[place].batch.map { ledger.isOpen($0) } ?? false
+            if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
+                let end = newer.createdAt + Int64(Limits.replacedRegistrationSeconds) * 1_000
+                guard now.wall < end else { throw .notRegistered }
+                return place
+            }
+            place -= 1
+        }
+        return nil
+    }
+
     /// Notes a message that is accepted with the rates it counts for.
     private mutating func count(
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant
@@ -65,11 +93,12 @@ extension Dispatcher {
 
     /// Now or never: delivered if the device is there, and answered at once either way.
     private mutating func passOn(
-        _ submission: consuming Submission, at: Int, _ entry: DeviceEntry, _ now: Now,
-        _ effects: inout Effects
+        _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
+        _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
         let origin = submission.origin
-        effects.commands.append((origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+        effects.commands.append(
+            (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
         effects.downstream.accepted += 1
         guard let link = entry.link, link.takesPassing else {
             effects.downstream.expired += 1
@@ -82,14 +111,15 @@ extension Dispatcher {
 
     /// Puts it in the mailbox; it is answered and delivered once that is on disk.
     private mutating func store(
-        _ submission: consuming Submission, at: Int, _ entry: DeviceEntry, _ now: Now,
-        _ effects: inout Effects
+        _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
+        _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
         if let key = submission.collapseKey {
             makeRoom(for: key, registrationAt: at, entry, now.monotonic, &effects)
         }
         turn.waiters.append(
-            .submission(submission.origin, entry, mutation: effects.mutations.count))
+            .submission(
+                submission.origin, entry, mutation: effects.mutations.count, canonical: canonical))
         let message = message(of: submission, now)
         effects.mutations.append(.putMessage(message))
         touch(entry)

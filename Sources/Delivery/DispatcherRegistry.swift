@@ -68,22 +68,35 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         let origin = request.origin
         guard let record = authenticated(request, entry, &effects) else { return }
-        if let known = entry.registrations.first(where: { $0.isFor(request) }) {
+        if let known = entry.registrations.last(where: { $0.isFor(request) }),
+            known.isOfInstance(request.instance)
+        {
             let answer = SessionCommand.registered(ticket: origin.ticket, known.registration.name)
             return answerOnceStored(answer, known, origin, &effects)
         }
-        switch sender(of: request) {
+        switch senders(of: request) {
         case .failure(let refusal): refuse(request, refusal, &effects)
         case .success where entry.registrations.count >= settings.registrationsPerDevice:
             refuse(request, .tooManyRegistrations, &effects)
-        case .success(let sender):
-            create(request, record, sender, entry, now, &effects)
+        case .success(let senders):
+            create(request, record, senders, entry, now, &effects)
+            removeReplaced(request, entry, &effects)
+        }
+    }
+
+    /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
+    private mutating func removeReplaced(
+        _ request: RegistrationRequest, _ entry: DeviceEntry, _ effects: inout Effects
+    ) {
+        let numbers = entry.registrations.filter { $0.isFor(request) }.map(\.registration.name.number)
+        for number in numbers.dropLast(1 + Limits.replacedRegistrations) {
+            _ = removeRegistration(number, entry, &effects)
         }
     }
 
     private mutating func create(
-        _ request: RegistrationRequest, _ record: DeviceRecord, _ sender: SenderID, _ entry: DeviceEntry,
-        _ now: Now, _ effects: inout Effects
+        _ request: RegistrationRequest, _ record: DeviceRecord, _ senders: [SenderID],
+        _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
         let origin = request.origin
         var record = record
@@ -91,7 +104,8 @@ extension Dispatcher {
             name: RegistrationName(
                 device: entry.device, number: RegistrationNumber(record.nextRegistration)),
             category: request.category, subtype: request.subtype, senderText: request.senderText,
-            sender: sender, createdAt: now.wall)
+            sender: senders.first ?? SenderID(0), otherSenders: Array(senders.dropFirst()),
+            instance: request.instance, createdAt: now.wall)
         record.nextRegistration += 1
         record.seenAt = now.wall
         entry.record = record
@@ -209,8 +223,10 @@ extension Dispatcher {
             refuse(request, .authenticationFailed, &effects)
             return nil
         }
-        let longest = max(request.category.count, request.subtype.count, request.senderText.count)
-        guard !request.category.isEmpty, longest <= Limits.registrationFieldBytes else {
+        let longest = max(request.category.count, request.subtype.count, request.instance.count)
+        guard !request.category.isEmpty, longest <= Limits.registrationFieldBytes,
+            request.senderText.count <= Limits.senderTextBytes
+        else {
             refuse(request, .invalidParameters, &effects)
             return nil
         }
@@ -225,26 +241,42 @@ extension Dispatcher {
             (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
     }
 
-    /// The account that may send to a registration: the first known of a list of sender IDs, none for the key of a web app.
-    private func sender(of request: RegistrationRequest) -> Result<SenderID, RegistrationRefusal> {
+    /// The accounts that may send to a registration, a known one first; none for the key of a web app.
+    ///
+    /// One of those that the app names must be known; the others may be added to the server later.
+    private func senders(of request: RegistrationRequest) -> Result<[SenderID], RegistrationRefusal> {
         guard !request.senderText.isEmpty else { return .failure(.invalidSender) }
         var hasNumber = false
+        var senders: [SenderID] = []
+        var known: Int?
         for part in request.senderText.split(separator: UInt8(ascii: ",")) {
             guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { continue }
             hasNumber = true
-            if let sender = SenderID(decimal: part), directory[sender] != nil { return .success(sender) }
+            guard let sender = SenderID(decimal: part), !senders.contains(sender) else { continue }
+            guard senders.count < Limits.sendersPerRegistration else { return .failure(.invalidParameters) }
+            if known == nil, directory[sender] != nil { known = senders.count }
+            senders.append(sender)
+        }
+        if let known {
+            senders.insert(senders.remove(at: known), at: 0)
+            return .success(senders)
         }
         // Chromium registers itself with a sender of Google's at every start, and must not be refused (mcs-device 5.2).
         let isBrowserItself = request.category.raw.equals("com.google.android.gms")
-        return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success(SenderID(0))
+        return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success([])
     }
 }
 
 extension RegistrationState {
-    /// Whether a request asks for this very registration.
+    /// Whether a request is of the same app for the same senders.
     fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
         registration.category == request.category && registration.subtype == request.subtype
             && registration.senderText == request.senderText
+    }
+
+    /// Whether it was made for this instance of the app; old clients name none.
+    fileprivate func isOfInstance(_ instance: [UInt8]) -> Bool {
+        registration.instance.isEmpty || instance.isEmpty || registration.instance == instance
     }
 }
 

@@ -28,14 +28,14 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         switch waiter {
-        case .submission(let origin, let entry, let at):
+        case .submission(let origin, let entry, let at, let canonical):
             guard !outcome.hasFailed else {
                 effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
                 effects.downstream.refused += 1
                 return
             }
             effects.commands.append(
-                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: nil)))
+                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
             if case .putMessage(let message) = record.mutations[at] {
                 messageStored(message, entry, now, &effects)
             }

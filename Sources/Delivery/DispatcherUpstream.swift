@@ -13,7 +13,7 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
         let name = entry.registrations.last {
-            $0.registration.sender == upstream.sender && $0.registration.category == upstream.category
+            $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
         }?.registration.name
         guard let name, upstream.sender.number != 0 else {
             return refuse(upstream.origin, .invalidParameters, &effects)

@@ -81,11 +81,13 @@ package struct RegistrationRequest: Sendable {
     package var subtype: [UInt8]
     /// `sender` as sent. For `unregister`, empty or `*` matches every sender.
     package var senderText: [UInt8]
+    /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
+    package var instance: [UInt8]
 
     /// A request; all parts are the caller's.
     package init(
         origin: Origin, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
-        senderText: [UInt8]
+        senderText: [UInt8], instance: [UInt8] = []
     ) {
         self.origin = origin
         self.device = device
@@ -93,6 +95,7 @@ package struct RegistrationRequest: Sendable {
         self.category = category
         self.subtype = subtype
         self.senderText = senderText
+        self.instance = instance
     }
 }
 

@@ -45,22 +45,38 @@ package struct Registration: Sendable, Equatable {
     package var subtype: [UInt8]
     /// `sender` as sent: a sender ID, or the key of a web app.
     package var senderText: [UInt8]
-    /// The account that may send to it; 0 where `senderText` is no sender ID.
+    /// The account that may send to it; 0 where `senderText` is no sender ID. Of several the first known one.
     package var sender: SenderID
+    /// Further accounts that may send to it, where the app named several.
+    package var otherSenders: [SenderID]
+    /// `X-appid` as sent: the instance of the app that asked; empty where absent.
+    package var instance: [UInt8]
     /// When it was made, milliseconds since 1970.
     package var createdAt: UnixMilliseconds
 
     /// A registration; all parts are the caller's.
     package init(
         name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
-        createdAt: UnixMilliseconds
+        otherSenders: [SenderID] = [], instance: [UInt8] = [], createdAt: UnixMilliseconds
     ) {
         self.name = name
         self.category = category
         self.subtype = subtype
         self.senderText = senderText
         self.sender = sender
+        self.otherSenders = otherSenders
+        self.instance = instance
         self.createdAt = createdAt
+    }
+
+    /// Whether an account may send to it.
+    package func allows(_ sender: SenderID) -> Bool {
+        self.sender == sender || (!otherSenders.isEmpty && otherSenders.contains(sender))
+    }
+
+    /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
+    package func isSameApp(as other: Registration) -> Bool {
+        category == other.category && subtype == other.subtype && senderText == other.senderText
     }
 }
 

@@ -18,7 +18,9 @@ extension HTTPSession {
                 origin: origin, device: DeviceID(login.device), token: digest(ofToken: login.token),
                 category: try Self.field(form, "app"),
                 subtype: try Self.field(form, "X-subtype", orEmpty: true),
-                senderText: try Self.field(form, "sender", orEmpty: true))
+                senderText: try Self.field(
+                    form, "sender", orEmpty: true, limit: Limits.senderTextBytes),
+                instance: try Self.field(form, "X-appid", orEmpty: true))
             guard !registration.category.isEmpty else { throw .invalidParameters }
             if Self.asksForDeletion(form) {
                 io.events.append(.unregister(registration))
@@ -48,13 +50,14 @@ extension HTTPSession {
 
     /// A field that is to be kept as it came: text within the limit, without control characters.
     private static func field(
-        _ form: FormBody, _ name: StaticString, orEmpty: Bool = false
+        _ form: FormBody, _ name: StaticString, orEmpty: Bool = false,
+        limit: Int = Limits.registrationFieldBytes
     ) throws(RegistrationRefusal) -> [UInt8] {
         guard let value = form[name] else {
             if orEmpty { return [] }
             throw .invalidParameters
         }
-        guard value.count <= Limits.registrationFieldBytes, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+        guard value.count <= limit, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
             String(validating: value, as: UTF8.self) != nil
         else { throw .invalidParameters }
         return value

@@ -4,6 +4,8 @@ package import Delivery
 /// How devices, registrations and senders are kept; their ids are their keys.
 package enum RegistryRecord {
     private static let version: UInt8 = 1
+    /// Of a registration with more than version 1 holds: several senders, or an instance.
+    private static let wideVersion: UInt8 = 2
 
     /// Replaces a buffer's content by the record of a device.
     package static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
@@ -32,12 +34,20 @@ package enum RegistryRecord {
 
     /// Replaces a buffer's content by the record of a registration.
     package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
-        var writer = RecordWriter(buffer, version: version, place: place(registration.name))
+        // What needs no more is written as it always was.
+        let isWide = !registration.otherSenders.isEmpty || !registration.instance.isEmpty
+        var writer = RecordWriter(
+            buffer, version: isWide ? wideVersion : version, place: place(registration.name))
         writer.bytes(registration.category)
         writer.bytes(registration.subtype)
         writer.bytes(registration.senderText)
         writer.number(registration.sender.number)
         writer.signed(registration.createdAt)
+        if isWide {
+            writer.bytes(registration.instance)
+            writer.number(UInt64(registration.otherSenders.count))
+            for sender in registration.otherSenders { writer.number(sender.number) }
+        }
         buffer = writer.finish()
     }
 
@@ -45,11 +55,20 @@ package enum RegistryRecord {
     package static func registration(
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
-        var reader = try RecordReader(copy bytes, version: version, place: place(name))
-        let registration = Registration(
+        let isWide = bytes.byteCount > 0 && bytes.byte(at: 0) == wideVersion
+        var reader = try RecordReader(
+            copy bytes, version: isWide ? wideVersion : version, place: place(name))
+        var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
             senderText: try reader.byteArray(), sender: SenderID(try reader.number()),
             createdAt: try reader.signed())
+        if isWide {
+            registration.instance = try reader.byteArray()
+            let count = try reader.count()
+            guard count <= Limits.sendersPerRegistration else { throw .value }
+            for _ in 0..<count { registration.otherSenders.append(SenderID(try reader.number())) }
+            guard count > 0 || !registration.instance.isEmpty else { throw .value }
+        }
         try reader.finish()
         return registration
     }

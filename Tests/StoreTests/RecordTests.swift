@@ -75,6 +75,29 @@ import Testing
         }
     }
 
+    @Test("A registration with one sender is written as ever; with more, or an instance, all of it returns")
+    func registrations() throws {
+        let plain = Samples.registration(5, 1)
+        var several = plain
+        several.otherSenders = [SenderID(7), SenderID(.max)]
+        var instance = plain
+        instance.instance = Array("fid".utf8)
+        for (registration, version) in [(plain, 1), (several, 2), (instance, 2)] as [(Registration, UInt8)] {
+            var buffer = ByteBuffer()
+            RegistryRecord.write(registration, to: &buffer)
+            #expect(buffer.copied().first == version)
+            #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
+        }
+        // Bytes that a store of before holds.
+        let old: [UInt8] = [1, 1, 0x61, 0, 2, 0x34, 0x32, 42, 9]
+        var record = ByteBuffer()
+        var sample = plain
+        sample.category = [0x61]
+        sample.createdAt = 9
+        RegistryRecord.write(sample, to: &record)
+        #expect(Array(record.copied().dropLast(4)) == old)
+    }
+
     @Test("A tally returns as it was written")
     func tally() throws {
         var tally = Tally()

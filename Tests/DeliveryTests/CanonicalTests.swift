@@ -1,0 +1,145 @@
+import Basics
+import Delivery
+import Testing
+
+/// Several senders for one token, and tokens that a newer one of the same app instance has replaced (ccs-xmpp 6).
+@Suite struct CanonicalTests {
+    private func request(
+        _ ticket: UInt32, sender: String = "100", subtype: String = "", instance: String = ""
+    ) -> RegistrationRequest {
+        RegistrationRequest(
+            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
+            instance: bytes(instance))
+    }
+
+    private func name(_ number: UInt64) -> RegistrationName {
+        RegistrationName(device: device, number: RegistrationNumber(number))
+    }
+
+    /// Registers and returns the number of the registration.
+    private func register(_ bench: Harness, _ request: RegistrationRequest) -> UInt64? {
+        bench.post(.register(request))
+        bench.settle()
+        if case .registered(_, let name)? = bench.take(web).first { return name.number.number }
+        return nil
+    }
+
+    /// Sends to a registration; the answer, and the number of the registration that replaced it, if one did.
+    private func send(
+        _ bench: Harness, _ ticket: UInt32, to number: UInt64, from sender: SenderID = Harness.sender,
+        lifetime: Int = 3_600
+    ) -> (word: String, canonical: UInt64?) {
+        var submission = Harness.submission(ticket, lifetime: lifetime, to: name(number))
+        submission.sender = sender
+        bench.post(.submitted(submission))
+        bench.settle()
+        let answer = bench.take(appServer).first
+        if case .acknowledge(_, let canonical)? = answer {
+            return ("ack \(ticket)", canonical?.number.number)
+        }
+        return (answer?.word ?? "", nil)
+    }
+
+    @Test("Each of several senders may send, others may not; the frame says who sent")
+    func severalSenders() {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, sender: "7,200,100")) == 2)
+        bench.login()
+        bench.settle()
+        _ = bench.take(phone)
+        #expect(send(bench, 1, to: 2).word == "ack 1")
+        #expect(send(bench, 2, to: 2, from: Harness.otherSender).word == "ack 2")
+        #expect(send(bench, 3, to: 2, from: SenderID(8)).word == "nack 3 sender_mismatch")
+        #expect(
+            bench.take(phone).compactMap(\.delivery).map { String(decoding: $0.from, as: UTF8.self) }
+                == ["100", "200"])
+        bench.post(.upstreamReceived(Harness.upstream(9, sender: Harness.otherSender)))
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 9"], "and the app may send to each of them")
+    }
+
+    @Test("100 senders are taken, and survive a restart; 101 are too many")
+    func hundredSenders() {
+        let bench = Harness.withDevice()
+        let list = (100...199).map(String.init).joined(separator: ",")
+        #expect(register(bench, request(1, sender: list)) == 2)
+        bench.crash(seed: 5)
+        #expect(send(bench, 1, to: 2, from: SenderID(199)).word == "ack 1")
+        bench.post(.register(request(2, sender: list + ",200")))
+        bench.settle()
+        #expect(bench.take(web).words == ["INVALID_PARAMETERS 2"])
+    }
+
+    @Test("A new instance of the app gets a new token; the old one delivers to it and says which it is")
+    func refreshed() {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
+        #expect(register(bench, request(2, subtype: "s", instance: "one")) == 2, "the same instance")
+        #expect(send(bench, 1, to: 2) == ("ack 1", nil))
+        #expect(register(bench, request(3, subtype: "s", instance: "two")) == 3)
+        #expect(send(bench, 2, to: 2) == ("ack 2", 3))
+        #expect(send(bench, 3, to: 2, lifetime: 0) == ("ack 3", 3))
+        #expect(send(bench, 4, to: 3) == ("ack 4", nil))
+        bench.login()
+        bench.settle()
+        let delivered = bench.take(phone).compactMap(\.delivery)
+        #expect(delivered.map(\.message.messageID) == [bytes("m1"), bytes("m2"), bytes("m4")])
+        #expect(delivered.map(\.message.registration.number) == [2, 3, 3])
+        #expect(register(bench, request(5, subtype: "s")) == 3, "who names no instance gets the newest")
+        bench.crash(seed: 8)
+        #expect(send(bench, 6, to: 2) == ("ack 6", 3), "it is known after a restart")
+    }
+
+    @Test("Another sender list or subtype replaces nothing")
+    func notReplaced() {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, instance: "one")) == 1, "made before instances were told")
+        #expect(register(bench, request(2, subtype: "a", instance: "one")) == 2)
+        #expect(register(bench, request(3, sender: "100,200", subtype: "a", instance: "two")) == 3)
+        #expect(register(bench, request(4, subtype: "b", instance: "two")) == 4)
+        for number in 1...4 as ClosedRange<UInt64> {
+            #expect(send(bench, UInt32(number), to: number) == ("ack \(number)", nil))
+        }
+    }
+
+    @Test("Of replaced tokens the last two work, for four weeks; then they are not registered")
+    func endsOfReplaced() {
+        let bench = Harness.withDevice()
+        for number in 2...5 as ClosedRange<UInt32> {
+            #expect(register(bench, request(number, subtype: "s", instance: "i\(number)")) == UInt64(number))
+        }
+        #expect(send(bench, 1, to: 2).word == "nack 1 not_registered")
+        #expect(send(bench, 2, to: 3) == ("ack 2", 5))
+        bench.advance(milliseconds: Int64(Limits.replacedRegistrationSeconds) * 1_000)
+        #expect(send(bench, 3, to: 3).word == "nack 3 not_registered")
+        #expect(send(bench, 4, to: 5) == ("ack 4", nil))
+    }
+
+    @Test("A replacement that is not on disk yet is told to nobody")
+    func notOnDisk() {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
+        bench.post(.register(request(2, subtype: "s", instance: "two")))
+        bench.runTurns()
+        bench.post(.submitted(Harness.submission(3, lifetime: 0, to: name(2))))
+        bench.runTurns()
+        guard case .acknowledge(3, let canonical)? = bench.take(appServer).first else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(canonical == nil)
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(send(bench, 4, to: 2) == ("ack 4", nil))
+    }
+
+    @Test("Canary: without an instance the same registration comes back, and no token is replaced")
+    func canary() {
+        let bench = Harness.withDevice()
+        #expect(register(bench, request(1, subtype: "s")) == 2)
+        #expect(register(bench, request(2, subtype: "s")) == 2)
+        #expect(send(bench, 3, to: 2) == ("ack 3", nil))
+    }
+}
