@@ -16,6 +16,8 @@ final class Drainer: Sendable {
     struct Pace: Sendable {
         var graceMilliseconds: Int64
         var spreadMilliseconds: Int64
+        /// How long after both those that are still open are waited for.
+        var slackMilliseconds = Limits.drainSlackMilliseconds
     }
 
     private let mailboxes: [ReactorMailbox]
@@ -57,6 +59,7 @@ final class Drainer: Sendable {
         let most = Int64(seconds) * 1_000
         limited.graceMilliseconds = min(limited.graceMilliseconds, most / 2)
         limited.spreadMilliseconds = min(limited.spreadMilliseconds, most / 4)
+        limited.slackMilliseconds = min(limited.slackMilliseconds, most / 4)
         _ = drain(limited, reason: .systemShutdown) { _, _ in }
     }
 
@@ -69,7 +72,7 @@ final class Drainer: Sendable {
         }
         let sessions = latches.flatMap { $0.wait() ?? [] }
         let deadline = Now.read().monotonic.advanced(
-            milliseconds: pace.graceMilliseconds + pace.spreadMilliseconds + Limits.drainSlackMilliseconds)
+            milliseconds: pace.graceMilliseconds + pace.spreadMilliseconds + pace.slackMilliseconds)
         var isHurriedAlready = false
         while Now.read().monotonic < deadline {
             let left = remaining(sessions)
@@ -104,6 +107,7 @@ extension ReactorHost {
         let now = reactor.now
         var random = SeededRandom(seed: UInt64(bitPattern: now.wall) ^ UInt64(index))
         var drained: [ConnectionID] = []
+        var closes: [CloseSchedule.Entry] = []
         for link in allLinks where link.kind != .control && link.kind != .admin {
             let id = link.connection.id
             guard link.isLoggedIn else {
@@ -115,11 +119,10 @@ extension ReactorHost {
             let jitter =
                 pace.spreadMilliseconds > 0
                 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
-            reactor.schedule(at: now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)) {
-                [unowned self] now in
-                close(id, reason, now)
-            }
+            let at = now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)
+            closes.append(CloseSchedule.Entry(at: at, connection: id, reason: reason))
         }
+        closeLater(closes)
         return drained
     }
 
@@ -128,7 +131,8 @@ extension ReactorHost {
         for id in sessions where Int(id.reactor) == index { close(id, reason, reactor.now) }
     }
 
-    private func close(_ id: ConnectionID, _ reason: CloseReason, _ now: Now) {
+    /// Closes a connection by its session, if it still lives.
+    func close(_ id: ConnectionID, _ reason: CloseReason, _ now: Now) {
         link(id)?.perform(.close(reason), now: now)
     }
 }

@@ -26,13 +26,12 @@ struct Shutdown {
         _ = unsafe unlink(daemon.configuration.controlSocket)
     }
 
+    /// Waits until each reactor has ended: its last turn hands the store what it still has to write, and the process must
+    /// not take the TLS library down while a connection is being closed.
     private func stopReactors() {
         let latches = daemon.mailboxes.map { _ in Latch<Bool>() }
         for (mailbox, latch) in zip(daemon.mailboxes, latches) {
-            mailbox.post { host in
-                host.reactor.stop()
-                latch.fulfil(true)
-            }
+            mailbox.post { host in host.stop { latch.fulfil(true) } }
         }
         for latch in latches { _ = latch.wait() }
     }

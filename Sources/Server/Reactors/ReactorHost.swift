@@ -19,6 +19,9 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThread
     private let failedLogins: FailedLogins
     private var pressed: [Link] = []
+    private var closes = CloseSchedule()
+    private var closeTimer: TimerID?
+    private var ended: (() -> Void)?
     let tally: ReactorTally
     let log: Log
 
@@ -116,6 +119,30 @@ final class ReactorHost: ReactorDelegate {
     func run() {
         tick(reactor.now)
         reactor.run()
+        ended?()
+    }
+
+    /// Ends `run` after this turn; `then` is called when nothing of this host touches a connection any more.
+    func stop(then: @escaping @Sendable () -> Void) {
+        ended = then
+        reactor.stop()
+    }
+
+    /// Closes connections when their time comes.
+    func closeLater(_ entries: [CloseSchedule.Entry]) {
+        closes.add(entries)
+        armCloses()
+    }
+
+    private func armCloses() {
+        if let timer = closeTimer { reactor.cancel(timer) }
+        closeTimer = closes.next.map { next in
+            reactor.schedule(at: next) { [unowned self] now in
+                closeTimer = nil
+                for entry in closes.takeDue(now.monotonic) { close(entry.connection, entry.reason, now) }
+                armCloses()
+            }
+        }
     }
 
     private func tick(_ now: Now) {
