@@ -16,6 +16,8 @@ final class Senders: Sendable {
     private let storeThread: StoreThread
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
+    /// One change at a time: each begins from what the one before has left.
+    private let changes = Mutex(())
 
     init(
         store: any Store, storeThread: StoreThread, mailboxes: [ReactorMailbox],
@@ -36,6 +38,14 @@ final class Senders: Sendable {
             SenderID, key: String
         )
     {
+        try changes.withLock { _ throws(Problem) in
+            try addAlone(wanted, label: label, key: given, now: now)
+        }
+    }
+
+    private func addAlone(
+        _ wanted: SenderID?, label: String, key given: String?, now: UnixMilliseconds
+    ) throws(Problem) -> (SenderID, key: String) {
         let sender = wanted ?? Self.freshID(in: directory)
         guard directory[sender] == nil else {
             throw Problem(
@@ -54,6 +64,14 @@ final class Senders: Sendable {
     func rotateKey(_ sender: SenderID, overlapSeconds: Int, key given: String?, now: UnixMilliseconds)
         throws(Problem) -> (key: String, oldKeysExpireAt: UnixMilliseconds)
     {
+        try changes.withLock { _ throws(Problem) in
+            try rotateKeyAlone(sender, overlapSeconds: overlapSeconds, key: given, now: now)
+        }
+    }
+
+    private func rotateKeyAlone(
+        _ sender: SenderID, overlapSeconds: Int, key given: String?, now: UnixMilliseconds
+    ) throws(Problem) -> (key: String, oldKeysExpireAt: UnixMilliseconds) {
         guard var record = directory[sender] else { throw Self.unknown(sender) }
         let key = try Self.checked(given) ?? Self.freshKey()
         let end = now + Int64(overlapSeconds) * 1_000
@@ -74,8 +92,10 @@ final class Senders: Sendable {
 
     /// Removes a sender: its connections are closed, its keys are void.
     func remove(_ sender: SenderID) throws(Problem) {
-        guard directory[sender] != nil else { throw Self.unknown(sender) }
-        try commit(.removeSender(sender))
+        try changes.withLock { _ throws(Problem) in
+            guard directory[sender] != nil else { throw Self.unknown(sender) }
+            try commit(.removeSender(sender))
+        }
     }
 
     private func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
