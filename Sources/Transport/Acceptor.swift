@@ -53,7 +53,7 @@ final class Acceptor {
 
     /// Counts a stranger in; false when its address has too many already.
     func admitAnonymous(_ peer: SocketAddress) -> Bool {
-        guard let origin = Self.origin(of: peer) else { return true }
+        guard let origin = peer.network else { return true }
         let count = anonymous[origin, default: 0]
         guard count < pace.anonymousPerAddress else { return false }
         anonymous[origin] = count + 1
@@ -62,16 +62,18 @@ final class Acceptor {
 
     /// Counts a stranger out: it has logged in or gone.
     func forgetAnonymous(_ peer: SocketAddress) {
-        guard let origin = Self.origin(of: peer), let count = anonymous[origin] else { return }
+        guard let origin = peer.network, let count = anonymous[origin] else { return }
         anonymous[origin] = count > 1 ? count - 1 : nil
     }
 
     /// Strangers that are connected.
     var anonymousCount: Int { anonymous.values.reduce(0, +) }
+}
 
-    /// Whom a peer counts as: an IPv4 address, or an IPv6 network of 64 bits, since one host has all of it.
-    private static func origin(of peer: SocketAddress) -> SocketAddress? {
-        switch peer {
+extension SocketAddress {
+    /// Whom a peer counts as: an IPv4 address, or an IPv6 network of 64 bits, since one host has all of it; nil for a path.
+    package var network: SocketAddress? {
+        switch self {
         case .ipv4(let number, _): .ipv4(number, port: 0)
         case .ipv6(let upper, _, _, _): .ipv6(upper, 0, zone: 0, port: 0)
         case .unix: nil
