@@ -7,6 +7,8 @@ final class Certificates: Sendable {
     private struct State: Sendable {
         var watcher: CertificateWatcher
         var files: Files
+        /// When the keys of session tickets are to be replaced, with the context that holds them.
+        var freshBy: Instant
     }
 
     private struct Files: Equatable, Sendable {
@@ -21,6 +23,8 @@ final class Certificates: Sendable {
     let holder: TLSContextHolder
     private let log: Log
     private let state: Mutex<State>
+    /// One change at a time: SIGHUP, the operator's command and the daemon's own look may come together.
+    private let changes = Mutex(())
 
     init(configuration: Configuration, log: Log) throws(TransportError) {
         self.log = log
@@ -28,7 +32,7 @@ final class Certificates: Sendable {
         let context = try watcher.context(Self.settings(files))
         holder = TLSContextHolder(context)
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
-        state = Mutex(State(watcher: watcher, files: files))
+        state = Mutex(State(watcher: watcher, files: files, freshBy: Self.freshBy()))
     }
 
     /// When the certificate in use ends, milliseconds since 1970.
@@ -39,20 +43,32 @@ final class Certificates: Sendable {
 
     /// Reads or renews the certificate (SIGHUP); on failure the old one stays.
     func reload(_ configuration: Configuration) throws(TransportError) {
+        try changes.withLock { _ throws(TransportError) in try reloadAlone(configuration) }
+    }
+
+    private func reloadAlone(_ configuration: Configuration) throws(TransportError) {
         let (watcher, files) = try Self.open(configuration)
         holder.replace(with: try watcher.context(Self.settings(files)))
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
-        state.withLock { $0 = State(watcher: watcher, files: files) }
+        state.withLock { $0 = State(watcher: watcher, files: files, freshBy: Self.freshBy()) }
     }
 
-    /// Looks whether the files changed or our own certificate is near its end, and takes over what is new.
-    func check(_ configuration: Configuration) {
+    private static func freshBy() -> Instant {
+        Now.read().monotonic.advanced(seconds: Limits.ticketKeySeconds)
+    }
+
+    /// Looks whether the files changed, our own certificate is near its end or the keys of session tickets are old, and takes
+    /// over what is new.
+    func check(_ configuration: Configuration, now: Instant = Now.read().monotonic) {
         do throws(TransportError) {
-            let isOwn = configuration.certificateFile == nil
-            if isOwn { try Self.makeOwn(configuration) }
-            guard state.withLock({ $0.watcher.hasChanged }) else { return }
-            try reload(configuration)
-            log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
+            try changes.withLock { _ throws(TransportError) in
+                if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
+                let (hasChanged, isOld) = state.withLock { ($0.watcher.hasChanged, $0.freshBy <= now) }
+                guard hasChanged || isOld else { return }
+                try reloadAlone(configuration)
+                guard hasChanged else { return }
+                log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
+            }
         } catch {
             log.error("certificate_kept", ["problem": .text(error.description)])
         }
