@@ -9,7 +9,7 @@ package import Basics
 package struct Dispatcher: ~Copyable {
     let partition: Int
     let partitions: Int
-    let settings: DeliverySettings
+    private(set) var settings: DeliverySettings
     /// Second half of this process's persistent ids.
     let salt: UInt32
     var directory = SenderDirectory()
@@ -45,6 +45,9 @@ package struct Dispatcher: ~Copyable {
         devices = DeviceTable(hash: hash, idleLimit: settings.idleDevicesInMemory)
         senders = SenderTable(hash: hash)
     }
+
+    /// Changes the window of upstream messages on each connection; what is out already stays out.
+    package mutating func setPendingWindow(_ window: Int) { settings.pendingWindow = window }
 
     /// Takes in one event; what follows from it is appended to `effects`.
     package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {

@@ -65,6 +65,8 @@ final class Daemon: Sendable {
     func apply(_ configuration: Configuration) {
         let sessions = SessionSettings(configuration, seal: seal)
         settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
+        let window = configuration.pendingWindow
+        for mailbox in mailboxes { mailbox.post { $0.setPendingWindow(window) } }
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }

@@ -87,6 +87,9 @@ final class ReactorHost: ReactorDelegate {
         dispatcher.handle(event, now: now, effects: &effects)
     }
 
+    /// Changes how many messages an app server may have and not have answered.
+    func setPendingWindow(_ window: Int) { dispatcher.setPendingWindow(window) }
+
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
