@@ -228,6 +228,10 @@ package enum Limits {
     /// Events and commands that wait for another reactor.
     package static let mailboxOfReactor = 262_144
 
+    /// Descriptors that connections leave to the store (its sorted files and logs), to listeners and to the control socket:
+    /// a store that can open no file takes no writes, and strangers must not bring that about.
+    package static let descriptorsKept = 768
+
     // MARK: Store
 
     /// Writes in one commit: bounds the memory of a commit and the time of one sync.

@@ -30,12 +30,12 @@ struct Startup: ~Copyable {
 
     /// Every step in order; the first that fails ends the start.
     mutating func run() throws(StartupFailure) -> (Daemon, FirstRun) {
-        raiseDescriptorLimit()
+        let descriptors = raiseDescriptorLimit()
         try makeDataDirectory()
         let store = try openStore()
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let certificates = try makeCertificates()
-        let reactors = try makeReactors()
+        let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let storeThread = startStoreThread(store, mailboxes)
         let directory = SenderDirectory(
@@ -57,9 +57,10 @@ struct Startup: ~Copyable {
 
     // MARK: Machine
 
-    private func raiseDescriptorLimit() {
+    private func raiseDescriptorLimit() -> Int {
         let descriptors = DescriptorLimit.raise()
         log.debug("descriptor_limit", ["descriptors": LogValue(descriptors)])
+        return descriptors
     }
 
     private func makeDataDirectory() throws(StartupFailure) {
@@ -133,10 +134,15 @@ struct Startup: ~Copyable {
 
     // MARK: Reactors
 
-    private func makeReactors() throws(StartupFailure) -> [Reactor] {
+    private func makeReactors(descriptors: Int) throws(StartupFailure) -> [Reactor] {
+        let forConnections = descriptors - min(Limits.descriptorsKept, descriptors / 2)
         var reactors: [Reactor] = []
         for index in 0..<configuration.reactorCount {
-            do { reactors.append(try Reactor(index: index)) } catch {
+            do {
+                let reactor = try Reactor(index: index)
+                reactor.connectionLimit = max(1, forConnections / configuration.reactorCount)
+                reactors.append(reactor)
+            } catch {
                 throw StartupFailure(
                     text: error.description, hint: "raise the limit of open files", exitCode: .failure)
             }

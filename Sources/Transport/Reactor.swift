@@ -32,6 +32,8 @@ import Glibc
     var generation: UInt32 = 0
     /// Connections that are open.
     package internal(set) var connectionCount = 0
+    /// Connections with TLS beyond which no more are accepted, so that descriptors are left for other things.
+    package var connectionLimit = Int.max
     var wheel: TimerWheel<Timer>
     var due: [Timer] = []
     var bodies = 0

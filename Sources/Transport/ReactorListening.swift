@@ -52,7 +52,9 @@ extension Reactor {
     }
 
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
-        guard acceptor.connections < acceptor.pace.connections, acceptor.admitAnonymous(peer) else {
+        // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
+        let isFull = connectionCount >= connectionLimit && acceptor.tls != nil
+        guard !isFull, acceptor.connections < acceptor.pace.connections, acceptor.admitAnonymous(peer) else {
             _ = Glibc.close(socket)
             report?(.refused(listener: acceptor.name, peer: peer, reason: .tooManyConnections))
             return

@@ -125,6 +125,24 @@ import Testing
         #expect(loop.reactor.acceptors.compactMap { $0?.anonymousCount } == [3])
     }
 
+    @Test("a reactor that is full lets no more strangers in, and one that leaves makes room")
+    func full() throws {
+        let loop = try Loopback()
+        // Both ends of a connection live on this reactor.
+        loop.reactor.connectionLimit = 4
+        var refusals: [CloseReason] = []
+        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
+        for _ in 0..<2 { _ = try loop.connect(Recorder()) }
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(refusals == [.tooManyConnections])
+        loop.server.connections[0].abort(.operatorRequest)
+        #expect(loop.reactor.turns { loop.reactor.connectionCount == 2 })
+        _ = try loop.connect(Recorder())
+        #expect(loop.server.opened == 3)
+    }
+
     @Test("without descriptors the listener drops, rests, says so, and accepts again")
     func noDescriptors() throws {
         let loop = try Loopback()
