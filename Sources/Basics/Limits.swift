@@ -30,7 +30,7 @@ package enum Limits {
     package static let loginsPerConnection = 3
     /// Failed logins from one address in a minute, over all connections.
     package static let failedLoginsPerAddressAndMinute = 30
-    /// Addresses whose failed logins are remembered: a bound on the table, oldest forgotten first.
+    /// Addresses whose failed logins are remembered: a bound on the table, which begins anew each minute.
     package static let failedLoginAddresses = 65_536
     /// Octets of each part of a SASL PLAIN message (RFC 4616).
     package static let credentialBytes = 255
@@ -246,6 +246,11 @@ package enum Limits {
     package static let lazyCommitMilliseconds = 50
     /// Milliseconds between attempts while the store fails: enough not to turn a full disk into a busy loop.
     package static let storeRetryMilliseconds = 100
+    /// Seconds by which the mark of sequences on disk is ahead of the clock: a write every half of it.
+    package static let sequenceLeaseSeconds = 120
+    /// Sequences that the mark moves on at each look while the clock is behind it: half of what the clock moves in that time,
+    /// so that it catches up, and more than a partition can make.
+    package static let sequencesPerRenewal = 5_000_000
     /// Questions that wait for the store; each login asks two.
     package static let waitingLoads = 65_536
     /// Names of unreadable records that one audit lists.

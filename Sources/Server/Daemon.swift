@@ -24,6 +24,7 @@ final class Daemon: Sendable {
     let metrics: Metrics
     let store: any Store
     let storeThread: StoreThread
+    let lease: SequenceLease
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
@@ -35,14 +36,16 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, mailboxes: [ReactorMailbox],
-        senders: Senders, seal: TokenSeal, certificates: Certificates, drainer: Drainer,
+        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, lease: SequenceLease,
+        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, certificates: Certificates,
+        drainer: Drainer,
         listeners: [ListenerFact], source: ConfigurationSource, configuration: Configuration
     ) {
         self.log = log
         self.metrics = metrics
         self.store = store
         self.storeThread = storeThread
+        self.lease = lease
         self.mailboxes = mailboxes
         self.senders = senders
         self.seal = seal
@@ -87,6 +90,18 @@ final class Daemon: Sendable {
         shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
         shard.set(.startTime, to: Int(startedAt.wall / 1_000))
         shard.set(.logLinesSuppressed, to: log.suppressed)
+    }
+
+    /// Moves the mark of sequences on, on a thread of its own: a store that hangs must not keep signals waiting.
+    func renewLease() {
+        let work = { [lease, log] in
+            do throws(StoreError) { try lease.renew(now: Now.read().wall) } catch {
+                log.warning("sequence_mark_not_written", ["problem": .text(error.description)])
+            }
+        }
+        do throws(TransportError) { try Threads.start(name: "ccsd-lease", work) } catch {
+            log.warning("sequence_mark_not_written", ["problem": .text(error.description)])
+        }
     }
 
     /// Whether every reactor answers: for the watchdog.

@@ -85,6 +85,7 @@ package enum DaemonProgram {
             let now = Now.read().monotonic
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
+                daemon.renewLease()
                 nextCheck = now.advanced(seconds: Limits.certificateCheckSeconds)
             }
             // Every reactor must answer, else systemd is to restart us.

@@ -42,11 +42,14 @@ struct Startup: ~Copyable {
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
             store: store, storeThread: storeThread, mailboxes: mailboxes, directory: directory)
-        let hosts = makeHosts(reactors, mailboxes, storeThread, directory)
+        let lease = try reading(store) { store throws(StoreError) in
+            try SequenceLease(store: store, now: Now.read().wall)
+        }
+        let hosts = makeHosts(reactors, mailboxes, storeThread, directory, sequenceFloor: lease.floor)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThread: storeThread, mailboxes: mailboxes,
-            senders: senders, seal: seal, certificates: certificates,
+            log: log, metrics: metrics, store: store, storeThread: storeThread, lease: lease,
+            mailboxes: mailboxes, senders: senders, seal: seal, certificates: certificates,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace), listeners: sockets.facts,
             source: source, configuration: configuration)
         try listen(consume sockets, hosts, daemon)
@@ -152,9 +155,10 @@ struct Startup: ~Copyable {
 
     private func makeHosts(
         _ reactors: [Reactor], _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
-        _ directory: SenderDirectory
+        _ directory: SenderDirectory, sequenceFloor: UInt64
     ) -> [ReactorHost] {
         var settings = DeliverySettings()
+        settings.sequenceFloor = sequenceFloor
         settings.pendingWindow = configuration.pendingWindow
         settings.rates = configuration.rates
         let hashKey = (SecureRandom.number(), SecureRandom.number())
