@@ -57,7 +57,7 @@ extension Signals {
 enum Threads {
     /// Starts a thread that nobody waits for.
     static func start(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
-        _ = try Thread(name: name, body)
+        try Thread(name: name, body).detach()
     }
 
     /// Sleeps; control-plane threads only.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A thread of the system, for a reactor or the store; it is joined or runs until the process ends.
+/// A thread of the system, for a reactor or the store; it is joined or detached, else it leaves its stack behind.
 package struct Thread: Sendable {
     /// What the new thread takes over.
     private final class Start {
@@ -36,6 +36,9 @@ package struct Thread: Sendable {
         }
         self.handle = handle
     }
+
+    /// Lets go of the thread: nobody waits for it, and its stack goes with it.
+    package func detach() { _ = pthread_detach(handle) }
 
     /// Waits for the thread's end; once only.
     package func join() { _ = pthread_join(handle, nil) }
