@@ -94,6 +94,7 @@ final class Daemon: Sendable {
 
     /// Moves the mark of sequences on, on a thread of its own: a store that hangs must not keep signals waiting.
     func renewLease() {
+        guard lease.isDue(now: Now.read().wall) else { return }
         let work = { [lease, log] in
             do throws(StoreError) { try lease.renew(now: Now.read().wall) } catch {
                 log.warning("sequence_mark_not_written", ["problem": .text(error.description)])

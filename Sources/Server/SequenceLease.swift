@@ -34,23 +34,15 @@ final class SequenceLease: Sendable {
         state = Mutex(State(mark: mark))
     }
 
-    /// Moves the mark on where half of its lead is used up; slow, so not for a thread that others wait for.
+    /// Whether half of the mark's lead is used up, or the clock is behind it.
+    func isDue(now: UnixMilliseconds) -> Bool { state.withLock { Self.next($0, now) != nil } }
+
+    /// Moves the mark on if that is due; slow, so not for a thread that others wait for.
     func renew(now: UnixMilliseconds) throws(StoreError) {
-        let clock = Self.microseconds(now)
-        let ahead = UInt64(Limits.sequenceLeaseSeconds) * 1_000_000
         let next = state.withLock { state -> UInt64? in
-            guard !state.isWriting else { return nil }
-            let wanted: UInt64
-            if state.mark > clock &+ ahead {
-                // The clock is behind: it does not say how far the sequences are, so the mark keeps a pace that they cannot.
-                wanted = state.mark &+ UInt64(Limits.sequencesPerRenewal)
-            } else if state.mark < clock &+ ahead / 2 {
-                wanted = clock &+ ahead
-            } else {
-                return nil
-            }
+            guard let next = Self.next(state, now) else { return nil }
             state.isWriting = true
-            return wanted
+            return next
         }
         guard let next else { return }
         do throws(StoreError) {
@@ -60,6 +52,16 @@ final class SequenceLease: Sendable {
             state.withLock { $0.isWriting = false }
             throw error
         }
+    }
+
+    /// Where the mark is to move; nil where it may stay.
+    private static func next(_ state: State, _ now: UnixMilliseconds) -> UInt64? {
+        let clock = microseconds(now)
+        let ahead = UInt64(Limits.sequenceLeaseSeconds) * 1_000_000
+        if state.isWriting { return nil }
+        // The clock is behind: it does not say how far the sequences are, so the mark keeps a pace that they cannot.
+        if state.mark > clock &+ ahead { return state.mark &+ UInt64(Limits.sequencesPerRenewal) }
+        return state.mark < clock &+ ahead / 2 ? clock &+ ahead : nil
     }
 
     private static func microseconds(_ now: UnixMilliseconds) -> UInt64 { UInt64(clamping: now) &* 1_000 }
