@@ -55,7 +55,8 @@ final class UpstreamRun {
             reactor: bench.reactor,
             endpoint: Endpoint(address: target.devices, serverName: "localhost", tls: bench.tls),
             identity: identity)
-        client.onEvent = { [unowned self] client, event, now in
+        client.onEvent = { [weak self] client, event, now in
+            guard let self else { return }
             switch event {
             case .loggedIn: counters.ready += 1
             case .upstreamStored(let id):
