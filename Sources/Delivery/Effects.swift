@@ -59,16 +59,16 @@ package enum SessionCommand: Sendable {
     case acknowledge(ticket: UInt32, canonical: RegistrationName?)
     /// Write the NACK of a submission.
     case refuse(ticket: UInt32, Refusal)
-    /// Write the stanza of an upstream message or receipt.
-    case deliverUpstream(StoredUpstream)
+    /// Write the stanza of an upstream message or receipt. Boxed, so that commands are small and cheap to hand on.
+    indirect case deliverUpstream(StoredUpstream)
     /// Announce CONNECTION_DRAINING; the host closes later.
     case drain
 
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.
     case deviceLoginAccepted(storedUpstream: [[UInt8]])
-    /// Write the frame of a message or marker.
-    case deliver(DeviceDelivery)
+    /// Write the frame of a message or marker. Boxed, as above.
+    indirect case deliver(DeviceDelivery)
     /// All of a page has been handed over: answer `deviceReady` when it has left.
     case reportWhenReady
     /// The upstream message of a ticket is on disk (or known): its frame may be acknowledged.
