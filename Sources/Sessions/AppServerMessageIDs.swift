@@ -10,7 +10,7 @@ struct AppServerMessageIDs {
     private var ring: [UInt64] = []
     private var next = 0
     /// Where in the ring an id stands, plus 1, and above that 16 bits of the id, so that a search seldom has to look into
-    /// the ring; open addressing, at most half full. 0: nothing.
+    /// the ring; open addressing, at most five eighths full. 0: nothing.
     private var table: [UInt32] = []
 
     /// Remembers at most so many ids, under 32,768.
@@ -30,7 +30,7 @@ struct AppServerMessageIDs {
     mutating func remember(_ hash: UInt64) {
         if ring.count < limit {
             ring.append(hash)
-            if ring.count * 2 > table.count { return rebuild() }
+            if ring.count * 8 > table.count * 5 { return rebuild() }
             table[place(of: hash)] = Self.entry(hash, ring.count - 1)
         } else {
             forget(ring[next])
