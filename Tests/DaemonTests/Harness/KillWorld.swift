@@ -43,6 +43,7 @@ final class KillWorld {
     private var devices: [Device] = []
     private var servers: [AppServerClient] = []
     private var count = 0
+    private var starts = 0
     private var acknowledged: Set<String> = []
     private var arrived: Set<String> = []
     private var upstreamAcknowledged: Set<String> = []
@@ -105,7 +106,11 @@ final class KillWorld {
     func pretendAcknowledged(_ id: String) { acknowledged.insert(id) }
 
     private func begin(devices online: [Int]) throws -> RunningDaemon {
-        let daemon = try self.daemon ?? RunningDaemon(directory: directory, flags: Self.flags, ports: ports)
+        // One reactor, then two, and so on: what is stored must not depend on who owned it.
+        starts += 1
+        let daemon =
+            try self.daemon
+            ?? RunningDaemon(directory: directory, flags: Self.flags, reactors: 1 + starts % 2, ports: ports)
         self.daemon = daemon
         for _ in 0..<2 {
             let login = AppServerLogin(
