@@ -267,10 +267,8 @@ package enum Limits {
     package static let storeLogBytes = 268_435_456
     /// Sorted files that the store keeps open.
     package static let storeOpenFiles = 512
-    /// Octets of one file of the engine's own diary.
-    package static let storeDiaryBytes = 1_048_576
-    /// Files of that diary.
-    package static let storeDiaryFiles = 4
+    /// Octets that must be free on the device before the store is opened: opening writes out what the logs hold.
+    package static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.
     package static let storeBackgroundJobs = 2
 

@@ -10,6 +10,7 @@ enum Recovery {
 
     /// Opens a database of this format, or makes one.
     static func open(_ path: String, _ memory: SeenMemory) throws(StoreError) -> Engine {
+        try demandRoom(path)
         let engine: Engine
         do throws(StoreError) {
             engine = try Engine(path: path, memory: memory)
@@ -32,6 +33,18 @@ enum Recovery {
         case .some(.some): break
         }
         return engine
+    }
+
+    /// Opening on a full device would end the process (see `EngineOptions`), so it is not tried.
+    private static func demandRoom(_ path: String) throws(StoreError) {
+        var device = statvfs()
+        guard unsafe statvfs(path, &device) == 0 else { return }
+        let free = UInt64(device.f_bavail) * UInt64(device.f_frsize)
+        guard free < Limits.storeRoomBytes else { return }
+        throw StoreError(
+            .full,
+            "\(path) has \(free / 1_024) KiB free; opening the store takes \(Limits.storeRoomBytes / 1_024) KiB"
+        )
     }
 
     /// What was counted when the last commit was written.

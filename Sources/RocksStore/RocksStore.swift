@@ -77,6 +77,8 @@ package final class RocksStore: Store {
     }
 
     /// A failed write leaves the engine without a word on what reached the disk: it is asked anew.
+    ///
+    /// Until that has worked, reads fail: they might show what is not so.
     private func reopen(_ writer: inout Writer) throws(StoreError) {
         try open.write { (engine) throws(StoreError) in
             engine = nil
