@@ -81,7 +81,7 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
-        tests("Server", ["Server", "Catalogue", "Basics", "Store", "Delivery"]),
+        tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery"]),
         tests("Client", ["Client", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         // How transcripts are written, for all that play them.
@@ -90,7 +90,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TranscriptTests",
-            dependencies: ["TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics"],
+            dependencies: ["TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Transport"],
             exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         tests(

@@ -34,6 +34,12 @@ package enum Limits {
     package static let failedLoginAddresses = 65_536
     /// Octets of each part of a SASL PLAIN message (RFC 4616).
     package static let credentialBytes = 255
+    /// Hash rounds of a key for SCRAM: the least that RFC 7677 allows; server keys are random, and each login pays.
+    package static let scramIterations = 4_096
+    /// Octets of the salt of a sender's keys: as many as RFC 7677 shows.
+    package static let scramSaltBytes = 16
+    /// Octets of the TLS exporter that bind a login to its channel (RFC 9266).
+    package static let channelBindingBytes = 32
     /// Octets of a resource (RFC 6120, 7.1).
     package static let resourceBytes = 1_023
     /// Connections of one sender (FCM).

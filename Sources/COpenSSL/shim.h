@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/rand.h>
@@ -17,3 +18,5 @@ static inline long copenssl_set_host_name(SSL *ssl, const char *name) { return S
 static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_EC_gen("P-256"); }
 /// BIO_get_mem_data is a macro.
 static inline long copenssl_memory_of(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }
+/// SSL_get_extms_support is a macro.
+static inline int copenssl_has_extended_master_secret(SSL *ssl) { return SSL_get_extms_support(ssl) == 1; }

@@ -85,6 +85,8 @@ package struct Dispatcher: ~Copyable {
             upstreamExpired(sender, sequence, expiresAt, now, &effects)
         case .appServerLogin(let connection, let sender, let key):
             appServerLogin(connection, sender, key, now, &effects)
+        case .appServerKeysWanted(let connection, let sender):
+            effects.commands.append((connection, .loginKeys(directory.provableKeys(of: sender))))
         case .appServerReady(let connection, let sender):
             appServerReady(connection, sender, now, &effects)
         case .appServerDraining(let connection, let sender): appServerDraining(connection, sender)

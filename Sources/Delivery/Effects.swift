@@ -51,6 +51,8 @@ package enum RegistrationRefusal: String, Error, Sendable {
 /// What a protocol session is told to do.
 package enum SessionCommand: Sendable {
     // App servers.
+    /// The keys that may be proved, newest first; none for an unknown sender, which must not show.
+    case loginKeys([ServerKey])
     /// The login stands.
     case loginAccepted
     /// The login fails.

@@ -112,6 +112,8 @@ package enum Event: Sendable {
     // To the sender's partition.
     /// An app server wants to log in with a key of this digest.
     case appServerLogin(ConnectionID, SenderID, key: SecretDigest)
+    /// An app server wants to prove a key without showing it: `loginKeys` is due (SCRAM).
+    case appServerKeysWanted(ConnectionID, SenderID)
     /// It has bound its resource and takes upstream messages.
     case appServerReady(ConnectionID, SenderID)
     /// It is being drained: no new upstream to it, acks still count.
@@ -170,8 +172,8 @@ package enum Event: Sendable {
     /// The owner; nil for events that the store answers or that go to every partition.
     package var address: Address? {
         switch self {
-        case .appServerLogin(_, let sender, _), .appServerReady(_, let sender),
-            .appServerDraining(_, let sender),
+        case .appServerLogin(_, let sender, _), .appServerKeysWanted(_, let sender),
+            .appServerReady(_, let sender), .appServerDraining(_, let sender),
             .appServerClosed(_, let sender), .upstreamSettled(_, let sender, _, _):
             .sender(sender)
         case .upstreamResolved(let upstream, _): .sender(upstream.sender)

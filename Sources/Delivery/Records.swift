@@ -80,6 +80,29 @@ package struct Registration: Sendable, Equatable {
     }
 }
 
+/// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).
+package struct SCRAMVerifier: Sendable, Equatable {
+    /// Octets of StoredKey and of ServerKey.
+    package static let keyBytes = 32
+
+    /// Hash of the client's key: what its proof must come to.
+    package var storedKey: [UInt8]
+    /// What the server proves itself with.
+    package var serverKey: [UInt8]
+    /// What the key was salted with; all keys of a sender share it, so that one exchange can try them all.
+    package var salt: [UInt8]
+    /// How often it was hashed.
+    package var iterations: Int
+
+    /// A verifier; all parts are the caller's.
+    package init(storedKey: [UInt8], serverKey: [UInt8], salt: [UInt8], iterations: Int) {
+        self.storedKey = storedKey
+        self.serverKey = serverKey
+        self.salt = salt
+        self.iterations = iterations
+    }
+}
+
 /// A key of a sender. Several may be valid at once, so that keys can be changed without a gap.
 package struct ServerKey: Sendable, Equatable {
     /// Digest of the key.
@@ -88,12 +111,18 @@ package struct ServerKey: Sendable, Equatable {
     package var createdAt: UnixMilliseconds
     /// When it stops to be accepted; nil: never.
     package var expiresAt: UnixMilliseconds?
+    /// What SCRAM checks it by; nil for a key made before there was SCRAM, which serves PLAIN alone.
+    package var scram: SCRAMVerifier?
 
     /// A key; all parts are the caller's.
-    package init(digest: SecretDigest, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds? = nil) {
+    package init(
+        digest: SecretDigest, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds? = nil,
+        scram: SCRAMVerifier? = nil
+    ) {
         self.digest = digest
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+        self.scram = scram
     }
 }
 

@@ -15,6 +15,15 @@ package struct SenderDirectory: Sendable {
     /// All records, by sender ID.
     package var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
 
+    /// The keys that one SCRAM exchange can try, newest first: those salted like the newest that has a verifier.
+    ///
+    /// Expired ones are among them, so that the answer can say so. Empty for an unknown sender too.
+    package func provableKeys(of sender: SenderID) -> [ServerKey] {
+        let keys = (records[sender]?.keys ?? []).reversed()
+        guard let newest = keys.lazy.compactMap(\.scram).first else { return [] }
+        return keys.filter { $0.scram?.salt == newest.salt && $0.scram?.iterations == newest.iterations }
+    }
+
     /// Checks a key; takes the same time for an unknown sender as for a wrong key.
     package func check(_ sender: SenderID, key: SecretDigest, at now: UnixMilliseconds) -> LoginRefusal? {
         guard let record = records[sender] else {

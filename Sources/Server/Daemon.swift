@@ -28,6 +28,8 @@ final class Daemon: Sendable {
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
+    /// Makes the salts told for senders that do not exist.
+    let scramSecret: [UInt8]
     let certificates: Certificates
     let drainer: Drainer
     let listeners: [ListenerFact]
@@ -37,8 +39,8 @@ final class Daemon: Sendable {
 
     init(
         log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, lease: SequenceLease,
-        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, certificates: Certificates,
-        drainer: Drainer,
+        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, scramSecret: [UInt8],
+        certificates: Certificates, drainer: Drainer,
         listeners: [ListenerFact], source: ConfigurationSource, configuration: Configuration
     ) {
         self.log = log
@@ -49,11 +51,12 @@ final class Daemon: Sendable {
         self.mailboxes = mailboxes
         self.senders = senders
         self.seal = seal
+        self.scramSecret = scramSecret
         self.certificates = certificates
         self.drainer = drainer
         self.listeners = listeners
         self.source = source
-        let sessions = SessionSettings(configuration, seal: seal)
+        let sessions = SessionSettings(configuration, seal: seal, scramSecret: scramSecret)
         settings = Mutex(Settings(configuration: configuration, sessions: sessions))
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
@@ -66,7 +69,7 @@ final class Daemon: Sendable {
 
     /// Puts other settings in force, for what begins from now on.
     func apply(_ configuration: Configuration) {
-        let sessions = SessionSettings(configuration, seal: seal)
+        let sessions = SessionSettings(configuration, seal: seal, scramSecret: scramSecret)
         settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
         let window = configuration.pendingWindow
         for mailbox in mailboxes { mailbox.post { $0.setPendingWindow(window) } }

@@ -171,7 +171,9 @@ extension ReactorHost {
         case .appServer, .appServerPreproduction:
             link = SessionLink(
                 kind: kind, connection: connection, host: self,
-                session: AppServerSession(connection: connection.id, settings: settings, now: reactor.now))
+                session: AppServerSession(
+                    connection: connection.id, settings: settings, now: reactor.now,
+                    channelBinding: { [unowned connection] in connection.channelBinding }))
         case .device:
             link = SessionLink(
                 kind: kind, connection: connection, host: self,

@@ -40,8 +40,8 @@ extension Daemon {
 }
 
 extension SessionSettings {
-    /// The settings that a configuration asks for.
-    init(_ configuration: Configuration, seal: TokenSeal) {
+    /// The settings that a configuration asks for; `scramSecret` makes the salts of senders that do not exist.
+    init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8]) {
         self.init(
             seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
         )
@@ -53,6 +53,13 @@ extension SessionSettings {
         controlMessageID = configuration.controlMessageID
         lenientLifetime = configuration.lenientTimeToLive
         reservesGCMPrefix = configuration.reserveGCMPrefix
+        if configuration.scram {
+            scram = SCRAMSettings(functions: .host) { sender in
+                Array(
+                    Digest.hmacSHA256(key: scramSecret, Array("\(sender.number)".utf8))
+                        .prefix(Limits.scramSaltBytes))
+            }
+        }
         acceptedDomains += configuration.hostNames.filter { !acceptedDomains.contains($0) }
     }
 }

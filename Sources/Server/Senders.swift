@@ -54,8 +54,7 @@ final class Senders: Sendable {
         }
         let key = try Self.checked(given) ?? Self.freshKey()
         let record = SenderRecord(
-            sender: sender, label: label, keys: [ServerKey(digest: Self.digest(key), createdAt: now)],
-            createdAt: now)
+            sender: sender, label: label, keys: [Self.serverKey(key, beside: [], now: now)], createdAt: now)
         try put(record)
         return (sender, key)
     }
@@ -80,7 +79,7 @@ final class Senders: Sendable {
             old.expiresAt = min(old.expiresAt ?? end, end)
             return old
         }
-        record.keys.append(ServerKey(digest: Self.digest(key), createdAt: now))
+        record.keys.append(Self.serverKey(key, beside: record.keys, now: now))
         guard record.keys.count <= Limits.keysPerSender else {
             throw Problem(
                 text: "sender \(sender.number) has \(Limits.keysPerSender) keys that are still valid",
@@ -136,6 +135,14 @@ final class Senders: Sendable {
 
     /// Digest of a key as it is stored and compared.
     static func digest(_ key: String) -> SecretDigest { SecretDigest(octets: Digest.sha256(Array(key.utf8))) }
+
+    /// A key as it is stored: digest and SCRAM part, salted like the keys beside it, so that one exchange can try all.
+    private static func serverKey(_ key: String, beside others: [ServerKey], now: UnixMilliseconds)
+        -> ServerKey
+    {
+        let salt = others.lazy.compactMap(\.scram).last?.salt ?? SecureRandom.bytes(Limits.scramSaltBytes)
+        return ServerKey(digest: digest(key), createdAt: now, scram: SCRAMVerifier(key, salt: salt))
+    }
 
     /// A key in the shape that app servers know: `AIza` and 35 characters (210 random bits).
     static func freshKey() -> String {

@@ -34,6 +34,7 @@ struct Startup: ~Copyable {
         try makeDataDirectory()
         let store = try openStore()
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
+        let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
@@ -49,7 +50,8 @@ struct Startup: ~Copyable {
         let sockets = try openSockets()
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, storeThread: storeThread, lease: lease,
-            mailboxes: mailboxes, senders: senders, seal: seal, certificates: certificates,
+            mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
+            certificates: certificates,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace), listeners: sockets.facts,
             source: source, configuration: configuration)
         try listen(consume sockets, hosts, daemon)

@@ -5,17 +5,25 @@ import Wire
 extension AppServerSession {
     /// One step of SASL (ccs-xmpp 1.5).
     mutating func received(_ step: SASL.Step, _ io: inout SessionIO) {
+        // Another `<auth>` ends the exchange before.
+        if case .response = step {} else { exchange = nil }
         switch step {
         case .auth(let payload): check(payload, &io)
-        case .response(let payload) where stage == .challenged: check(payload, &io)
+        case .scram(let bindsChannel, let payload): beginSCRAM(bindsChannel, payload, &io)
+        case .response(let payload) where stage == .challenged:
+            if exchange == nil { check(payload, &io) } else { receivedSCRAM(payload, &io) }
         case .response: failLogin(.malformedRequest, .loginRefused, &io)
-        case .authWithoutPayload:
-            stage = .challenged
-            SASL.appendChallenge(to: &io.out.bytes)
-            io.out.endRecord()
+        case .authWithoutPayload: challenge(&io)
         case .abort: failLogin(.aborted, .loginRefused, &io)
         case .unknownMechanism: failLogin(.invalidMechanism, .loginRefused, &io)
         }
+    }
+
+    /// Asks for the first message of a mechanism.
+    mutating func challenge(_ io: inout SessionIO) {
+        stage = .challenged
+        SASL.appendChallenge(to: &io.out.bytes)
+        io.out.endRecord()
     }
 
     private mutating func check(_ payload: String, _ io: inout SessionIO) {
@@ -35,7 +43,12 @@ extension AppServerSession {
     /// The core takes the key: the client opens its second stream.
     mutating func loginAccepted(_ io: inout SessionIO) {
         guard stage == .checking else { return }
-        SASL.appendSuccess(to: &io.out.bytes)
+        if let exchange {
+            SASL.appendSuccess(SCRAM.serverFinal(signature: exchange.signature), to: &io.out.bytes)
+            self.exchange = nil
+        } else {
+            SASL.appendSuccess(to: &io.out.bytes)
+        }
         io.out.endRecord()
         reader.restart()
         stage = .restarting
@@ -58,10 +71,11 @@ extension AppServerSession {
     }
 
     /// Answers a failure; after so many the connection ends, since more are guesses.
-    private mutating func failLogin(
+    mutating func failLogin(
         _ condition: SASL.Condition, _ reason: CloseReason, _ io: inout SessionIO
     ) {
         stage = .login
+        exchange = nil
         condition.append(to: &io.out.bytes)
         io.out.endRecord()
         failedLogins += 1

@@ -48,7 +48,7 @@ extension AppServerSession {
             to: &io.out.bytes)
         io.out.endRecord()
         if stage == .opening {
-            Features.appendBeforeLogin(to: &io.out.bytes)
+            Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
             stage = .login
         } else {
             Features.appendAfterLogin(to: &io.out.bytes)

@@ -35,6 +35,10 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     /// Bytes that came while the key was being checked.
     var early = ByteBuffer()
     var failedLogins = 0
+    /// The SCRAM login under way.
+    var exchange: AppServerSCRAM?
+    /// The channel binding of the connection once TLS is up; nil where there is none.
+    let channelBinding: () -> [UInt8]?
     /// Who logs in or has logged in; never the password.
     var sender: SenderID?
     /// Domain behind the sender ID at login; the bound JID uses it.
@@ -60,8 +64,14 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     var translation = Translation()
 
     /// A session on a new connection whose TLS handshake is done.
-    package init(connection: ConnectionID, settings: SessionSettings, now: Now) {
+    ///
+    /// `channelBinding` gives the `tls-exporter` value of RFC 9266, nil where TLS cannot make one; asked for SCRAM only.
+    package init(
+        connection: ConnectionID, settings: SessionSettings, now: Now,
+        channelBinding: @escaping () -> [UInt8]? = { nil }
+    ) {
         self.connection = connection
+        self.channelBinding = channelBinding
         self.settings = settings
         stageDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         lastSent = now.monotonic
@@ -91,6 +101,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         switch command {
+        case .loginKeys(let keys): received(keys, &io)
         case .loginAccepted: loginAccepted(&io)
         case .loginRefused(let refusal): loginRefused(refusal, &io)
         case .acknowledge(let ticket, let canonical): acknowledge(ticket, canonical, &io)

@@ -1,5 +1,6 @@
 package import Basics
 package import Delivery
+package import Wire
 
 /// What a session works on during one call: its outbound bytes, and what it has to tell the rest of the server.
 package struct SessionIO: ~Copyable {
@@ -90,6 +91,8 @@ package struct SessionSettings: Sendable {
     package var digest: @Sendable ([UInt8]) -> SecretDigest
     /// A fresh random number that nobody can guess, from the host.
     package var random: @Sendable () -> UInt64
+    /// What SCRAM needs; nil: it is not offered, as with the real service.
+    package var scram: SCRAMSettings?
     /// Pending window of each direction.
     package var pendingWindow = Limits.pendingWindow
     /// Seconds of silence before a space goes to an app server.
@@ -122,5 +125,19 @@ package struct SessionSettings: Sendable {
         self.seal = seal
         self.digest = digest
         self.random = random
+    }
+}
+
+/// What a session needs to offer SCRAM-SHA-256, all from the host (ccs-xmpp 1.5.1).
+package struct SCRAMSettings: Sendable {
+    /// Hash and HMAC.
+    package var functions: SCRAM.Functions
+    /// The salt told for a sender that has no key to prove: always the same for one sender, unlike any other's.
+    package var unknownSalt: @Sendable (SenderID) -> [UInt8]
+
+    /// Settings of the caller's.
+    package init(functions: SCRAM.Functions, unknownSalt: @escaping @Sendable (SenderID) -> [UInt8]) {
+        self.functions = functions
+        self.unknownSalt = unknownSalt
     }
 }

@@ -6,6 +6,8 @@ package enum RegistryRecord {
     private static let version: UInt8 = 1
     /// Of a registration with more than version 1 holds: several senders, or an instance.
     private static let wideVersion: UInt8 = 2
+    /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
+    private static let senderVersion: UInt8 = 2
 
     /// Replaces a buffer's content by the record of a device.
     package static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
@@ -76,7 +78,7 @@ package enum RegistryRecord {
     /// Replaces a buffer's content by the record of a sender.
     package static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(
-            buffer, version: version, place: RecordPlace(.sender, sender.sender.number))
+            buffer, version: senderVersion, place: RecordPlace(.sender, sender.sender.number))
         writer.byte(sender.isSuspended ? 1 : 0)
         writer.bytes([UInt8](sender.label.utf8))
         writer.signed(sender.createdAt)
@@ -86,6 +88,12 @@ package enum RegistryRecord {
             writer.signed(key.createdAt)
             writer.byte(key.expiresAt == nil ? 0 : 1)
             if let end = key.expiresAt { writer.signed(end) }
+            writer.byte(key.scram == nil ? 0 : 1)
+            guard let scram = key.scram else { continue }
+            writer.bytes(scram.storedKey)
+            writer.bytes(scram.serverKey)
+            writer.bytes(scram.salt)
+            writer.number(UInt64(scram.iterations))
         }
         buffer = writer.finish()
     }
@@ -94,8 +102,10 @@ package enum RegistryRecord {
     package static func sender(
         _ bytes: borrowing RawSpan, _ sender: SenderID
     ) throws(RecordFault) -> SenderRecord {
+        let hasSCRAM = bytes.byteCount > 0 && bytes.byte(at: 0) == senderVersion
         var reader = try RecordReader(
-            copy bytes, version: version, place: RecordPlace(.sender, sender.number))
+            copy bytes, version: hasSCRAM ? senderVersion : version,
+            place: RecordPlace(.sender, sender.number))
         let isSuspended = try flag(&reader)
         let label = try reader.text()
         let createdAt = try reader.signed()
@@ -104,11 +114,19 @@ package enum RegistryRecord {
             keys.append(
                 ServerKey(
                     digest: SecretDigest(octets: try reader.digest()), createdAt: try reader.signed(),
-                    expiresAt: try flag(&reader) ? try reader.signed() : nil))
+                    expiresAt: try flag(&reader) ? try reader.signed() : nil,
+                    scram: hasSCRAM ? try verifier(&reader) : nil))
         }
         try reader.finish()
         return SenderRecord(
             sender: sender, label: label, keys: keys, createdAt: createdAt, isSuspended: isSuspended)
+    }
+
+    private static func verifier(_ reader: inout RecordReader) throws(RecordFault) -> SCRAMVerifier? {
+        guard try flag(&reader) else { return nil }
+        return SCRAMVerifier(
+            storedKey: try reader.digest(), serverKey: try reader.digest(), salt: try reader.byteArray(),
+            iterations: try reader.count())
     }
 
     private static func flag(_ reader: inout RecordReader) throws(RecordFault) -> Bool {

@@ -135,6 +135,8 @@ package final class Connection {
     package var tlsCipher: String? { tls.cipher }
     /// Whether the TLS handshake resumed an earlier session.
     package var tlsIsResumed: Bool { tls.isResumed }
+    /// What binds a login to this very channel (RFC 9266, `tls-exporter`); nil where TLS has nothing safe to offer.
+    package var channelBinding: [UInt8]? { tls.channelBinding }
     /// The application protocol agreed on in the TLS handshake; nil for none.
     package var applicationProtocol: String? { tls.applicationProtocol }
 

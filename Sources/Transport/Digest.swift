@@ -18,4 +18,27 @@ package enum Digest {
             }
         }
     }
+
+    /// The HMAC-SHA-256 of a text: 32 octets.
+    package static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
+            let mac = unsafe HMAC(
+                EVP_sha256(), key, Int32(key.count), text, text.count, room.baseAddress, nil)
+            precondition(unsafe mac != nil, "OpenSSL makes no HMAC")
+            count = 32
+        }
+    }
+
+    /// A password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 octets (`Hi` of RFC 5802, 2.2).
+    package static func stretched(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
+            let done = unsafe password.withUnsafeBytes { password in
+                unsafe PKCS5_PBKDF2_HMAC(
+                    password.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(password.count), salt,
+                    Int32(salt.count), Int32(clamping: iterations), EVP_sha256(), 32, room.baseAddress)
+            }
+            precondition(done == 1, "OpenSSL makes no PBKDF2")
+            count = 32
+        }
+    }
 }

@@ -154,6 +154,24 @@ import Glibc
         return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
+    /// The `tls-exporter` channel binding (RFC 9266): nil without TLS, before the handshake is done, and on TLS 1.2
+    /// without the extended master secret, where two channels could have the same.
+    var channelBinding: [UInt8]? {
+        guard let ssl = unsafe ssl, unsafe SSL_is_init_finished(ssl) == 1,
+            unsafe SSL_version(ssl) >= TLS1_3_VERSION || copenssl_has_extended_master_secret(ssl) == 1
+        else { return nil }
+        var value = [UInt8](repeating: 0, count: Limits.channelBindingBytes)
+        let label = "EXPORTER-Channel-Binding"
+        guard
+            unsafe SSL_export_keying_material(
+                ssl, &value, value.count, label, label.utf8.count, nil, 0, 1) == 1
+        else {
+            _ = OpenSSLErrors.drain()
+            return nil
+        }
+        return value
+    }
+
     /// Whether the handshake resumed an earlier session.
     var isResumed: Bool { unsafe ssl != nil && SSL_session_reused(ssl) == 1 }
 }

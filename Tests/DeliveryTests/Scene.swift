@@ -76,6 +76,7 @@ extension Harness {
 extension SessionCommand {
     var word: String {
         switch self {
+        case .loginKeys(let keys): "login keys \(keys.count)"
         case .loginAccepted: "login accepted"
         case .loginRefused(let refusal): "login refused \(refusal.rawValue)"
         case .acknowledge(let ticket, _): "ack \(ticket)"

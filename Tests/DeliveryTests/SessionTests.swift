@@ -26,6 +26,41 @@ import Testing
         #expect(bench.take(connection(6)).words == ["login accepted"])
     }
 
+    @Test("Keys for SCRAM: those salted like the newest, newest first, and none for the unknown")
+    func provableKeys() {
+        func key(_ octet: UInt8, salt: UInt8?, iterations: Int = 4_096) -> ServerKey {
+            ServerKey(
+                digest: SecretDigest(octets: [octet]), createdAt: 0, expiresAt: octet == 4 ? 1 : nil,
+                scram: salt.map {
+                    SCRAMVerifier(storedKey: [octet], serverKey: [], salt: [$0], iterations: iterations)
+                })
+        }
+        func record(_ number: UInt64, _ keys: [ServerKey]) -> SenderRecord {
+            SenderRecord(sender: SenderID(number), label: "", keys: keys, createdAt: 0)
+        }
+        let directory = SenderDirectory([
+            record(
+                1,
+                [
+                    key(1, salt: 9), key(2, salt: 8), key(3, salt: 8, iterations: 9_000), key(4, salt: 8),
+                    key(5, salt: 8), key(6, salt: nil),
+                ]), record(2, [key(7, salt: nil)]),
+        ])
+        func octets(_ sender: UInt64) -> [UInt8] {
+            directory.provableKeys(of: SenderID(sender)).flatMap(\.digest.octets)
+        }
+        #expect(octets(1) == [5, 4, 2])
+        #expect(octets(2).isEmpty && octets(3).isEmpty)
+        let bench = Harness.withDevice()
+        bench.post(.appServerKeysWanted(connection(1), SenderID(9)))
+        bench.settle()
+        guard case .loginKeys(let keys)? = bench.take(connection(1)).first else {
+            Issue.record("an unknown sender is answered, too")
+            return
+        }
+        #expect(keys.isEmpty)
+    }
+
     @Test("A sender that is removed or suspended loses its sessions", arguments: [true, false])
     func revoked(isSuspended: Bool) {
         let bench = Harness.withDevice()

@@ -109,4 +109,27 @@ import Testing
         tally.write(to: &buffer)
         #expect(try Tally(reading: buffer.bytes) == tally)
     }
+
+    @Test("A sender returns as it was written, and one of the first version without its SCRAM parts")
+    func sender() throws {
+        let sender = Samples.sender(42)
+        var buffer = ByteBuffer()
+        RegistryRecord.write(sender, to: &buffer)
+        #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
+
+        // As ccsd wrote it before there was SCRAM.
+        let old = try #require(
+            Hex.bytes(
+                "0100064cc3a464656e80d095ffbc31022001010101010101010101010101010101010101"
+                    + "0101010101010101010101010180d095ffbc31018088afa8bd3120020202020202020202"
+                    + "020202020202020202020202020202020202020202020280d095ffbc31007ebaca0f"))
+        var expected = sender
+        for at in expected.keys.indices { expected.keys[at].scram = nil }
+        #expect(try RegistryRecord.sender(old.raw, SenderID(42)) == expected)
+        var damaged = old
+        damaged[3] ^= 1
+        #expect(throws: RecordFault.checksum, "the canary: the old record is checked, too") {
+            try RegistryRecord.sender(damaged.raw, SenderID(42))
+        }
+    }
 }

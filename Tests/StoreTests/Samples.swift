@@ -51,7 +51,11 @@ enum Samples {
             sender: SenderID(number), label: label,
             keys: [
                 ServerKey(digest: digest(1), createdAt: now, expiresAt: now + day),
-                ServerKey(digest: digest(2), createdAt: now),
+                ServerKey(
+                    digest: digest(2), createdAt: now,
+                    scram: SCRAMVerifier(
+                        storedKey: [UInt8](repeating: 3, count: 32),
+                        serverKey: [UInt8](repeating: 4, count: 32), salt: [5, 6, 7], iterations: 4_096)),
             ], createdAt: now, isSuspended: number % 2 == 1)
     }
 

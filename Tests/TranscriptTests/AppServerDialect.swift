@@ -13,6 +13,8 @@ struct AppServerDialect: TranscriptDialect {
     private var settings = SessionSettings(
         seal: AppServerDialect.seal, digest: { SecretDigest(octets: $0) }, random: { 0 })
 
+    private var channelBinding: [UInt8]?
+
     /// The settings of the spec.
     init() {}
 
@@ -25,6 +27,15 @@ struct AppServerDialect: TranscriptDialect {
         // The core knows these two as unregistered and as another sender's.
         values["GONE"] = String(decoding: Self.seal.token(for: Self.name(4)), as: UTF8.self)
         values["FOREIGN"] = String(decoding: Self.seal.token(for: Self.name(5)), as: UTF8.self)
+        values["SCRAM"] = values["MECHANISMS"]?.replacing(
+            #"sasl"><"#, with: #"sasl"><mechanism>SCRAM-SHA-256</mechanism><"#)
+        values["SCRAM_PLUS"] = values["SCRAM"]?.replacing(
+            #"sasl"><"#, with: #"sasl"><mechanism>SCRAM-SHA-256-PLUS</mechanism><"#
+        ).replacing(
+            "</mechanisms>",
+            with:
+                #"</mechanisms><sasl-channel-binding xmlns="urn:xmpp:sasl-cb:0"><channel-binding type="tls-exporter"/></sasl-channel-binding>"#
+        )
         return values
     }
 
@@ -43,6 +54,11 @@ struct AppServerDialect: TranscriptDialect {
         case ("control_message_id", nil): settings.controlMessageID = true
         case ("lenient_time_to_live", nil): settings.lenientLifetime = true
         case ("reserve_gcm_prefix", nil): settings.reservesGCMPrefix = true
+        case ("scram", nil):
+            settings.scram = SCRAMSettings(functions: TranscriptSCRAM.functions) { sender in
+                Array("no salt of \(sender.number)".utf8)
+            }
+        case ("channel_binding", nil): channelBinding = TranscriptSCRAM.channelBinding
         default: throw BadLine(text: setting)
         }
     }
@@ -55,7 +71,8 @@ struct AppServerDialect: TranscriptDialect {
         let random = Draws()
         settings.random = { random.next() }
         return AppServerSession(
-            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now,
+            channelBinding: { [channelBinding] in channelBinding })
     }
 
     func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8] { try text.bytes(line) }
@@ -66,6 +83,7 @@ struct AppServerDialect: TranscriptDialect {
         switch event {
         case .appServerLogin(_, let sender, let key):
             "login \(sender.number) key=\(String(decoding: key.octets, as: UTF8.self))"
+        case .appServerKeysWanted(_, let sender): "keys wanted \(sender.number)"
         case .appServerReady(_, let sender): "ready \(sender.number)"
         case .appServerDraining(_, let sender): "draining \(sender.number)"
         case .appServerClosed(_, let sender): "closed \(sender.number)"
@@ -101,6 +119,7 @@ struct AppServerDialect: TranscriptDialect {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         let fields = Fields(words.count > 1 ? words[1] : "")
         switch words.first {
+        case "keys": return .loginKeys(fields.words.map { TranscriptSCRAM.key($0) })
         case "accept": return .loginAccepted
         case "reject": return LoginRefusal(rawValue: fields.text).map { .loginRefused($0) }
         case "ack":

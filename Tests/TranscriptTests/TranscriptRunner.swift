@@ -50,6 +50,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         for line in transcript.lines where line.mark == "%" { try dialect.configure(line.text) }
         self.dialect = dialect
         text.values = dialect.values
+        text.function = TranscriptSCRAM.value
         session = makeSession(dialect, now)
     }
 

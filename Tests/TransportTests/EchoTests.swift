@@ -17,6 +17,18 @@ import Testing
         #expect(connection.tlsVersion == (tls ? "TLSv1.3" : nil))
     }
 
+    @Test("both ends of a channel have the same binding, other channels have others, plain ones have none")
+    func channelBinding() throws {
+        let loop = try Loopback()
+        let owner = Recorder()
+        let first = try loop.connect(owner)
+        let second = try loop.connect(owner)
+        let bindings = try [first, second].map { try #require($0.channelBinding) }
+        #expect(bindings == loop.server.connections.map(\.channelBinding))
+        #expect(bindings[0] != bindings[1] && bindings[0].count == 32)
+        #expect(try Loopback(tls: false).connect(owner).channelBinding == nil)
+    }
+
     @Test("many records of one turn arrive one by one, with their boundaries")
     func records() throws {
         let loop = try Loopback()

@@ -34,6 +34,7 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case controlMessageID = "control_message_id"
     case lenientTimeToLive = "lenient_time_to_live"
     case reserveGCMPrefix = "reserve_gcm_prefix"
+    case scram
 
     /// Everything there is to say about a key.
     package struct Entry: Sendable {

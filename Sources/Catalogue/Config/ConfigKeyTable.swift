@@ -121,5 +121,10 @@ extension ConfigKey {
             type: .truth, preset: .truth(false),
             help: "Refuse data keys that begin with gcm, not only gcm. with the dot.",
             reason: "The documents of different years disagree.", isReloadable: true),
+        .scram: Entry(
+            type: .truth, preset: .truth(false),
+            help: "Offer app servers SCRAM-SHA-256 and, where TLS can bind it, SCRAM-SHA-256-PLUS.",
+            reason: "CCS offered PLAIN alone, and libraries that see SCRAM choose it and log in differently.",
+            isReloadable: true),
     ]
 }

@@ -2,13 +2,34 @@ package import Basics
 
 /// What the server offers at each stage; the exact bytes, which several clients match on (ccs-xmpp 1.4).
 package enum Features {
-    /// Appends the offer before login.
-    package static func appendBeforeLogin(to buffer: inout ByteBuffer) {
+    /// What is offered of SCRAM-SHA-256.
+    package enum SCRAMOffer: Sendable, Equatable {
+        /// Nothing.
+        case none
+        /// The mechanism.
+        case plain
+        /// The mechanism, and -PLUS with a channel binding.
+        case bound
+    }
+
+    /// Appends the offer before login; without SCRAM it is what the real service offered.
+    package static func appendBeforeLogin(scram: SCRAMOffer = .none, to buffer: inout ByteBuffer) {
+        buffer.append(#"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl">"#)
+        if scram == .bound { buffer.append("<mechanism>SCRAM-SHA-256-PLUS</mechanism>") }
+        if scram != .none { buffer.append("<mechanism>SCRAM-SHA-256</mechanism>") }
         buffer.append(
             """
-            <stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl"><mechanism>X-OAUTH2</mechanism>\
-            <mechanism>X-GOOGLE-TOKEN</mechanism><mechanism>PLAIN</mechanism></mechanisms></stream:features>
+            <mechanism>X-OAUTH2</mechanism><mechanism>X-GOOGLE-TOKEN</mechanism>\
+            <mechanism>PLAIN</mechanism></mechanisms>
             """)
+        if scram == .bound {
+            buffer.append(
+                """
+                <sasl-channel-binding xmlns="urn:xmpp:sasl-cb:0"><channel-binding type="tls-exporter"/>\
+                </sasl-channel-binding>
+                """)
+        }
+        buffer.append("</stream:features>")
     }
 
     /// Appends the offer after login.

@@ -28,6 +28,8 @@ package enum SASL {
         case auth(payload: String)
         /// `<auth>` of a known mechanism without a message: a challenge is due.
         case authWithoutPayload
+        /// `<auth>` of SCRAM-SHA-256, or of -PLUS where it binds the channel; nil where a challenge is due first.
+        case scram(bindsChannel: Bool, payload: String?)
         /// `<response>`, still in Base64.
         case response(payload: String)
         /// `<abort/>`: failure `aborted`.
@@ -41,11 +43,15 @@ package enum SASL {
             let payload = element.text.trimmingXMLSpace()
             switch element.name {
             case "auth":
-                guard let mechanism = element["mechanism"], ["PLAIN", "X-OAUTH2"].contains(mechanism) else {
-                    self = .unknownMechanism
-                    return
+                switch element["mechanism"] {
+                case "PLAIN", "X-OAUTH2":
+                    self = payload.isEmpty ? .authWithoutPayload : .auth(payload: payload)
+                case "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS":
+                    self = .scram(
+                        bindsChannel: element["mechanism"] == "SCRAM-SHA-256-PLUS",
+                        payload: payload.isEmpty ? nil : payload)
+                default: self = .unknownMechanism
                 }
-                self = payload.isEmpty ? .authWithoutPayload : .auth(payload: payload)
             case "response": self = .response(payload: payload)
             case "abort": self = .abort
             default: return nil
@@ -67,21 +73,37 @@ package enum SASL {
     package static func credentials(
         _ payload: String, acceptedDomains: [String], defaultDomain: String
     ) throws(Condition) -> Credentials {
-        guard let bytes = Base64.bytes(Array(payload == "=" ? "".utf8 : payload.utf8).raw),
-            !payload.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F })
-        else { throw .incorrectEncoding }
+        let bytes = try decoded(payload)
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ $0.count <= Limits.credentialBytes }), !parts[1].isEmpty,
             !parts[2].isEmpty, let authzid = String(validating: parts[0], as: UTF8.self),
             let authcid = String(validating: parts[1], as: UTF8.self)
         else { throw .malformedRequest }
+        let account = try account(
+            authzid: authzid, authcid: authcid, acceptedDomains: acceptedDomains, defaultDomain: defaultDomain
+        )
+        return Credentials(sender: account.sender, domain: account.domain, password: Array(parts[2]))
+    }
+
+    /// The octets of a message; a single `=` stands for none.
+    static func decoded(_ payload: String) throws(Condition) -> [UInt8] {
+        guard let bytes = Base64.bytes(Array(payload == "=" ? "".utf8 : payload.utf8).raw),
+            !payload.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F })
+        else { throw .incorrectEncoding }
+        return bytes
+    }
+
+    /// The sender that names of any mechanism stand for, and its domain in lower case.
+    package static func account(
+        authzid: String, authcid: String, acceptedDomains: [String], defaultDomain: String
+    ) throws(Condition) -> (sender: SenderID, domain: String) {
         let user = split(authcid)
         guard authzid.isEmpty || split(authzid).name == user.name else { throw .invalidAuthzid }
         let domain = user.domain?.lowercased() ?? defaultDomain
         guard let number = UInt64(user.name), user.name.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
             1...UInt64(Int64.max) ~= number, user.domain == nil || acceptedDomains.contains(domain)
         else { throw .notAuthorized }
-        return Credentials(sender: SenderID(number), domain: domain, password: Array(parts[2]))
+        return (SenderID(number), domain)
     }
 
     /// Appends the empty challenge that asks for the message of PLAIN.
@@ -89,9 +111,23 @@ package enum SASL {
         buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
     }
 
+    /// Appends a challenge with a message.
+    package static func appendChallenge(_ message: [UInt8], to buffer: inout ByteBuffer) {
+        buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
+        Base64.append(message.raw, urlSafe: false, padded: true, to: &buffer)
+        buffer.append("</challenge>")
+    }
+
     /// Appends the success; the client then opens a new stream.
     package static func appendSuccess(to buffer: inout ByteBuffer) {
         buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
+    }
+
+    /// Appends the success with a last message.
+    package static func appendSuccess(_ message: [UInt8], to buffer: inout ByteBuffer) {
+        buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
+        Base64.append(message.raw, urlSafe: false, padded: true, to: &buffer)
+        buffer.append("</success>")
     }
 
     /// Parts of a user name before and behind the first `@`.

@@ -22,9 +22,12 @@ class AppServer(ClientXMPP):
         self.ssl_context.verify_mode = ssl.CERT_NONE
         self.register_plugin("xep_0199")
         self.register_handler(Callback("ccs", MatchXPath("{jabber:client}message"), self.received))
-        self.add_event_handler("session_start", lambda _: tell("connected", jid=str(self.boundjid)))
+        self.add_event_handler("session_start", self.started)
         self.add_event_handler("failed_auth", lambda _: tell("refused"))
         self.add_event_handler("disconnected", lambda _: tell("closed"))
+
+    def started(self, _):
+        tell("connected", jid=str(self.boundjid), mechanism=self["feature_mechanisms"].mech.name)
 
     def received(self, stanza):
         gcm = stanza.xml.find(GCM)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A Python client that takes commands and tells what it sees, both as JSON lines.
+/// A client, in Python if nothing else is said, that takes commands and tells what it sees, both as JSON lines.
 final class Driver {
     private let process = Process()
     private let feed = Pipe()
@@ -10,16 +10,23 @@ final class Driver {
     private var told: [[String: Any]] = []
 
     /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
-    init(_ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:])
-        throws
-    {
+    convenience init(
+        _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:]
+    ) throws {
+        try self.init(
+            program: Places.python, ["-u", Places.clients.appendingPathComponent(script).path] + arguments,
+            secret: secret, environment: environment)
+    }
+
+    /// Starts any program that speaks as the drivers do.
+    init(program: URL, _ arguments: [String], secret: String?, environment: [String: String] = [:]) throws {
         let output = Pipe()
         lines = Lines(output.fileHandleForReading)
         complaints = FileManager.default.temporaryDirectory.appendingPathComponent(
             "driver-\(UInt32.random(in: 0...UInt32.max)).txt")
         _ = FileManager.default.createFile(atPath: complaints.path, contents: nil)
-        process.executableURL = Places.python
-        process.arguments = ["-u", Places.clients.appendingPathComponent(script).path] + arguments
+        process.executableURL = program
+        process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = feed
         process.standardOutput = output
@@ -42,6 +49,9 @@ final class Driver {
         data.append(10)
         feed.fileHandleForWriting.write(data)
     }
+
+    /// Writes one line of input as it is, for drivers that take no JSON commands.
+    func write(line: String) { feed.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
     /// Submits a message or an ack.
     func send(_ json: [String: Any]) throws { try tell(["do": "send", "json": json]) }

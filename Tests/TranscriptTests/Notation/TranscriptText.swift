@@ -18,6 +18,9 @@ package struct TranscriptText {
     /// No values yet.
     package init() {}
 
+    /// What a `$(…)` stands for that only one protocol knows; nil for none.
+    package var function: (_ inner: String, _ values: [String: String]) -> [UInt8]? = { _, _ in nil }
+
     private enum Part {
         case literal([UInt8])
         case capture(name: String, shape: String?)
@@ -104,8 +107,10 @@ package struct TranscriptText {
             return Array(Base64.text(message).utf8)
         case "repeat" where words.count > 2:
             return Array(String(repeating: words[2], count: Int(words[1]) ?? 0).utf8)
+        case "base64" where words.count > 1:
+            return Array(Base64.text(Array(words.dropFirst().joined(separator: ":").utf8)).utf8)
         case "hex" where words.count > 1: return Hex.bytes(words[1])
-        default: return values[words[0]].map { Array($0.utf8) }
+        default: return values[words[0]].map { Array($0.utf8) } ?? function(inner, values)
         }
     }
 

@@ -1,0 +1,149 @@
+import Basics
+
+/// SCRAM-SHA-256: a login in which the key itself never travels (RFC 5802, RFC 7677; ccs-xmpp 1.5.1).
+package enum SCRAM {
+    /// What it computes with, from the host: this module knows no crypto library.
+    package struct Functions: Sendable {
+        /// SHA-256.
+        package var hash: @Sendable ([UInt8]) -> [UInt8]
+        /// HMAC-SHA-256 of a text with a key.
+        package var authenticate: @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
+
+        /// Functions of the caller's.
+        package init(
+            hash: @escaping @Sendable ([UInt8]) -> [UInt8],
+            authenticate: @escaping @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
+        ) {
+            self.hash = hash
+            self.authenticate = authenticate
+        }
+
+        /// StoredKey and ServerKey of a password that is salted already (`Hi` of RFC 5802, 2.2).
+        package func keys(saltedPassword: [UInt8]) -> (stored: [UInt8], server: [UInt8]) {
+            let clientKey = authenticate(saltedPassword, Array("Client Key".utf8))
+            return (hash(clientKey), authenticate(saltedPassword, Array("Server Key".utf8)))
+        }
+
+        /// Whether a client's proof was made with the key that belongs to a StoredKey; in constant time.
+        package func accepts(proof: [UInt8], storedKey: [UInt8], authMessage: [UInt8]) -> Bool {
+            let signature = authenticate(storedKey, authMessage)
+            guard proof.count == signature.count else { return false }
+            return ConstantTime.equal(hash(zip(proof, signature).map { $0 ^ $1 }), storedKey)
+        }
+    }
+
+    /// The one type of channel binding we offer: the only one that TLS 1.3 defines (RFC 9266).
+    package static let bindingType = "tls-exporter"
+
+    /// The server's first message; `nonce` is the client's with ours behind it.
+    package static func serverFirst(nonce: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
+        Array("r=".utf8) + nonce + Array(",s=\(Base64.text(salt)),i=\(iterations)".utf8)
+    }
+
+    /// The server's last message, which proves to the client that we know its key.
+    package static func serverFinal(signature: [UInt8]) -> [UInt8] {
+        Array("v=\(Base64.text(signature))".utf8)
+    }
+
+    /// What both sides sign.
+    package static func authMessage(first: ClientFirst, serverFirst: [UInt8], final: ClientFinal) -> [UInt8] {
+        first.bare + [comma] + serverFirst + [comma] + final.withoutProof
+    }
+
+    fileprivate static let comma = UInt8(ascii: ",")
+}
+
+extension SCRAM {
+    /// The first message of a client.
+    package struct ClientFirst: Sendable, Equatable {
+        /// What the client says about channel binding.
+        package enum Binding: Sendable, Equatable {
+            /// `n`: it cannot.
+            case unsupported
+            /// `y`: it can, and thinks that the server cannot.
+            case notOffered
+            /// `p=`: it binds, with this type.
+            case type(String)
+        }
+
+        /// What it says about channel binding.
+        package var binding: Binding
+        /// The identity to act as; empty for none.
+        package var authzid: String
+        /// The user name, its escapes resolved.
+        package var user: String
+        /// Its nonce.
+        package var nonce: [UInt8]
+        /// The message up to and with the second comma: part of what is bound.
+        package var header: [UInt8]
+        /// The message behind the header: part of what is signed.
+        package var bare: [UInt8]
+
+        /// Reads a message, still in Base64.
+        package init(_ payload: String) throws(SASL.Condition) {
+            let bytes = try SASL.decoded(payload)
+            let parts = bytes.split(separator: comma, maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { throw .malformedRequest }
+            switch parts[0] {
+            case [UInt8(ascii: "n")]: binding = .unsupported
+            case [UInt8(ascii: "y")]: binding = .notOffered
+            default: binding = .type(try SCRAM.name(try SCRAM.value("p", of: parts[0])))
+            }
+            authzid = parts[1].isEmpty ? "" : try SCRAM.name(try SCRAM.value("a", of: parts[1]))
+            header = Array(bytes[..<parts[2].startIndex])
+            bare = Array(parts[2])
+            // Extensions behind the nonce may be ignored, one before the name may not (RFC 5802, 5.1): `m=` ends here.
+            let fields = parts[2].split(separator: comma, omittingEmptySubsequences: false)
+            guard fields.count >= 2 else { throw .malformedRequest }
+            user = try SCRAM.name(try SCRAM.value("n", of: fields[0]))
+            nonce = Array(try SCRAM.value("r", of: fields[1]))
+            guard !user.isEmpty, (1...Limits.credentialBytes).contains(nonce.count),
+                nonce.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { throw .malformedRequest }
+        }
+    }
+
+    /// The last message of a client.
+    package struct ClientFinal: Sendable, Equatable {
+        /// Header and channel binding as the client saw them.
+        package var bound: [UInt8]
+        /// The whole nonce.
+        package var nonce: [UInt8]
+        /// The proof.
+        package var proof: [UInt8]
+        /// The message before the proof: part of what is signed.
+        package var withoutProof: [UInt8]
+
+        /// Reads a message, still in Base64.
+        package init(_ payload: String) throws(SASL.Condition) {
+            let bytes = try SASL.decoded(payload)
+            let fields = bytes.split(separator: comma, omittingEmptySubsequences: false)
+            guard fields.count >= 3, let last = fields.last,
+                let bound = Base64.bytes(Array(try SCRAM.value("c", of: fields[0])).raw),
+                let proof = Base64.bytes(Array(try SCRAM.value("p", of: last)).raw)
+            else { throw .malformedRequest }
+            self.bound = bound
+            self.proof = proof
+            nonce = Array(try SCRAM.value("r", of: fields[1]))
+            withoutProof = Array(bytes[..<(last.startIndex - 1)])
+        }
+    }
+
+    /// The value of a field that must have this letter.
+    private static func value(_ letter: Character, of field: ArraySlice<UInt8>) throws(SASL.Condition)
+        -> ArraySlice<UInt8>
+    {
+        guard field.starts(with: "\(letter)=".utf8) else { throw .malformedRequest }
+        return field.dropFirst(2)
+    }
+
+    /// A name: `=2C` and `=3D` stand for what may not be in it, and no other `=` may.
+    private static func name(_ field: ArraySlice<UInt8>) throws(SASL.Condition) -> String {
+        guard field.count <= Limits.credentialBytes, let text = String(validating: field, as: UTF8.self),
+            !text.utf8.contains(0)
+        else { throw .malformedRequest }
+        let plain = text.replacing("=2C", with: "").replacing("=3D", with: "")
+        guard !plain.utf8.contains(UInt8(ascii: "=")) else { throw .malformedRequest }
+        return text.replacing("=2C", with: ",").replacing("=3D", with: "=")
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// The app server on libstrophe: a C program, compiled here into a folder of its own.
+enum Strophe {
+    /// Whether library and compiler are installed.
+    static var isInstalled: Bool {
+        FileManager.default.fileExists(atPath: "/usr/include/strophe.h")
+            && FileManager.default.isExecutableFile(atPath: "/usr/bin/gcc")
+    }
+
+    private static let program = Result { try compile() }
+
+    private static func compile() throws -> URL {
+        let target = try Places.scratch().appendingPathComponent("strophe_app_server")
+        let compiler = Process()
+        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/gcc")
+        compiler.arguments = [
+            "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
+            Places.root.appendingPathComponent("Fixtures/interop/strophe_app_server.c").path, "-lstrophe",
+        ]
+        try compiler.run()
+        compiler.waitUntilExit()
+        guard compiler.terminationStatus == 0 else {
+            throw HarnessFailure("gcc ended with \(compiler.terminationStatus)")
+        }
+        return target
+    }
+
+    /// Starts one that logs in as a sender.
+    static func driver(_ daemon: RunningDaemon, sender: String, key: String) throws -> Driver {
+        try Driver(
+            program: try program.get(), [String(daemon.port("app_server")), sender], secret: key)
+    }
+}

@@ -1,0 +1,68 @@
+import Basics
+import Delivery
+import Transport
+import Wire
+
+/// The client's side of SCRAM in transcripts: `KEY|HEADER|BARE`, where BARE is the rest of its first message.
+struct TranscriptSCRAM {
+    /// Salt of all keys in transcripts.
+    static let salt = Array("salt".utf8)
+    /// Rounds of all keys in transcripts.
+    static let iterations = 4_096
+    /// The channel binding of every connection that has one.
+    static let channelBinding = [UInt8](repeating: 0xCB, count: 32)
+    /// OpenSSL's functions.
+    static let functions = SCRAM.Functions(
+        hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
+
+    private let salted: [UInt8]
+    private let withoutProof: [UInt8]
+    private let signed: [UInt8]
+
+    /// `challenge` is the text of the server's challenge, in Base64.
+    init?(_ text: String, challenge: String?) {
+        let parts = text.split(separator: "|").map(String.init)
+        guard parts.count == 3, let challenge, let first = Base64.bytes(Array(challenge.utf8).raw) else {
+            return nil
+        }
+        let binding = parts[1].hasPrefix("p=") ? Self.channelBinding : []
+        let bound = Base64.text(Array(parts[1].utf8) + binding)
+        let nonce = Array(first.prefix { $0 != UInt8(ascii: ",") })
+        salted = Digest.stretched(Array(parts[0].utf8), salt: Self.salt, iterations: Self.iterations)
+        withoutProof = Array("c=\(bound),".utf8) + nonce
+        signed = Array("\(parts[2]),".utf8) + first + Array(",".utf8) + withoutProof
+    }
+
+    /// The value of `$(scram-proof:…)` and `$(scram-answer:…)`.
+    static func value(of inner: String, _ values: [String: String]) -> [UInt8]? {
+        for (name, isProof) in [("scram-proof:", true), ("scram-answer:", false)] where inner.hasPrefix(name)
+        {
+            return TranscriptSCRAM(String(inner.dropFirst(name.count)), challenge: values["challenge"])?
+                .message(isProof: isProof)
+        }
+        return nil
+    }
+
+    /// The client's last message, or the server's answer to it, in Base64.
+    func message(isProof: Bool) -> [UInt8] {
+        let keys = Self.functions.keys(saltedPassword: salted)
+        guard isProof else {
+            return Self.text(Array("v=".utf8) + Self.text(Digest.hmacSHA256(key: keys.server, signed)))
+        }
+        let clientKey = Digest.hmacSHA256(key: salted, Array("Client Key".utf8))
+        let proof = zip(clientKey, Digest.hmacSHA256(key: keys.stored, signed)).map { $0 ^ $1 }
+        return Self.text(withoutProof + Array(",p=".utf8) + Self.text(proof))
+    }
+
+    /// A key as the core gives it; its digest is its own text.
+    static func key(_ text: String) -> ServerKey {
+        let keys = functions.keys(
+            saltedPassword: Digest.stretched(Array(text.utf8), salt: salt, iterations: iterations))
+        return ServerKey(
+            digest: SecretDigest(octets: Array(text.utf8)), createdAt: 0,
+            scram: SCRAMVerifier(
+                storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: iterations))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> [UInt8] { Array(Base64.text(bytes).utf8) }
+}
