@@ -56,13 +56,17 @@ package struct TokenSeal: Sendable {
         for at in 0..<17 { sealed.append(plain[at] ^ stream[at]) }
         sealed.append(contentsOf: plain[17...])
         var text = ByteBuffer()
-        var head: [UInt8] = []
-        withLittleEndian(seal.hash(tag.0)) { head.append(contentsOf: $0) }
-        Base64.append(head.raw, urlSafe: true, padded: false, to: &text)
+        var start: [UInt8] = []
+        withLittleEndian(head(of: tag.0)) { start.append(contentsOf: $0) }
+        Base64.append(start.raw, urlSafe: true, padded: false, to: &text)
         text.append(Self.marker)
         Base64.append(sealed.raw, urlSafe: true, padded: false, to: &text)
         return text.copied()
     }
+
+    /// The eight bytes before the marker; the first four bits are 0111, so that a token begins with a letter from c to f
+    /// as installation ids do, and never with the dash of an option.
+    private func head(of tag: UInt64) -> UInt64 { seal.hash(tag) & ~0xf0 | 0x70 }
 
     /// The registration that a token names; nil if it was not sealed with our secret. Nothing is allocated.
     package func name(of token: borrowing RawSpan) -> RegistrationName? {
@@ -85,7 +89,7 @@ package struct TokenSeal: Sendable {
         let plain = opened.extracting(16..<Self.sealedBytes)
         let expected = seal.hash128(plain)
         guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version,
-            opened.word(at: Self.sealedBytes) == seal.hash(tag.0)
+            opened.word(at: Self.sealedBytes) == head(of: tag.0)
         else { return nil }
         return RegistrationName(
             device: DeviceID(plain.word(at: 1)), number: RegistrationNumber(plain.word(at: 9)))

@@ -5,6 +5,18 @@ import Testing
     static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
     static let name = RegistrationName(device: DeviceID(0x0812_3456_789a_bcde), number: RegistrationNumber(3))
 
+    @Test("a token begins with a letter from c to f, never with the dash of an option")
+    func firstLetter() {
+        let seal = TokenSeal(secret: [UInt8](0..<32))
+        for number in 0..<500 as Range<UInt64> {
+            let name = RegistrationName(
+                device: DeviceID(1 << 60 &+ number &* 7_919), number: RegistrationNumber(number))
+            let token = seal.token(for: name)
+            #expect(token.first.map { (UInt8(ascii: "c")...UInt8(ascii: "f")).contains($0) } == true)
+            #expect(seal.name(of: token.raw) == name)
+        }
+    }
+
     @Test("a token names its registration, for many devices and numbers")
     func roundTrip() {
         var random = SeededRandom(seed: 2)
