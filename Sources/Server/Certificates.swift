@@ -22,6 +22,7 @@ final class Certificates: Sendable {
     /// What new handshakes use.
     let holder: TLSContextHolder
     private let log: Log
+    private let lastProblem = Mutex<TransportError?>(nil)
     private let state: Mutex<State>
     /// One change at a time: SIGHUP, the operator's command and the daemon's own look may come together.
     private let changes = Mutex(())
@@ -64,12 +65,14 @@ final class Certificates: Sendable {
             try changes.withLock { _ throws(TransportError) in
                 if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
                 let (hasChanged, isOld) = state.withLock { ($0.watcher.hasChanged, $0.freshBy <= now) }
-                guard hasChanged || isOld else { return }
+                guard hasChanged || isOld else { return lastProblem.withLock { $0 = nil } }
                 try reloadAlone(configuration)
                 guard hasChanged else { return }
                 log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
             }
         } catch {
+            // Said once, not at every look, until it is another problem or none.
+            guard lastProblem.withLock({ ($0 != error, $0 = error).0 }) else { return }
             log.error("certificate_kept", ["problem": .text(error.description)])
         }
     }
