@@ -1,0 +1,36 @@
+import Glibc
+import Testing
+
+/// The page on compatibility says what the plays prove, and every row of the spec has a proof.
+@Suite struct CompatibilityTests {
+    static let hasPython = access("/usr/bin/python3", X_OK) == 0
+
+    @Test(
+        "docs/compatibility.md is what Scripts/compatibility prints",
+        .enabled(if: hasPython, "python3 is not installed"))
+    func page() {
+        let result = SourceTree.output(
+            of: "/usr/bin/python3 \(SourceTree.root)/Scripts/compatibility --check")
+        #expect(result.code == 0, "\(result.text)")
+    }
+
+    @Test(
+        "canary: a play without a row, a row without a play, and another page are found",
+        .enabled(if: hasPython, "python3 is not installed"))
+    func canary() {
+        let tree = SourceTree.output(of: "mktemp -d").text.dropLast()
+        let plays = "\(tree)/Fixtures/transcripts/appserver"
+        let script = """
+            mkdir -p \(plays) \(tree)/Scripts && cp \(SourceTree.root)/Scripts/compatibility \(tree)/Scripts
+            printf '1.1-a | A\\n1.1-b | B\\n' > \(plays)/rows.txt
+            printf 'Proves: 1.1-a, 1.1-c\\nClients: any\\n' > \(plays)/01.1-x.play
+            /usr/bin/python3 \(tree)/Scripts/compatibility --check
+            """
+        let found = SourceTree.output(of: "(\(script))")
+        #expect(found.code == 1)
+        #expect(found.text.contains("01.1-x.play proves 1.1-c"))
+        #expect(found.text.contains("1.1-b has no play"))
+        #expect(found.text.contains("differs from the plays"))
+        _ = SourceTree.output(of: "rm -rf \(tree)")
+    }
+}
