@@ -6,14 +6,26 @@ import Testing
     "App-server libraries", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
 )
 struct AppServerClientTests {
-    static let drivers = ["slixmpp_app_server.py", "xmpppy_app_server.py", "aioxmpp_app_server.py"]
+    static let drivers =
+        ["slixmpp_app_server.py", "xmpppy_app_server.py", "aioxmpp_app_server.py"]
+        + (Places.hasDebianClients ? ["xmpp4r_app_server.rb", "net_xmpp_app_server.pl"] : [])
+        + (Strophe.isInstalled ? [libstrophe] : [])
+    private static let libstrophe = "libstrophe"
+
+    private func connect(_ driver: String, _ daemon: RunningDaemon, sender: String, key: String) throws
+        -> Driver
+    {
+        driver == Self.libstrophe
+            ? try Strophe.driver(daemon, sender: sender, key: key)
+            : try Driver(driver, [String(daemon.port("app_server")), sender], secret: key)
+    }
 
     @Test("connects, sends, is answered, gets upstream and receipt, and is drained", arguments: drivers)
     func wholeConversation(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
-        let server = try Driver(driver, [String(daemon.port("app_server")), sender.id], secret: sender.key)
+        let server = try connect(driver, daemon, sender: sender.id, key: sender.key)
         let connected = try server.expect(event: "connected")
         #expect((connected["jid"] as? String)?.hasPrefix("\(sender.id)@gcm.googleapis.com/") == true)
 
@@ -73,8 +85,7 @@ struct AppServerClientTests {
     func wrongKey(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
-        let server = try Driver(
-            driver, [String(daemon.port("app_server")), sender.id], secret: "not-the-key-of-it")
+        let server = try connect(driver, daemon, sender: sender.id, key: "not-the-key-of-it")
         try server.expect(event: "refused")
         #expect(try daemon.ctl("status")["app_servers"] as? Int == 0)
     }

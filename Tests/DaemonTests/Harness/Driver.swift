@@ -1,6 +1,6 @@
 import Foundation
 
-/// A client, in Python if nothing else is said, that takes commands and tells what it sees, both as JSON lines.
+/// A client in its own language that takes commands and tells what it sees, both as JSON lines.
 final class Driver {
     private let process = Process()
     private let feed = Pipe()
@@ -8,14 +8,21 @@ final class Driver {
     private let complaints: URL
     /// What it told and nobody has asked for yet.
     private var told: [[String: Any]] = []
+    /// Whether it takes payloads as they are, rather than commands.
+    var takesBarePayloads = false
 
     /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
     convenience init(
         _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:]
     ) throws {
-        try self.init(
-            program: Places.python, ["-u", Places.clients.appendingPathComponent(script).path] + arguments,
-            secret: secret, environment: environment)
+        let path = Places.clients.appendingPathComponent(script).path
+        let (program, words) =
+            switch script.split(separator: ".").last {
+            case "rb": (Places.ruby, [path])
+            case "pl": (Places.perl, [path])
+            default: (Places.python, ["-u", path])
+            }
+        try self.init(program: program, words + arguments, secret: secret, environment: environment)
     }
 
     /// Starts any program that speaks as the drivers do.
@@ -54,7 +61,9 @@ final class Driver {
     func write(line: String) { feed.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
     /// Submits a message or an ack.
-    func send(_ json: [String: Any]) throws { try tell(["do": "send", "json": json]) }
+    func send(_ json: [String: Any]) throws {
+        try tell(takesBarePayloads ? json : ["do": "send", "json": json])
+    }
 
     /// The first thing told, from now or earlier, that fits; others are kept for later.
     @discardableResult

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the programs, the Python clients and the scratch folders of these tests are.
+/// Where the programs, the clients and the scratch folders of these tests are.
 enum Places {
     /// The folder of the built programs: that of the test program itself.
     static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -18,6 +18,18 @@ enum Places {
 
     /// Whether the Python clients are installed.
     static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+    /// Ruby and Perl, from Debian.
+    static let ruby = URL(fileURLWithPath: "/usr/bin/ruby")
+    static let perl = URL(fileURLWithPath: "/usr/bin/perl")
+
+    /// Whether the clients of these languages are installed.
+    static var hasDebianClients: Bool {
+        [
+            ruby.path, perl.path, "/usr/share/perl5/Net/XMPP.pm",
+            "/usr/share/rubygems-integration/all/gems/xmpp4r-0.5.6/lib/xmpp4r.rb",
+        ].allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    }
 
     /// A fresh folder, below the system's temporary one; the paths of sockets must stay short.
     static func scratch() throws -> URL {

@@ -28,7 +28,9 @@ enum Strophe {
 
     /// Starts one that logs in as a sender.
     static func driver(_ daemon: RunningDaemon, sender: String, key: String) throws -> Driver {
-        try Driver(
+        let driver = try Driver(
             program: try program.get(), [String(daemon.port("app_server")), sender], secret: key)
+        driver.takesBarePayloads = true
+        return driver
     }
 }

@@ -1,0 +1,36 @@
+# An app server on xmpp4r 0.5.6.
+require "json"
+require "xmpp4r"
+
+$stdout.sync = true
+$lock = Mutex.new
+
+def tell(event, **facts)
+  $lock.synchronize { puts JSON.generate({event: event, **facts}) }
+end
+
+port, sender = ARGV
+key = $stdin.gets.chomp
+client = Jabber::Client.new(Jabber::JID.new("#{sender}@gcm.googleapis.com"))
+client.use_ssl = true
+client.allow_tls = false
+client.connect("127.0.0.1", port.to_i)
+begin
+  client.auth(key)
+rescue Jabber::ClientAuthenticationFailure
+  tell("refused")
+  exit
+end
+client.on_exception { |_, _, place| tell("closed") if place == :disconnected }
+client.add_message_callback do |message|
+  gcm = message.elements.to_a.find { |element| element.name == "gcm" }
+  tell("message", type: message.type, json: gcm && JSON.parse(gcm.text))
+end
+tell("connected", jid: client.jid.to_s)
+while (line = $stdin.gets)
+  command = JSON.parse(line)
+  next unless command["do"] == "send"
+  text = REXML::Text.normalize(JSON.generate(command["json"]))
+  client.send("<message id=''><gcm xmlns='google:mobile:data'>#{text}</gcm></message>")
+end
+client.close
