@@ -81,7 +81,7 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
-        tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery"]),
+        tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery", "Transport"]),
         tests("Client", ["Client", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         // How transcripts are written, for all that play them.

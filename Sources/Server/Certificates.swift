@@ -72,7 +72,11 @@ final class Certificates: Sendable {
             }
         } catch {
             // Said once, not at every look, until it is another problem or none.
-            guard lastProblem.withLock({ ($0 != error, $0 = error).0 }) else { return }
+            let isNew = lastProblem.withLock { known in
+                defer { known = error }
+                return known != error
+            }
+            guard isNew else { return }
             log.error("certificate_kept", ["problem": .text(error.description)])
         }
     }

@@ -38,7 +38,7 @@ struct Startup: ~Copyable {
         let certificates = try makeCertificates()
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
-        let storeThread = startStoreThread(store, mailboxes)
+        let storeThread = try startStoreThread(store, mailboxes)
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
@@ -117,10 +117,17 @@ struct Startup: ~Copyable {
         }
     }
 
-    private func startStoreThread(_ store: any Store, _ mailboxes: [ReactorMailbox]) -> StoreThread {
-        StoreThread(
-            store: store, metrics: metrics.shards[configuration.reactorCount], log: log,
-            hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
+    private func startStoreThread(
+        _ store: any Store, _ mailboxes: [ReactorMailbox]
+    ) throws(StartupFailure) -> StoreThread {
+        do {
+            return try StoreThread(
+                store: store, metrics: metrics.shards[configuration.reactorCount], log: log,
+                hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
+        } catch {
+            throw StartupFailure(
+                text: error.description, hint: "raise the limit of processes", exitCode: .failure)
+        }
     }
 
     // MARK: TLS

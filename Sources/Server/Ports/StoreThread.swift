@@ -2,6 +2,7 @@ package import Basics
 package import Delivery
 package import Store
 import Synchronization
+package import Transport
 
 /// The store's two threads: one commits what all partitions write, one answers what they ask.
 ///
@@ -30,17 +31,20 @@ package final class StoreThread: Sendable {
     private let loads = Monitor(LoadQueue())
     private let failing = Atomic<Bool>(false)
     private let failure = Mutex<StoreError?>(nil)
-    private let threads = Mutex<[OwnedThread]>([])
+    private let threads = Mutex<[Transport.Thread]>([])
 
-    /// Starts the threads of a store, to which from now on nobody else commits.
-    package init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear) {
+    /// Starts the threads of a store, to which from now on nobody else commits; fails where the system has no thread.
+    package init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear)
+        throws(TransportError)
+    {
         self.store = store
         self.metrics = metrics
         self.log = log
         self.hear = hear
-        threads.withLock { threads in
-            threads = [OwnedThread { [self] in commitAll() }, OwnedThread { [self] in answerAll() }]
-        }
+        let committing = try Transport.Thread(name: "ccsd-commit") { [self] in commitAll() }
+        threads.withLock { $0.append(committing) }
+        let answering = try Transport.Thread(name: "ccsd-load") { [self] in answerAll() }
+        threads.withLock { $0.append(answering) }
     }
 
     /// Whether the last commit succeeded; any thread may ask.

@@ -34,9 +34,9 @@ import Testing
     private let ear = Ear()
     private let metrics = MetricShard()
 
-    private func start() -> StoreThread {
+    private func start() throws -> StoreThread {
         let ear = ear
-        return StoreThread(store: store, metrics: metrics, log: .silent) { ear.hear($0, $1) }
+        return try StoreThread(store: store, metrics: metrics, log: .silent) { ear.hear($0, $1) }
     }
 
     private func batch(_ ticket: UInt64, durable: Bool = true, writes: Int = 1) -> WriteBatch {
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test("What arrives while a commit runs shares the next one, in order, one call a partition")
-    func groups() {
-        let thread = start()
+    func groups() throws {
+        let thread = try start()
         store.shut()
         thread.submit(batch(1), partition: 0)
         store.waitForCommitAtGate()
@@ -66,8 +66,8 @@ import Testing
     }
 
     @Test("Lazy batches ride with the next durable one, or go alone before long")
-    func lazyWait() {
-        let thread = start()
+    func lazyWait() throws {
+        let thread = try start()
         thread.submit(batch(1, durable: false), partition: 0)
         thread.submit(batch(2, durable: false), partition: 0)
         thread.submit(batch(3), partition: 0)
@@ -81,8 +81,8 @@ import Testing
     }
 
     @Test("A failed commit fails its batches, shows, and is forgotten when the next succeeds")
-    func failure() {
-        let thread = start()
+    func failure() throws {
+        let thread = try start()
         store.failNext([StoreError(.full, "no room")])
         thread.submit(batch(1), partition: 0)
         ear.waitForOutcomes(1, 0)
@@ -96,8 +96,8 @@ import Testing
     }
 
     @Test("An unreadable place fails only the batch that needs it")
-    func corruptAlone() {
-        let thread = start()
+    func corruptAlone() throws {
+        let thread = try start()
         store.shut()
         thread.submit(batch(1), partition: 0)
         store.waitForCommitAtGate()
@@ -112,8 +112,8 @@ import Testing
     }
 
     @Test("Beyond the limit a batch comes back at once, failed")
-    func limit() {
-        let thread = start()
+    func limit() throws {
+        let thread = try start()
         store.shut()
         thread.submit(batch(1), partition: 0)
         store.waitForCommitAtGate()
@@ -131,8 +131,8 @@ import Testing
     }
 
     @Test("A question sees what was told to be committed; answers keep their order")
-    func loads() {
-        let thread = start()
+    func loads() throws {
+        let thread = try start()
         let device = DeviceRecord(
             device: DeviceID(5), token: SecretDigest(octets: [UInt8](repeating: 1, count: 32)), createdAt: 1,
             seenAt: 1, nextRegistration: 1)
@@ -157,8 +157,8 @@ import Testing
     }
 
     @Test("Somebody who waits for one batch hears of just that one")
-    func caller() {
-        let thread = start()
+    func caller() throws {
+        let thread = try start()
         let heard = Mutex<[CommitOutcome]>([])
         thread.submit(batch(9)) { outcome in heard.withLock { $0.append(outcome) } }
         #expect(thread.stop() == nil)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test("The canary: an outcome out of order is noticed")
-    func canary() {
+    func canary() throws {
         ear.hear([.committed(CommitOutcome(ticket: 2)), .committed(CommitOutcome(ticket: 1))], 0)
         #expect(ear.outcomes(0).map(\.ticket) != [1, 2])
     }
