@@ -12,6 +12,7 @@ extension Bench {
         case "upstream": try upstream()
         case "relay": try relay()
         case "idle": try idle()
+        case "restart": try restart()
         case "simulate": try simulate()
         default: throw BenchError("unknown command")
         }

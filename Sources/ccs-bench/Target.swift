@@ -71,12 +71,15 @@ final class DaemonTarget: Target {
     private(set) var sender = SenderID(0)
     private(set) var key: [UInt8] = []
     private let reactors: Int
+    private let flags: [String]
+    private var ports: [String: UInt16] = [:]
     var process: Int32 { child.process }
 
-    init(_ bench: Bench, reactors: Int) throws(BenchError) {
+    init(_ bench: Bench, reactors: Int, flags: [String] = []) throws(BenchError) {
         self.bench = bench
         self.reactors = reactors
-        child = try Self.start(bench, reactors)
+        self.flags = flags
+        child = try Self.start(bench, reactors, flags, ports: [:])
         try findPorts()
         let answer = try control("senders add", .object([.init("label", "bench")]))
         guard let text = answer["sender_id"]?.text, let number = UInt64(text), let key = answer["key"]?.text
@@ -88,26 +91,56 @@ final class DaemonTarget: Target {
         credential = AppServerCredential(sender: text, key: key)
     }
 
-    private static func start(_ bench: Bench, _ reactors: Int) throws(BenchError) -> Child {
+    private static func start(
+        _ bench: Bench, _ reactors: Int, _ flags: [String], ports: [String: UInt16]
+    ) throws(BenchError) -> Child {
         let child = try Child(
             bench.program("ccsd"),
             [
-                "--data-directory", bench.scratch + "/data", "--app-server-port", "0",
-                "--app-server-preproduction-port", "0", "--device-port", "0", "--https-port", "0",
+                "--data-directory", bench.scratch + "/data",
+                "--app-server-port", "\(ports["app_server"] ?? 0)", "--app-server-preproduction-port", "0",
+                "--device-port", "\(ports["device"] ?? 0)", "--https-port", "\(ports["https"] ?? 0)",
                 "--reactors",
                 "\(reactors)", "--log-level", "warning",
                 // What is measured is the server, not its bounds.
                 "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
                 "--device-upstream-per-minute", "0",
-            ], errorFile: bench.scratch + "/ccsd.log")
+            ] + flags, errorFile: bench.scratch + "/ccsd.log")
         return child
     }
 
     /// Stops it and starts it again over the same data: nothing that came before is in its memory.
     func restart() throws(BenchError) {
         child.end()
-        child = try Self.start(bench, reactors)
+        child = try Self.start(bench, reactors, flags, ports: [:])
         try findPorts()
+    }
+
+    /// Restarts it as an operator does: one SIGTERM, whose drain takes its time, then a start on the same ports.
+    ///
+    /// `turn` runs the generator until what it is given holds, or a second has passed. The result: milliseconds until it
+    /// had ended, and from then until it served again.
+    func rollOver(_ turn: (_ isDone: () -> Bool) -> Void) throws(BenchError) -> (
+        drained: Int64, started: Int64
+    ) {
+        let begin = Now.read().monotonic
+        _ = kill(child.process, SIGTERM)
+        let end = begin.advanced(seconds: 180)
+        while child.isRunning {
+            guard Now.read().monotonic < end else { throw BenchError("ccsd does not end") }
+            turn { !child.isRunning }
+        }
+        let ended = Now.read().monotonic
+        child = try Self.start(bench, reactors, flags, ports: ports)
+        try findPorts()
+        return (
+            ended.milliseconds(since: begin), Now.read().monotonic.milliseconds(since: ended)
+        )
+    }
+
+    /// Whether the conservation law holds in its store.
+    func auditHolds() throws(BenchError) -> Bool {
+        try control("audit", .object([]))["holds"]?.boolean == true
     }
 
     private func findPorts() throws(BenchError) {
@@ -120,6 +153,7 @@ final class DaemonTarget: Target {
                 for listener in status["listeners"]?.elements ?? [] {
                     let address = SocketAddress.loopback(
                         port: UInt16(clamping: listener["port"]?.integer ?? 0))
+                    ports[listener["name"]?.text ?? ""] = UInt16(clamping: listener["port"]?.integer ?? 0)
                     switch listener["name"]?.text {
                     case "app_server": appServers = address
                     case "device": devices = address

@@ -33,6 +33,20 @@ extension Program {
                     Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000"), reactors,
                 ]),
             Command(
+                "restart", "A rolling restart under load: all that was accepted must arrive.",
+                details: [
+                    "App servers and devices talk; ccsd is told to stop with SIGTERM, drains, and is started again on the same ports; everybody comes back. Exits 1 where anything that was accepted is lost, or anything is refused for another reason than CONNECTION_DRAINING."
+                ],
+                options: [
+                    Option(
+                        "--connections", .integer(1...5_000), "N", "App server connections.", preset: "1000"),
+                    Option("--devices", .integer(1...14_000), "N", "Devices.", preset: "10000"),
+                    Option(
+                        "--rate", .integer(1...100_000), "N",
+                        "Downstream messages a second; a quarter as many go upstream.", preset: "500"),
+                    reactors,
+                ]),
+            Command(
                 "simulate", "Whole worlds of clients, network, server and disk, each made from a seed.",
                 details: [
                     "No ccsd is started. Each world has a storm of faults and then a calm in which everything must get where it can; one in which something was wrong is told by its seed, which makes it again."
