@@ -11,7 +11,8 @@ extension Dispatcher {
             return
         }
         let entry = senders.entry(sender)
-        guard entry.sessions.count < settings.connectionsPerSender else {
+        // Those that are being drained are on their way out: whoever was told to reconnect must be let in.
+        guard entry.sessions.count(where: { $0.mode != .draining }) < settings.connectionsPerSender else {
             effects.commands.append((connection, .loginRefused(.tooManyConnections)))
             return
         }

@@ -12,6 +12,28 @@ final class Drainer: Sendable {
         case stopping
     }
 
+    /// Whose connections are drained.
+    enum Selection: Sendable {
+        /// Those of all app servers.
+        case appServers
+        /// Those of one sender's app servers.
+        case sender(SenderID)
+        /// One, of an app server or a device.
+        case session(ConnectionID)
+        /// All, for the end of the process.
+        case everyone
+
+        /// Whether a connection is among them.
+        func takes(_ link: Link) -> Bool {
+            switch self {
+            case .appServers: link.kind.isAppServer
+            case .sender(let sender): link.kind.isAppServer && link.peerName == String(sender.number)
+            case .session(let id): link.connection.id == id
+            case .everyone: link.kind != .control && link.kind != .admin
+            }
+        }
+    }
+
     /// How long the parts of a drain take.
     struct Pace: Sendable {
         var graceMilliseconds: Int64
@@ -42,15 +64,28 @@ final class Drainer: Sendable {
     /// Ends grace and spread of a drain that is under way.
     func hurry() { isHurried.store(true, ordering: .relaxed) }
 
-    /// Drains all sessions that are open now; new ones are welcome. Returns when they are gone, with their number.
-    func drainConnections(progress: (_ done: Int, _ total: Int) -> Void) -> Int {
+    /// Drains some of the sessions that are open now; new ones are welcome. Returns when they are gone, with their number.
+    ///
+    /// With all app servers the daemon as a whole is draining meanwhile; with fewer it goes on serving.
+    func drainConnections(
+        _ selection: Selection, progress: (_ done: Int, _ total: Int) -> Void
+    ) -> Int {
+        var pace = pace.withLock { $0 }
+        switch selection {
+        case .session:
+            // One that comes back is no storm.
+            pace.spreadMilliseconds = 0
+            fallthrough
+        case .sender: return drain(selection, pace, reason: .connectionDraining, progress: progress)
+        case .appServers, .everyone: break
+        }
         let wasServing = current.withLock { state in
             guard state == .serving else { return false }
             state = .draining
             return true
         }
         defer { if wasServing { current.withLock { if $0 == .draining { $0 = .serving } } } }
-        return drain(pace.withLock { $0 }, reason: .connectionDraining, progress: progress)
+        return drain(selection, pace, reason: .connectionDraining, progress: progress)
     }
 
     /// Drains for the end of the process: within `seconds`, whatever the settings say.
@@ -60,15 +95,16 @@ final class Drainer: Sendable {
         limited.graceMilliseconds = min(limited.graceMilliseconds, most / 2)
         limited.spreadMilliseconds = min(limited.spreadMilliseconds, most / 4)
         limited.slackMilliseconds = min(limited.slackMilliseconds, most / 4)
-        _ = drain(limited, reason: .systemShutdown) { _, _ in }
+        _ = drain(.everyone, limited, reason: .systemShutdown) { _, _ in }
     }
 
-    private func drain(_ pace: Pace, reason: CloseReason, progress: (_ done: Int, _ total: Int) -> Void)
-        -> Int
-    {
+    private func drain(
+        _ selection: Selection, _ pace: Pace, reason: CloseReason,
+        progress: (_ done: Int, _ total: Int) -> Void
+    ) -> Int {
         let latches = mailboxes.map { _ in Latch<[ConnectionID]>() }
         for (mailbox, latch) in zip(mailboxes, latches) {
-            mailbox.post { host in latch.fulfil(host.beginDrain(pace, reason: reason)) }
+            mailbox.post { host in latch.fulfil(host.beginDrain(selection, pace, reason: reason)) }
         }
         let sessions = latches.flatMap { $0.wait() ?? [] }
         let deadline = Now.read().monotonic.advanced(
@@ -99,16 +135,18 @@ final class Drainer: Sendable {
 }
 
 extension ReactorHost {
-    /// Gives notice to every session and sets the time of its close; returns the sessions.
+    /// Gives notice to every session that is chosen and sets the time of its close; returns the sessions.
     ///
     /// A session that owes and is owed nothing after the grace is closed at its drawn time; one without app-server
     /// protocol has no notice to heed and is closed at its drawn time as well.
-    func beginDrain(_ pace: Drainer.Pace, reason: CloseReason) -> [ConnectionID] {
+    func beginDrain(
+        _ selection: Drainer.Selection, _ pace: Drainer.Pace, reason: CloseReason
+    ) -> [ConnectionID] {
         let now = reactor.now
         var random = SeededRandom(seed: UInt64(bitPattern: now.wall) ^ UInt64(index))
         var drained: [ConnectionID] = []
         var closes: [CloseSchedule.Entry] = []
-        for link in allLinks where link.kind != .control && link.kind != .admin {
+        for link in allLinks where selection.takes(link) {
             let id = link.connection.id
             guard link.isLoggedIn else {
                 if reason == .systemShutdown { link.perform(.close(reason), now: now) }

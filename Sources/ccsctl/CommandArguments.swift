@@ -13,8 +13,16 @@ enum CommandArguments {
             members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
         case "senders rotate-key", "senders remove":
             members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
+        case "drain":
+            if invocation.has("--session"), invocation.has("--sender") {
+                throw Failure(.usage, "--session and --sender exclude each other", hint: "give one of them")
+            }
         default: break
         }
+        if let session = invocation.text("--session") {
+            members.append(.init("session", .string(session)))
+        }
+        if let sender = invocation.text("--sender") { members.append(.init("sender_id", .string(sender))) }
         if let limit = invocation.integer("--limit") { members.append(.init("limit", .integer(limit))) }
         if let label = invocation.text("--label") { members.append(.init("label", .string(label))) }
         if let sender = invocation.text("--sender-id") { members.append(.init("sender_id", .string(sender))) }

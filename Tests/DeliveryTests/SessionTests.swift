@@ -20,6 +20,14 @@ import Testing
                 "login refused wrong_credentials", "login refused wrong_credentials", "login accepted",
                 "login accepted", "login refused too_many_connections",
             ])
+        bench.post(.appServerReady(connection(3), Harness.sender))
+        bench.post(.appServerDraining(connection(3), Harness.sender))
+        bench.post(.appServerLogin(connection(5), Harness.sender, key: Harness.key))
+        bench.settle()
+        #expect(
+            bench.take(connection(5)).words.last == "login accepted",
+            "one that is being drained does not keep its successor out")
+        bench.post(.appServerClosed(connection(5), Harness.sender))
         bench.post(.appServerClosed(connection(3), Harness.sender))
         bench.post(.appServerLogin(connection(6), Harness.sender, key: Harness.key))
         bench.settle()

@@ -48,10 +48,16 @@ extension Program {
             examples: [Example("Before it is put in place", "ccsctl check new.yaml")]),
         Command("reload", "Read configuration and certificates again; wrong ones change nothing."),
         Command(
-            "drain", "Ask all app servers to reconnect, then close their connections.",
+            "drain", "Ask app servers to reconnect, then close their connections.",
             details: [
-                "Each is told CONNECTION_DRAINING; after the grace the connections close one by one, at random over the spread. The daemon keeps running; devices stay."
-            ]),
+                "Each is told CONNECTION_DRAINING; after the grace the connections close one by one, at random over the spread. What is on its way is still acknowledged, new messages are refused with CONNECTION_DRAINING, and connections opened meanwhile get everything else. The daemon keeps running; devices stay.",
+                "Without an option the connections of all app servers that are open now are drained.",
+            ],
+            options: [
+                Option("--session", .text, "ID", "Drain one connection, by its ID in sessions list."),
+                Option("--sender", .integer(1...Int.max), "N", "Drain the connections of one sender."),
+            ],
+            examples: [Example("Move one sender to new connections", "ccsctl drain --sender 100000000001")]),
         Command(
             "audit", "Check that no accepted message was lost.",
             details: [

@@ -63,10 +63,41 @@ extension ControlServer {
     }
 
     func drain(_ request: Request) throws(Problem) -> JSONValue {
-        let total = daemon.drainer.drainConnections { done, total in
+        let selection = try drainSelection(request)
+        let total = daemon.drainer.drainConnections(selection) { done, total in
             request.progress(done, total, "sessions drained")
         }
+        if case .session = selection, total == 0 {
+            throw Problem(
+                text: "there is no session \(request.arguments["session"]?.text ?? "")",
+                hint: "ccsctl sessions list shows those there are")
+        }
         return .object([.init("sessions", .integer(total))])
+    }
+
+    private func drainSelection(_ request: Request) throws(Problem) -> Drainer.Selection {
+        let session = request.arguments["session"]
+        guard request.arguments["sender_id"] == nil || session == nil else {
+            throw Problem(text: "session and sender_id exclude each other", hint: "give one of them")
+        }
+        if request.arguments["sender_id"] != nil {
+            let sender = try requiredSender(request)
+            guard daemon.senders.directory[sender] != nil else {
+                throw Problem(
+                    text: "there is no sender \(sender.number)",
+                    hint: "ccsctl senders list shows those there are")
+            }
+            return .sender(sender)
+        }
+        guard let session else { return .appServers }
+        let parts = (session.text ?? "").split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let reactor = UInt16(parts[0]), let slot = UInt32(parts[1]),
+            let generation = UInt32(parts[2])
+        else {
+            throw Problem(
+                text: "session is an ID such as 0-12-345", hint: "ccsctl sessions list shows those there are")
+        }
+        return .session(ConnectionID(reactor: reactor, slot: slot, generation: generation))
     }
 
     func check(_ request: Request) throws(Problem) -> JSONValue {

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+/// `ccsctl drain` of one connection, one sender or all app servers.
+@Suite("Drain", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct DrainTests {
+    /// A `ccsctl drain` that runs beside the test.
+    private final class Drain {
+        private let process = Process()
+        private let output = Pipe()
+
+        init(_ daemon: RunningDaemon, _ options: [String]) throws {
+            process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+            process.arguments = ["--socket", daemon.controlSocket, "--json", "drain"] + options
+            process.standardOutput = output
+            try process.run()
+        }
+
+        /// How many sessions it says were drained.
+        func sessions() throws -> Int? {
+            process.waitUntilExit()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+            return object?["sessions"] as? Int
+        }
+    }
+
+    private func connect(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+        try server.expect(event: "connected")
+        return server
+    }
+
+    /// Sends a message and returns the answer.
+    private func answer(_ server: Driver, _ id: String, to device: TestDevice) throws -> [String: Any] {
+        try server.send(["to": device.token, "message_id": id, "data": ["id": id]])
+        return try server.expectJSON("the answer to \(id)") { $0["message_id"] as? String == id }
+    }
+
+    private func appServers(_ daemon: RunningDaemon) throws -> [[String: Any]] {
+        let sessions = try daemon.ctl("sessions", "list")["sessions"] as? [[String: Any]] ?? []
+        return sessions.filter { $0["kind"] as? String == "app_server" }
+    }
+
+    @Test(
+        "one connection: told, refused new sends, its acks still count, upstream goes to the other, then closed"
+    )
+    func oneConnection() throws {
+        let daemon = try RunningDaemon(graceSeconds: 4)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let old = try connect(daemon, sender)
+        let id = try #require(try appServers(daemon).first?["id"] as? String)
+        try device.sendUpstream(["n": "1"])
+        let first = try old.expectJSON("the first upstream message") { $0["category"] != nil }
+        let new = try connect(daemon, sender)
+
+        let drain = try Drain(daemon, ["--session", id])
+        try old.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        let refused = try answer(old, "late", to: device)
+        #expect(refused["message_type"] as? String == "nack")
+        #expect(refused["error"] as? String == "CONNECTION_DRAINING")
+        #expect(try answer(new, "next", to: device)["message_type"] as? String == "ack")
+        #expect(try daemon.ctl("status")["state"] as? String == "serving")
+        try device.sendUpstream(["n": "2"])
+        let second = try new.expectJSON("the second upstream message") { $0["category"] != nil }
+        #expect((second["data"] as? [String: String]) == ["n": "2"])
+        try old.send(["to": device.token, "message_id": first["message_id"] ?? "", "message_type": "ack"])
+        try new.send(["to": device.token, "message_id": second["message_id"] ?? "", "message_type": "ack"])
+        try eventually("both are settled") {
+            (try daemon.ctl("audit")["upstream"] as? [String: Any])?["pending"] as? Int == 0
+        }
+        try old.expect(event: "closed")
+        #expect(try drain.sessions() == 1)
+        #expect(try appServers(daemon).count == 1, "the other connection stays")
+        #expect(try answer(new, "after", to: device)["message_type"] as? String == "ack")
+    }
+
+    @Test(
+        "one sender: its connections go, one that it opens meanwhile stays and gets upstream, other senders stay"
+    )
+    func oneSender() throws {
+        let daemon = try RunningDaemon(graceSeconds: 3)
+        let sender = try daemon.firstSender
+        let made = try daemon.ctl("senders", "add", "--label", "other")
+        let other = (
+            id: try #require(made["sender_id"] as? String), key: try #require(made["key"] as? String)
+        )
+        let device = try TestDevice(daemon, sender: sender.id)
+        let old = try connect(daemon, sender)
+        let bystander = try connect(daemon, other)
+
+        let drain = try Drain(daemon, ["--sender", sender.id])
+        try old.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        let new = try connect(daemon, sender)
+        try device.sendUpstream(["n": "1"])
+        let message = try new.expectJSON("upstream on the new connection") { $0["category"] != nil }
+        try new.send(["to": device.token, "message_id": message["message_id"] ?? "", "message_type": "ack"])
+        #expect(try answer(new, "m", to: device)["message_type"] as? String == "ack")
+        try old.expect(event: "closed")
+        #expect(try drain.sessions() == 1)
+        #expect(throws: HarnessFailure.self) {
+            try bystander.expectJSON("a notice", seconds: 0.3) { $0["control_type"] != nil }
+        }
+        #expect(
+            try appServers(daemon).compactMap { $0["sender_id"] as? String }.sorted()
+                == [sender.id, other.id].sorted())
+    }
+
+    @Test("all app servers: devices stay")
+    func everyone() throws {
+        let daemon = try RunningDaemon(graceSeconds: 1)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let old = try connect(daemon, sender)
+        let drain = try Drain(daemon, [])
+        try old.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        #expect(try daemon.ctl("status")["state"] as? String == "draining")
+        try old.expect(event: "closed")
+        #expect(try drain.sessions() == 1)
+        let status = try daemon.ctl("status")
+        #expect(status["state"] as? String == "serving")
+        #expect(status["devices"] as? Int == 1)
+        let new = try connect(daemon, sender)
+        #expect(try answer(new, "m", to: device)["message_type"] as? String == "ack")
+    }
+
+    @Test("canary: a session that is not there is refused with a hint, and nobody is drained")
+    func canary() throws {
+        let daemon = try RunningDaemon()
+        _ = try connect(daemon, try daemon.firstSender)
+        for options in [["--session", "0-999-999"], ["--session", "x"], ["--sender", "424242"]] {
+            let result = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "drain"] + options)
+            #expect(result.code == 1 && result.errors.contains("ccsctl s"), "\(result)")
+        }
+        let both = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "drain", "--session", "0-1-1", "--sender", "1"])
+        #expect(both.code == 64)
+        #expect(try appServers(daemon).count == 1)
+    }
+}
