@@ -53,6 +53,9 @@ final class AppServerLoad: ConnectionDelegate {
         guard answered > 0 else { return }
         if Bytes.contains(bytes, "\"nack\"") {
             counters.refused += answered
+            if counters.refusal.isEmpty {
+                counters.refusal = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
+            }
         } else {
             counters.acknowledged += answered
         }

@@ -11,10 +11,14 @@ final class Bench {
     /// Folder of everything that a run leaves behind; removed at its end.
     let scratch: String
     let progress: Progress
+    private let signals: Signals
+    /// Programs that were started, to be ended also when the bench is interrupted.
+    private var children: [Child] = []
 
     init(_ invocation: Invocation) throws(BenchError) {
         self.invocation = invocation
         do throws(TransportError) {
+            signals = try Signals()
             reactor = try Reactor(index: 0)
             // Loopback, and a certificate made a moment ago: nothing is won by verifying it.
             tls = try TLSClientSettings(trust: .anyone)
@@ -27,9 +31,28 @@ final class Bench {
         scratch = unsafe String(cString: made)
         progress = Progress(isWanted: isatty(2) == 1 && !invocation.has("--json"))
         DescriptorLimit.raise()
+        do throws(TransportError) {
+            try reactor.watch(signals.descriptor) { [unowned self] _ in interrupted() }
+        } catch { throw BenchError(error.description) }
+    }
+
+    /// Starts a program that ends with the bench.
+    func start(_ program: String, _ arguments: [String], log: String) throws(BenchError) -> Child {
+        let child = try Child(self.program(program), arguments, errorFile: "\(scratch)/\(log)")
+        children.append(child)
+        return child
+    }
+
+    /// Ctrl-C or a time limit: nothing is left behind.
+    private func interrupted() {
+        progress.clear()
+        for child in children { child.end() }
+        Self.remove(scratch)
+        exit(ExitCode.failure.rawValue)
     }
 
     deinit {
+        for child in children { child.end() }
         reactor.end()
         Self.remove(scratch)
     }

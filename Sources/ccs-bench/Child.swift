@@ -18,11 +18,19 @@ final class Child {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, pipe[1], 1)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        // The bench blocks the signals that it watches; a program that it starts must hear them.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
         unsafe words.append(nil)
         defer { unsafe words.forEach { unsafe free($0) } }
         var started: pid_t = 0
-        let result = unsafe posix_spawn(&started, program, &actions, nil, words, environ)
+        let result = unsafe posix_spawn(&started, program, &actions, &attributes, words, environ)
         _ = close(pipe[1])
         guard result == 0 else {
             _ = close(pipe[0])

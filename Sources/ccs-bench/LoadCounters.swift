@@ -10,6 +10,8 @@ final class LoadCounters {
     var acknowledged = 0
     /// Messages refused.
     var refused = 0
+    /// The first refusal, as it came.
+    var refusal = ""
     /// Messages that have arrived.
     var delivered = 0
     /// From sending to the ACK.

@@ -73,6 +73,7 @@ final class LoadRun {
         _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
         bench.progress.clear()
         guard counters.failures.isEmpty else { throw failed("connections ended") }
+        if result.refused > 0 { Terminal.error("the first refusal: \(counters.refusal)\n") }
         guard result.messages > 0 else { throw failed("no message was answered") }
         return result
     }

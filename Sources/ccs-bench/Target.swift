@@ -37,9 +37,8 @@ final class RelayTarget: Target {
         do throws(TransportError) {
             try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
         } catch { throw BenchError(error.description) }
-        child = try Child(
-            bench.program("ccs-relay"), [authority.certificateFile, authority.keyFile],
-            errorFile: bench.scratch + "/relay.log")
+        child = try bench.start(
+            "ccs-relay", [authority.certificateFile, authority.keyFile], log: "relay.log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
             throw BenchError("ccs-relay does not start; see \(bench.scratch)/relay.log")
@@ -94,19 +93,19 @@ final class DaemonTarget: Target {
     private static func start(
         _ bench: Bench, _ reactors: Int, _ flags: [String], ports: [String: UInt16]
     ) throws(BenchError) -> Child {
-        let child = try Child(
-            bench.program("ccsd"),
+        // Rates are counted, as always, but so high that no message of the bench is refused.
+        let rates = [
+            "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
+            "sender-upstream-per-minute",
+        ].flatMap { ["--\($0)", "\(Limits.highestRate)"] }
+        return try bench.start(
+            "ccsd",
             [
                 "--data-directory", bench.scratch + "/data",
                 "--app-server-port", "\(ports["app_server"] ?? 0)", "--app-server-preproduction-port", "0",
                 "--device-port", "\(ports["device"] ?? 0)", "--https-port", "\(ports["https"] ?? 0)",
-                "--reactors",
-                "\(reactors)", "--log-level", "warning",
-                // What is measured is the server, not its bounds.
-                "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
-                "--device-upstream-per-minute", "0",
-            ] + flags, errorFile: bench.scratch + "/ccsd.log")
-        return child
+                "--reactors", "\(reactors)", "--log-level", "warning",
+            ] + rates + flags, log: "ccsd.log")
     }
 
     /// Stops it and starts it again over the same data: nothing that came before is in its memory.

@@ -3,7 +3,8 @@ extension Program {
     package static let ccsBench = Program(
         name: "ccs-bench", summary: "measures ccsd: each figure of the README is a command of it",
         details: [
-            "It starts a ccsd of its own on loopback in a scratch folder, unless told which one to use."
+            "It starts a ccsd of its own on loopback in a scratch folder, with rates of messages so high that none is refused; the scratch folder is removed at the end.",
+            "CPU times are those that the kernel counts for the server's threads. They grow on a busy machine, and where the server often sleeps: compare figures of one run.",
         ],
         commands: [
             Command(
