@@ -14,6 +14,9 @@ final class PlayRun {
     private let key: String
     private var devices: [String: TestDevice] = [:]
     private var text = TranscriptText()
+    /// Messages that wait for their answer, and those that were taken: each with its token and pairs.
+    private var submitted: [(device: String, pairs: [String: String])] = []
+    private var taken: [(device: String, pairs: [String: String])] = []
     private var isReady = false
     private var isOver = false
 
@@ -54,7 +57,11 @@ final class PlayRun {
                 throw TranscriptFailure(transcript: play.name, line: line.number, what: "\(error)")
             }
         }
-        try run.finish()
+        do {
+            try run.finish()
+        } catch {
+            throw TranscriptFailure(transcript: play.name, line: 0, what: "at the end: \(error)")
+        }
     }
 
     /// A line with the play's own sender and key.
@@ -68,7 +75,13 @@ final class PlayRun {
         case "S:": try expect(own(line.text))
         case ">>":
             if line.text.hasPrefix("ready") { isReady = true }
+            if line.text.hasPrefix("submitted") { try submit(line.text) }
         case "<<":
+            if line.text.hasPrefix("ack") || line.text.hasPrefix("nack"), !submitted.isEmpty {
+                let message = submitted.removeFirst()
+                // What nobody hears the answer to may never have been read.
+                if line.text.hasPrefix("ack"), !isOver { taken.append(message) }
+            }
             if line.text.hasPrefix("upstream") { try upstream(line.text) }
             if line.text == "lost" {
                 isOver = true
@@ -99,17 +112,44 @@ final class PlayRun {
         func field(_ name: String) -> String? {
             head.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
         }
-        let number = field("from") ?? "1"
-        let pairs = line.drop { $0 != "{" }.dropFirst().dropLast().split(separator: ";").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (key: String(parts[0]), value: String(parts[1]))
+        let device = devices[Self.token(field("from") ?? "1")]
+        device?.send(
+            id: field("id") ?? "", pairs: Self.pairs(of: line),
+            lifetimeSeconds: field("ttl").flatMap { Int($0) })
+    }
+
+    /// The core hears of a message: unless it is refused or a trial, the device must have it in the end.
+    private func submit(_ event: String) throws {
+        let words = event.split(separator: " ")
+        guard let to = words.first(where: { $0.hasPrefix("to=") }) else { return }
+        // The ticket is the session's own affair.
+        let end = event.suffix(from: event.range(of: " {")?.lowerBound ?? event.endIndex)
+        let line = String(decoding: try text.bytes(String(end)), as: UTF8.self)
+        let device = words.contains("dry") ? "" : Self.token(String(to.dropFirst(3)))
+        submitted.append((device, Dictionary(Self.pairs(of: line)) { $1 }))
+    }
+
+    private static func token(_ number: String) -> String {
+        ["1": "TOKEN", "4": "GONE", "5": "FOREIGN"][number] ?? "TOKEN" + number
+    }
+
+    private static func pairs(of line: String) -> [(key: String, value: String)] {
+        var pairs: [(key: String, value: String)] = []
+        for part in line.drop(while: { $0 != "{" }).dropFirst().dropLast().split(separator: ";") {
+            if let sign = part.firstIndex(of: "=") {
+                pairs.append((String(part[..<sign]), String(part[part.index(after: sign)...])))
+            } else if let last = pairs.indices.last {
+                pairs[last].value += ";" + part
+            }
         }
-        let device = devices[number == "1" ? "TOKEN" : "TOKEN" + number]
-        device?.send(id: field("id") ?? "", pairs: pairs, lifetimeSeconds: field("ttl").flatMap { Int($0) })
+        return pairs
     }
 
     /// Nothing else may have come: a ping is answered, and by that alone.
     private func finish() throws {
+        for message in taken {
+            try devices[message.device]?.expectMessage { $0 == message.pairs }
+        }
         guard isReady, !isOver else { return }
         peer.write(Array(#"<iq type="get" id="end"><ping xmlns="urn:xmpp:ping"/></iq>"#.utf8))
         try expect(#"<iq type="result" id="end" to="$(_)"/>"#)
