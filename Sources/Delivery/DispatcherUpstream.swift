@@ -121,8 +121,15 @@ extension Dispatcher {
             refuse(origin, .unavailable, &effects)
             return answered(message.from, persistentID: [], isStored: false, &effects)
         }
-        effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
-        answered(message.from, persistentID: message.persistentID, isStored: true, &effects)
+        if isDuplicate || message.expiresAt > now.wall {
+            effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
+            answered(message.from, persistentID: message.persistentID, isStored: true, &effects)
+        } else {
+            // The disk took longer than it had to live, and the device still waits: it hears so (ccs-xmpp 4.4).
+            effects.commands.append(
+                (origin.connection, .upstreamRefused(ticket: origin.ticket, .expired)))
+            answered(message.from, persistentID: [], isStored: false, &effects)
+        }
         guard !isDuplicate else { return }
         effects.upstream.accepted += 1
         effects.upstream.stored += 1
