@@ -11,6 +11,8 @@ package enum DeviceCalls {
         package var sender: String
         /// `X-subtype`; nil leaves it out.
         package var subtype: String?
+        /// `X-appid`: the instance of the app, new after its data was cleared; nil leaves it out.
+        package var instance: String?
 
         /// An app with its sender.
         package init(category: String, sender: String, subtype: String? = nil) {
@@ -75,6 +77,7 @@ package enum DeviceCalls {
         form.add("device", Array(String(identity.androidID).utf8))
         form.add("sender", Array(app.sender.utf8))
         if let subtype = app.subtype { form.add("X-subtype", Array(subtype.utf8)) }
+        if let instance = app.instance { form.add("X-appid", Array(instance.utf8)) }
         more(&form)
         call.body = form.bytes.copied()
         return call

@@ -52,6 +52,7 @@ struct HTTPDialect: TranscriptDialect {
     private static func shown(_ request: RegistrationRequest) -> String {
         "#\(request.origin.ticket) device=\(request.device.number) token=\(text(request.token.octets)) "
             + "app=\(text(request.category)) subtype=\(text(request.subtype)) sender=\(text(request.senderText))"
+            + (request.instance.isEmpty ? "" : " instance=\(text(request.instance))")
     }
 
     private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }
