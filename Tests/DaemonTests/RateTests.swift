@@ -32,6 +32,29 @@ struct RateTests {
                 == "Downstream message rate exceeded for this registration id")
     }
 
+    @Test("over collapsible_burst the newest of a key waits until one comes back; nothing is refused")
+    func collapsible() throws {
+        let daemon = try RunningDaemon(
+            flags: ["--collapsible-burst", "2", "--collapsible-refill-seconds", "10"])
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+        try server.expect(event: "connected")
+        for number in 1...6 {
+            let id = String(number)
+            try server.send([
+                "to": device.token, "message_id": id, "collapse_key": "score", "data": ["n": id],
+            ])
+            let answer = try server.expectJSON("the answer to \(id)") { $0["message_id"] as? String == id }
+            #expect(answer["message_type"] as? String == "ack")
+        }
+        let seen = try (0..<3).map { _ in try device.expectMessage { _ in true }["n"] }
+        #expect(seen == ["1", "2", "6"])
+        #expect(throws: HarnessFailure.self) { try device.expectMessage(seconds: 1) { _ in true } }
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
     @Test("canary: with the service's own rate the same messages all pass")
     func canary() throws {
         let answers = try answers(try RunningDaemon(), 4)

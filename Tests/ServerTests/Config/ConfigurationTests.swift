@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Delivery
 import Testing
 
 @testable import Server
@@ -35,6 +36,25 @@ import Testing
         #expect(configuration.adminPort == 9)
         #expect(configuration != Configuration())
         #expect(configuration.changes(from: Configuration()).count == 4)
+    }
+
+    @Test(
+        "rates are those of the service, a minute or an hour long; 0 is no bound, and collapsible bursts are off"
+    )
+    func rates() {
+        var configuration = Configuration()
+        let rates = configuration.rates
+        #expect(rates.deviceShort == Rate(240, perSeconds: 60))
+        #expect(rates.deviceLong == Rate(5_000, perSeconds: 3_600))
+        #expect(rates.deviceUpstream == Rate(1_000, perSeconds: 60))
+        #expect(rates.senderUpstream == Rate(1_500_000, perSeconds: 60))
+        #expect(!rates.sender.isLimited && !rates.collapsible.isLimited)
+        configuration[.collapsibleBurst] = .integer(20)
+        configuration[.deviceMessagesPerHour] = .integer(0)
+        configuration[.senderMessagesPerMinute] = .integer(600)
+        #expect(configuration.rates.collapsible == Rate(20, perSeconds: 3_600), "one every three minutes")
+        #expect(!configuration.rates.deviceLong.isLimited)
+        #expect(configuration.rates.sender == Rate(600, perSeconds: 60))
     }
 
     @Test("flags win over the environment, that over the file, that over the defaults")
