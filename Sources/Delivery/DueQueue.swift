@@ -1,16 +1,19 @@
-import Basics
+package import Basics
 
 /// Registrations whose held messages may go on at an instant, earliest first: a binary heap.
 ///
 /// A registration is in it at most once, so it is no longer than the registrations in memory.
-struct DueQueue {
+package struct DueQueue: Sendable {
     private var items: [(due: Instant, name: RegistrationName)] = []
 
+    /// An empty queue.
+    package init() {}
+
     /// How many wait.
-    var count: Int { items.count }
+    package var count: Int { items.count }
 
     /// Adds a registration.
-    mutating func add(_ name: RegistrationName, due: Instant) {
+    package mutating func add(_ name: RegistrationName, due: Instant) {
         items.append((due, name))
         var at = items.count - 1
         while at > 0, items[at].due < items[(at - 1) / 2].due {
@@ -20,7 +23,7 @@ struct DueQueue {
     }
 
     /// Takes out the earliest, if its time has come.
-    mutating func take(by now: Instant) -> RegistrationName? {
+    package mutating func take(by now: Instant) -> RegistrationName? {
         guard let first = items.first, first.due <= now else { return nil }
         items.swapAt(0, items.count - 1)
         items.removeLast()

@@ -1,0 +1,125 @@
+import Basics
+import Delivery
+import Testing
+
+/// What the core counts is what happened: metrics are read from these counts, and from nothing else.
+@Suite struct CountTests {
+    private func counts(_ body: (inout MilestoneCounts) -> Void) -> MilestoneCounts {
+        var counts = MilestoneCounts()
+        body(&counts)
+        return counts
+    }
+
+    @Test("A stored message is accepted and stored once, sent with each delivery, delivered once")
+    func stored() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        #expect(bench.down == counts { ($0.accepted, $0.stored, $0.sent) = (1, 1, 1) })
+        bench.login(connection(20))
+        bench.settle()
+        #expect(bench.down.sent == 2)
+        let sequences = bench.take(connection(20)).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(connection(20), device, sequences))
+        bench.settle()
+        #expect(
+            bench.down
+                == counts { ($0.accepted, $0.stored, $0.sent, $0.delivered) = (1, 1, 2, 1) })
+    }
+
+    @Test("Without lifetime a message is accepted, and sent or expired, and never stored")
+    func passing() {
+        let bench = Harness.withDevice()
+        bench.submit(1, lifetime: 0)
+        bench.settle()
+        #expect(bench.down == counts { ($0.accepted, $0.expired) = (1, 1) })
+        bench.login()
+        bench.settle()
+        bench.submit(2, lifetime: 0)
+        bench.settle()
+        #expect(bench.down == counts { ($0.accepted, $0.sent, $0.expired) = (2, 1, 1) })
+    }
+
+    @Test("What is refused counts as that alone, whoever refuses it")
+    func refused() {
+        let bench = Harness.withDevice(settings: settings { $0.eventsWaitingForDevice = 1 })
+        // One message waits for the state of its device, one finds no place to wait.
+        bench.submit(1)
+        bench.submit(2)
+        bench.submit(3)
+        bench.runTurns()
+        let early = bench.down.refused
+        #expect(early > 0)
+        bench.settle()
+        var foreign = Harness.submission(4)
+        foreign.sender = Harness.otherSender
+        bench.post(.submitted(foreign))
+        bench.settle()
+        #expect(bench.down.refused == early + 1)
+        bench.submit(5)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.down.refused == early + 2)
+        #expect(bench.down.accepted == bench.down.stored && bench.down.accepted == 3 - early)
+    }
+
+    @Test("What expires of a device that is not in memory counts")
+    func expiredUnseen() {
+        let bench = Harness.withDevice()
+        bench.post(.expired(.message(device, Sequence(7), expiresAt: 1)))
+        bench.settle()
+        #expect(bench.down.expired == 1)
+    }
+
+    @Test("An upstream message is accepted and stored once, sent with each offer, delivered once")
+    func upstream() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.bindAppServer()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        #expect(bench.up == counts { ($0.accepted, $0.stored, $0.sent) = (1, 1, 1) })
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.bindAppServer(connection(30))
+        let again = bench.take(connection(30)).compactMap(\.upstream)
+        #expect(again.count == 1 && bench.up.sent == 2)
+        for message in again {
+            bench.post(
+                .upstreamSettled(connection(30), Harness.sender, message.sequence, .acknowledged))
+        }
+        bench.settle()
+        #expect(
+            bench.up == counts { ($0.accepted, $0.stored, $0.sent, $0.delivered) = (1, 1, 2, 1) })
+    }
+
+    @Test("Upstream of an unknown sender, and what waits for a device that cannot be read, is refused")
+    func upstreamRefused() {
+        let bench = Harness.withDevice(settings: settings { $0.eventsWaitingForDevice = 1 })
+        bench.post(.upstreamReceived(Harness.upstream(1, sender: SenderID(999))))
+        for ticket in 2...3 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(ticket)))
+        }
+        bench.runTurns()
+        let early = bench.up.refused
+        #expect(early > 0)
+        bench.settle()
+        #expect(bench.up.refused + bench.up.accepted == 3 && bench.up.refused > early)
+    }
+
+    @Test("Canary: nothing that happens leaves the counts as they were")
+    func canary() {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        #expect(bench.down != MilestoneCounts())
+    }
+
+    private func settings(_ body: (inout DeliverySettings) -> Void) -> DeliverySettings {
+        var settings = DeliverySettings()
+        body(&settings)
+        return settings
+    }
+}

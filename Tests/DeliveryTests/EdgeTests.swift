@@ -1,0 +1,223 @@
+import Basics
+import Delivery
+import Testing
+
+/// Corners of the rules that planted faults went through unseen (Scripts/mutate).
+@Suite struct EdgeTests {
+    @Test("Four weeks are four weeks, and longer ones too")
+    func lifetime() {
+        let bench = Harness.withDevice()
+        bench.submit(1, lifetime: Limits.lifetimeSeconds)
+        bench.submit(2, lifetime: Limits.lifetimeSeconds + 1)
+        bench.settle()
+        let ends = bench.store.messages[device]?.map(\.expiresAt) ?? []
+        let end = bench.now.wall + Int64(Limits.lifetimeSeconds) * 1_000
+        #expect(ends == [end, end])
+    }
+
+    @Test("A device that is there but slow is spared the cap")
+    func slowDevice() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        bench.post(.deviceCongested(phone, device))
+        for ticket in 1...150 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        #expect(bench.store.down.discarded == 0 && bench.store.downPending == 150)
+    }
+
+    @Test("Only what was sent can be acknowledged")
+    func acknowledgedUnsent() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        bench.post(.deviceCongested(phone, device))
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.store.messages[device]?.map(\.sequence) ?? []
+        #expect(sequences.count == 1)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.downPending == 1)
+    }
+
+    @Test("A receipt that cannot be stored, and the device gone meanwhile: delivered at the next login")
+    func receiptRefusedOffline() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.login()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.runTurns()
+        bench.post(.deviceClosed(phone, device))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        bench.login(connection(20))
+        bench.settle()
+        #expect(bench.take(connection(20)).words.contains("deliver m1"))
+    }
+
+    @Test("What only the store knows of goes when its time is over, unless something is on its way")
+    func expiredUnknown() {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        guard var stray = bench.store.messages[device]?.first else {
+            Issue.record("nothing stored")
+            return
+        }
+        stray.sequence = Sequence(stray.sequence.number - 1)
+        bench.store.messages[device]?.insert(stray, at: 0)
+        let expired = Event.expired(.message(device, stray.sequence, expiresAt: stray.expiresAt))
+        bench.submit(2)
+        bench.runTurns()
+        bench.post(expired)
+        bench.settle()
+        #expect(bench.store.messages[device]?.count == 3, "a batch was on its way")
+        bench.post(expired)
+        bench.settle()
+        #expect(bench.store.messages[device]?.count == 2)
+    }
+
+    @Test("A login is noted once an hour")
+    func seen() {
+        let bench = Harness.withDevice()
+        bench.store.records[device]?.seenAt = bench.now.wall - 3_599_000
+        bench.login()
+        bench.settle()
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall - 3_599_000)
+        bench.now.wall += 1_000
+        bench.login(connection(20))
+        bench.settle()
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall)
+    }
+
+    @Test("A key ends at its end, not a minute later")
+    func keyEnds() {
+        let record = SenderRecord(
+            sender: Harness.sender, label: "",
+            keys: [ServerKey(digest: Harness.key, createdAt: 0, expiresAt: 1_000)], createdAt: 0)
+        let directory = SenderDirectory([record])
+        #expect(directory.check(Harness.sender, key: Harness.key, at: 999) == nil)
+        #expect(directory.check(Harness.sender, key: Harness.key, at: 1_000) == .expiredCredentials)
+    }
+
+    @Test("Changes of earlier turns that the store has not answered count against the bound")
+    func overloadOverTurns() {
+        var settings = DeliverySettings()
+        settings.waitingWrites = 3
+        let bench = Harness.withDevice(settings: settings)
+        bench.submit(1, lifetime: 0)
+        bench.settle()
+        _ = bench.take(appServer)
+        for ticket in 2...6 as ClosedRange<UInt32> {
+            bench.submit(ticket)
+            bench.runTurns()
+        }
+        #expect(bench.take(appServer).words == ["nack 5 unavailable", "nack 6 unavailable"])
+    }
+
+    @Test("A registration whose batch was answered before an older one is told at once")
+    func answeredOutOfOrder() {
+        let bench = Harness.withDevice()
+        func register(_ ticket: UInt32, _ category: String) {
+            bench.post(
+                .register(
+                    RegistrationRequest(
+                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        category: bytes(category), subtype: [], senderText: bytes("100"))))
+        }
+        bench.submit(1)
+        bench.settle()
+        register(1, "one")
+        bench.runTurns()
+        register(2, "two")
+        bench.runTurns()
+        let partition = bench.partitions[0]
+        bench.apply(partition)
+        bench.apply(partition)
+        partition.outcomes.swapAt(0, 1)
+        bench.tellOutcome(partition)
+        bench.runTurns()
+        #expect(bench.take(web).words == ["registered 2 3"])
+        register(3, "two")
+        bench.runTurns()
+        #expect(bench.take(web).words == ["registered 3 3"])
+    }
+
+    @Test("Exactly so many idle devices stay in memory")
+    func idleDevices() {
+        var settings = DeliverySettings()
+        settings.idleDevicesInMemory = 3
+        let bench = Harness.withDevice(settings: settings)
+        for number in 500..<520 as Range<UInt64> {
+            let nobody = RegistrationName(device: DeviceID(number), number: RegistrationNumber(1))
+            bench.post(.submitted(Harness.submission(1, to: nobody)))
+        }
+        bench.settle()
+        #expect(bench.partitions[0].core.figures.devices == 3)
+    }
+
+    @Test("A removal that nobody waits for is not worth a sync")
+    func lazyRemoval() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let durable = bench.durableBatches
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.downPending == 0 && bench.durableBatches == durable)
+    }
+
+    @Test("Nothing is read for a message that is not on disk yet")
+    func nothingToRead() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        bench.post(.deviceCongested(phone, device))
+        bench.submit(2)
+        bench.runTurns()
+        bench.post(.deviceReady(phone, device))
+        bench.runTurns()
+        #expect(bench.partitions[0].loads.isEmpty)
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1", "deliver m2"])
+    }
+
+    @Test("What was held back by the rate is looked at anew at the next login")
+    func heldAtLogin() {
+        var settings = DeliverySettings()
+        settings.rates.collapsible = Rate(1, perSeconds: 60)
+        let bench = Harness.withDevice(settings: settings)
+        bench.login()
+        bench.submit(1, key: "a")
+        bench.submit(2, key: "b")
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1"])
+        bench.advance(milliseconds: 60_000)
+        bench.login(connection(20))
+        bench.settle()
+        #expect(
+            bench.take(connection(20)).words.filter { $0.hasPrefix("deliver") }
+                == ["deliver m1", "deliver m2"])
+    }
+
+    @Test("Canary: a message that was sent can be acknowledged")
+    func canary() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        let sequences = bench.store.messages[device]?.map(\.sequence) ?? []
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.downPending == 0)
+    }
+}

@@ -1,0 +1,131 @@
+import Basics
+import Delivery
+import Testing
+
+/// Corners of upstream that planted faults went through unseen (Scripts/mutate).
+@Suite struct UpstreamEdgeTests {
+    private func bench(_ set: (inout DeliverySettings) -> Void = { _ in }) -> Harness {
+        var settings = DeliverySettings()
+        settings.waitingUpstream = 100
+        set(&settings)
+        let bench = Harness.withDevice(settings: settings)
+        bench.login()
+        bench.settle()
+        _ = bench.take(phone)
+        return bench
+    }
+
+    private func answers(_ bench: Harness, _ messages: UpstreamSubmission...) -> [String] {
+        for message in messages { bench.post(.upstreamReceived(message)) }
+        bench.settle()
+        return bench.take(phone).words
+    }
+
+    private func acknowledge(_ bench: Harness, _ link: ConnectionID = appServer) {
+        for message in bench.take(link).compactMap(\.upstream) {
+            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, .acknowledged))
+        }
+    }
+
+    @Test("A sender has so many messages waiting; repeats, failures and what is acknowledged leave room")
+    func quota() {
+        let bench = bench { $0.storedUpstreamPerSender = 2 }
+        #expect(answers(bench, Harness.upstream(1)) == ["stored 1"])
+        #expect(answers(bench, Harness.upstream(2, id: "p1")) == ["stored 2"], "told again, kept once")
+        bench.post(.upstreamReceived(Harness.upstream(3)))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 3 \(UpstreamRefusal.unavailable.rawValue)"])
+        let tooMany = UpstreamRefusal.tooMany.rawValue
+        #expect(answers(bench, Harness.upstream(4)) == ["stored 4"])
+        #expect(answers(bench, Harness.upstream(5)) == ["refused 5 \(tooMany)"])
+        bench.bindAppServer()
+        acknowledge(bench)
+        bench.settle()
+        #expect(answers(bench, Harness.upstream(6), Harness.upstream(7)) == ["stored 6", "stored 7"])
+        #expect(answers(bench, Harness.upstream(8)) == ["refused 8 \(tooMany)"])
+    }
+
+    @Test("A day is the longest")
+    func lifetime() {
+        let bench = bench()
+        _ = answers(bench, Harness.upstream(1, lifetime: 1_000_000))
+        #expect(
+            bench.store.upstream[Harness.sender]?.first?.expiresAt
+                == bench.now.wall + Int64(Limits.upstreamLifetimeSeconds) * 1_000)
+    }
+
+    @Test("What has no persistent id is not among those that the next login is told of")
+    func withoutPersistentID() {
+        let bench = bench()
+        #expect(answers(bench, Harness.upstream(1, id: ""), Harness.upstream(2)) == ["stored 1", "stored 2"])
+        bench.login(connection(20))
+        bench.settle()
+        #expect(bench.take(connection(20)).words.first == "device login accepted 1")
+    }
+
+    @Test("No receipt is kept for a sender that is gone")
+    func receiptForNobody() {
+        let bench = bench()
+        bench.submit(1, receipt: true)
+        bench.settle()
+        let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
+        bench.post(.senders(SenderDirectory([])))
+        bench.post(.deviceAcknowledged(phone, device, sequences))
+        bench.settle()
+        #expect(bench.store.receipts.isEmpty && bench.store.downPending == 0)
+    }
+
+    @Test("A batch that failed, and is on disk all the same: what it put is found and offered")
+    func failedButStored() {
+        let bench = bench()
+        bench.bindAppServer()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.runTurns()
+        let partition = bench.partitions[0]
+        let batch = partition.batches.removeFirst()
+        _ = bench.store.apply(batch)
+        partition.outcomes.append(CommitOutcome(ticket: batch.ticket, hasFailed: true))
+        bench.tellOutcome(partition)
+        bench.settle()
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u1"])
+    }
+
+    @Test("What was acknowledged does not expire while its removal is on its way")
+    func expiredWhileLeaving() {
+        let bench = bench()
+        bench.bindAppServer()
+        _ = answers(bench, Harness.upstream(1))
+        guard let message = bench.store.upstream[Harness.sender]?.first else {
+            Issue.record("nothing stored")
+            return
+        }
+        acknowledge(bench)
+        bench.runTurns()
+        bench.post(.expired(.upstream(message.sender, message.sequence, expiresAt: message.expiresAt)))
+        bench.settle()
+        #expect(bench.up.delivered == 1 && bench.up.expired == 0)
+    }
+
+    @Test("A full session holds so many in memory")
+    func backlog() {
+        let bench = bench {
+            $0.pendingWindow = 1
+            $0.mailboxPage = 4
+        }
+        bench.bindAppServer()
+        for ticket in 1...20 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(ticket)) }
+        #expect(bench.partitions[0].core.figures.backlog <= 4)
+        #expect(bench.partitions[0].core.figures.outstanding == 1)
+    }
+
+    @Test("Canary: with room for all of them nothing is refused")
+    func canary() {
+        let bench = bench()
+        #expect(answers(bench, Harness.upstream(1), Harness.upstream(2)) == ["stored 1", "stored 2"])
+    }
+}
