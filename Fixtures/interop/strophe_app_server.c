@@ -1,6 +1,7 @@
 // An app server on libstrophe 0.12: PORT SENDER. The first line of its input is the key; each other one is the JSON of a
 // message, or the word "drop", upon which it loses its connection and comes again, with what stream management keeps.
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static void submit(const char *json) {
 
 int main(int count, char **arguments) {
     static char line[65536];
+    signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
     setvbuf(stdin, NULL, _IONBF, 0);
     if (count < 3 || !fgets(key, sizeof key, stdin)) return 64;

@@ -26,6 +26,7 @@ package enum CloseReason: String, CaseIterable, Sendable {
     case notAuthorized = "not_authorized"
     // What we decided.
     case replacedByNewerLogin = "replaced_by_newer_login"
+    case streamResumed = "stream_resumed"
     case tooManyUnacknowledged = "too_many_unacknowledged"
     case tooManyConnections = "too_many_connections"
     case connectionDraining = "connection_draining"

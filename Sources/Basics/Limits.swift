@@ -40,6 +40,14 @@ package enum Limits {
     package static let scramSaltBytes = 16
     /// Octets of the TLS exporter that bind a login to its channel (RFC 9266).
     package static let channelBindingBytes = 32
+    /// Seconds for which the stream of a lost connection can be resumed: an app server is back long before.
+    package static let resumptionSeconds = 300
+    /// Streams of one sender that wait to be resumed; the oldest is given up.
+    package static let resumableStreamsPerSender = 100
+    /// Octets of answers that one stream keeps until they are confirmed; beyond it the stream cannot be resumed.
+    package static let unconfirmedBytes = 65_536
+    /// Stanzas after which an app server is asked how many it has handled.
+    package static let stanzasPerAckRequest = 10
     /// Octets of a resource (RFC 6120, 7.1).
     package static let resourceBytes = 1_023
     /// Connections of one sender (FCM).

@@ -87,6 +87,12 @@ package struct Dispatcher: ~Copyable {
             appServerLogin(connection, sender, key, now, &effects)
         case .appServerKeysWanted(let connection, let sender):
             effects.commands.append((connection, .loginKeys(directory.provableKeys(of: sender))))
+        case .appServerStreamManaged(let connection, let sender, let id):
+            streamManaged(connection, sender, id: id)
+        case .appServerStreamDetached(let connection, let sender, let remains):
+            streamDetached(connection, sender, remains, now, &effects)
+        case .appServerStreamWanted(let connection, let sender, let id):
+            streamWanted(connection, sender, id: id, now, &effects)
         case .appServerReady(let connection, let sender):
             appServerReady(connection, sender, now, &effects)
         case .appServerDraining(let connection, let sender): appServerDraining(connection, sender)

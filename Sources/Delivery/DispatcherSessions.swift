@@ -41,6 +41,7 @@ extension Dispatcher {
     ) {
         guard let entry = senders[sender], let at = entry.index(of: connection) else { return }
         let session = entry.sessions.remove(at: at)
+        forgetStreams(of: connection, in: entry, &effects)
         for item in session.window.messages + session.window.receipts {
             entry.released(item)
             if item.isStored {
@@ -85,6 +86,7 @@ extension Dispatcher {
                 entry.failedRemovals = []
                 turn.removesUpstream = true
             }
+            forgetOldStreams(of: entry, now)
             pump(entry, now, &effects)
             forgetIfUnneeded(entry)
         }

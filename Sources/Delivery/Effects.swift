@@ -63,6 +63,10 @@ package enum SessionCommand: Sendable {
     case refuse(ticket: UInt32, Refusal)
     /// Write the stanza of an upstream message or receipt. Boxed, so that commands are small and cheap to hand on.
     indirect case deliverUpstream(StoredUpstream)
+    /// Go on with this stream (XEP-0198).
+    case streamResumed(ResumableStream)
+    /// There is no such stream to go on with.
+    case streamNotResumed
     /// Announce CONNECTION_DRAINING; the host closes later.
     case drain
 

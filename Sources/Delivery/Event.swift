@@ -118,6 +118,12 @@ package enum Event: Sendable {
     case appServerReady(ConnectionID, SenderID)
     /// It is being drained: no new upstream to it, acks still count.
     case appServerDraining(ConnectionID, SenderID)
+    /// Its stream may be resumed from now on, by this id (XEP-0198).
+    case appServerStreamManaged(ConnectionID, SenderID, id: String)
+    /// Its connection is lost, and this is left of its stream; `appServerClosed` follows.
+    case appServerStreamDetached(ConnectionID, SenderID, ResumableStream)
+    /// It wants to go on with the stream of this id.
+    case appServerStreamWanted(ConnectionID, SenderID, id: String)
     /// Its connection is gone (sent for every connection that was told `loginAccepted`).
     case appServerClosed(ConnectionID, SenderID)
     /// It answered an upstream message or receipt.
@@ -173,6 +179,8 @@ package enum Event: Sendable {
     package var address: Address? {
         switch self {
         case .appServerLogin(_, let sender, _), .appServerKeysWanted(_, let sender),
+            .appServerStreamManaged(_, let sender, _), .appServerStreamDetached(_, let sender, _),
+            .appServerStreamWanted(_, let sender, _),
             .appServerReady(_, let sender), .appServerDraining(_, let sender),
             .appServerClosed(_, let sender), .upstreamSettled(_, let sender, _, _):
             .sender(sender)

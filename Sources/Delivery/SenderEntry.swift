@@ -81,6 +81,8 @@ final class SenderEntry {
 
     let sender: SenderID
     var sessions: [AppServerSessionState] = []
+    /// Streams that may be resumed, those without a connection oldest first.
+    var streams: [KnownStream] = []
     /// Read and not handed over: their device's session is full. Oldest first, none after `cursor`.
     var backlog: [StoredUpstream] = []
     /// Everything on disk up to here is in a window, in the backlog or on its way out of the store.

@@ -53,6 +53,7 @@ extension SessionSettings {
         controlMessageID = configuration.controlMessageID
         lenientLifetime = configuration.lenientTimeToLive
         reservesGCMPrefix = configuration.reserveGCMPrefix
+        streamManagement = configuration.streamManagement
         if configuration.scram {
             scram = SCRAMSettings(functions: .host) { sender in
                 Array(

@@ -6,6 +6,8 @@ struct AppServerHeldMessages: ~Copyable {
         /// Octets of the stanza's id; -1: it has none.
         var idLength: Int
         var textLength: Int
+        /// Of its stanza in a managed stream.
+        var number: UInt32
         var length: Int { max(idLength, 0) + textLength }
     }
 
@@ -23,10 +25,10 @@ struct AppServerHeldMessages: ~Copyable {
     var count: Int { bytes.count - headOffset }
 
     /// Keeps a message.
-    mutating func append(_ text: RawSpan, id: String?) {
+    mutating func append(_ text: RawSpan, id: String?, number: UInt32 = 0) {
         if let id { bytes.append(text: id) }
         bytes.append(text)
-        entries.append(Entry(idLength: id?.utf8.count ?? -1, textLength: text.byteCount))
+        entries.append(Entry(idLength: id?.utf8.count ?? -1, textLength: text.byteCount, number: number))
     }
 
     /// The oldest message's text; there must be one.
@@ -44,6 +46,9 @@ struct AppServerHeldMessages: ~Copyable {
         let id = bytes.bytes.extracting(headOffset..<headOffset + entries[head].idLength)
         return String(decoding: [UInt8](copying: id), as: UTF8.self)
     }
+
+    /// The number of the oldest message's stanza; there must be one.
+    var firstNumber: UInt32 { entries[head].number }
 
     /// Drops the oldest message; there must be one.
     mutating func removeFirst() {

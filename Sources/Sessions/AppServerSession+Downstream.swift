@@ -9,6 +9,7 @@ extension AppServerSession {
         if message.hasFrom, !isOwn(message.from(in: chunk)) {
             return fail(.invalidFrom, .protocolViolation, &io)
         }
+        let number = stream?.count() ?? 0
         guard !message.isError else { return }
         switch message.form {
         case .usable: break
@@ -29,20 +30,24 @@ extension AppServerSession {
             switch payload.kind {
             case .acknowledgement: received(acknowledgement: payload, &io)
             case .downstream:
+                stream?.postpone(number)
                 if isDraining || (held.isEmpty && tickets.hasRoom && !isCongested) {
-                    try submit(payload, &io)
+                    try submit(payload, number, &io)
                 } else {
-                    held.append(text, id: message.id(in: chunk))
+                    held.append(text, id: message.id(in: chunk), number: number)
                 }
             }
         } catch {
+            stream?.settle(number)
             stanzaError(message.id(in: chunk), text, error.text, &io)
         }
     }
 
     /// Steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or hands it to the core under a ticket.
+    ///
+    /// `number` is that of the stanza in a managed stream.
     private mutating func submit(
-        _ payload: borrowing AppServerPayload, _ io: inout SessionIO
+        _ payload: borrowing AppServerPayload, _ number: UInt32, _ io: inout SessionIO
     ) throws(PayloadError) {
         guard let sender else { return }
         let id = try payload.messageID()
@@ -56,7 +61,7 @@ extension AppServerSession {
                 of: message, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix)
             let to = payload.reader.string(message.to)
             guard let target = settings.seal.name(of: to.raw) else { throw .invalidToken }
-            let ticket = tickets.open(messageID: id, to: to, hash: hash)
+            let ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
             io.events.append(
                 .submitted(
                     Submission(
@@ -71,7 +76,8 @@ extension AppServerSession {
             var to = ByteBuffer()
             payload.append(.to, to: &to)
             AnswerWriter.appendNack(to: to.bytes, messageID: id.raw, error, into: &io.out.bytes)
-            io.out.endRecord()
+            stream?.settle(number)
+            endStanza(&io)
         }
     }
 
@@ -82,8 +88,9 @@ extension AppServerSession {
         swap(&waiting, &held)
         while !waiting.isEmpty, isDraining || (tickets.hasRoom && !isCongested) {
             do throws(PayloadError) {
-                try submit(AppServerPayload(waiting.first), &io)
+                try submit(AppServerPayload(waiting.first), waiting.firstNumber, &io)
             } catch {
+                stream?.settle(waiting.firstNumber)
                 stanzaError(waiting.firstID, waiting.first, error.text, &io)
             }
             waiting.removeFirst()
@@ -97,7 +104,7 @@ extension AppServerSession {
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
             canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
-        answered(&io)
+        answered(entry.number, &io)
     }
 
     /// The core refuses the message of a ticket; where trying again may help, the id is free for it.
@@ -106,11 +113,12 @@ extension AppServerSession {
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
             to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
-        answered(&io)
+        answered(entry.number, &io)
     }
 
-    private mutating func answered(_ io: inout SessionIO) {
-        io.out.endRecord()
+    private mutating func answered(_ number: UInt32, _ io: inout SessionIO) {
+        stream?.settle(number)
+        endStanza(&io)
         submitHeld(&io)
     }
 
@@ -118,6 +126,6 @@ extension AppServerSession {
     private func stanzaError(_ id: String?, _ payload: RawSpan?, _ text: String, _ io: inout SessionIO) {
         StanzaCondition.badRequest.appendMessage(
             to: jid, id: id, payload: payload, text: text, to: &io.out.bytes)
-        io.out.endRecord()
+        endStanza(&io)
     }
 }

@@ -42,6 +42,11 @@ extension AppServerSession {
         case .credentialsRevoked: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
+        case .streamResumed:
+            // Before the end, so that the other connection need not wait for the rest of this one.
+            detach(&io)
+            reportEnd(&io)
+            fail(.conflict, reason, &io)
         case .deadPeer: fail(.connectionTimeout, reason, &io)
         // A planned end does not come between a message and its answer.
         case .connectionDraining where stage == .ready && owesAnswers: sayFarewell(reason)
@@ -67,7 +72,7 @@ extension AppServerSession {
     mutating func announceDraining(_ io: inout SessionIO) {
         AnswerWriter.appendDraining(
             messageID: settings.controlMessageID ? settings.random() : nil, into: &io.out.bytes)
-        io.out.endRecord()
+        endStanza(isKept: false, &io)
         if let sender { io.events.append(.appServerDraining(connection, sender)) }
         submitHeld(&io)
     }
@@ -81,7 +86,8 @@ extension AppServerSession {
         io.events.append(.appServerClosed(connection, sender))
     }
 
-    private mutating func end(_ reason: CloseReason, _ io: inout SessionIO) {
+    /// Writes the end of the stream, and asks for that of the connection.
+    mutating func end(_ reason: CloseReason, _ io: inout SessionIO) {
         guard stage != .over else { return }
         StreamHeader.appendEnd(to: &io.out.bytes)
         io.out.endRecord()

@@ -9,7 +9,7 @@ extension AppServerSession {
         while true {
             switch stage {
             case .over, .finishing: return
-            case .checking: return hold(bytes.extracting(offset..<bytes.byteCount), &io)
+            case .checking, .resuming: return hold(bytes.extracting(offset..<bytes.byteCount), &io)
             default: break
             }
             do throws(XMLFailure) {
@@ -51,7 +51,8 @@ extension AppServerSession {
             Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
             stage = .login
         } else {
-            Features.appendAfterLogin(to: &io.out.bytes)
+            Features.appendAfterLogin(
+                offersStreamManagement: settings.streamManagement, to: &io.out.bytes)
             stage = .binding
         }
         io.out.endRecord()
@@ -63,12 +64,18 @@ extension AppServerSession {
             return peerEnded(&io)
         }
         if let iq = IQ(element) {
+            _ = stream?.count()
             received(iq, &io)
         } else if element.matches("presence", Namespace.client) {
+            _ = stream?.count()
             // Nobody is there to be told (ccs-xmpp 1.8).
             if stage != .ready { fail(.notAuthorized, .notAuthorized, &io) }
         } else if let step = SASL.Step(element), stage == .login || stage == .challenged {
             received(step, &io)
+        } else if settings.streamManagement, stage == .ready || stage == .binding,
+            let request = StreamManagement.Request(element)
+        {
+            received(request, &io)
         } else {
             fail(.unsupportedStanzaType, .protocolViolation, &io)
         }
@@ -91,7 +98,7 @@ extension AppServerSession {
                 iq.appendError(.serviceUnavailable, to: &io.out.bytes)
             }
         }
-        io.out.endRecord()
+        endStanza(&io)
     }
 
     private mutating func bind(_ iq: IQ, _ resource: String?, _ io: inout SessionIO) {

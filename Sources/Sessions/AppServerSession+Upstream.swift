@@ -47,7 +47,7 @@ extension AppServerSession {
                 originalMessageID: message.messageID.raw, token: token.raw,
                 category: message.category.raw, sentAt: sentAt, into: &io.out.bytes)
         }
-        io.out.endRecord()
+        endStanza(isKept: false, &io)
         outstanding.add(
             AppServerOutstanding.Entry(
                 sequence: message.sequence, isReceipt: message.kind != .message, token: token,
@@ -75,7 +75,7 @@ extension AppServerSession {
             payload.append(.to, to: &to)
             payload.append(.messageID, to: &id)
             AnswerWriter.appendNack(to: to.bytes, messageID: id.bytes, error, into: &io.out.bytes)
-            io.out.endRecord()
+            endStanza(&io)
         }
     }
 }

@@ -20,6 +20,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case restarting
         /// A resource must be bound.
         case binding
+        /// The core is asked for a stream to go on with; what comes meanwhile is held.
+        case resuming
         /// Messages go both ways.
         case ready
         /// The app server has ended its stream; answers to what it sent are still written.
@@ -37,6 +39,10 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     var failedLogins = 0
     /// The SCRAM login under way.
     var exchange: AppServerSCRAM?
+    /// The managed stream, once the client has enabled it or gone on with it.
+    var stream: AppServerStream?
+    /// Our stanzas that the client has of the stream it goes on with.
+    var resumedAt: UInt32 = 0
     /// The channel binding of the connection once TLS is up; nil where there is none.
     let channelBinding: () -> [UInt8]?
     /// Who logs in or has logged in; never the password.
@@ -104,6 +110,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .loginKeys(let keys): received(keys, &io)
         case .loginAccepted: loginAccepted(&io)
         case .loginRefused(let refusal): loginRefused(refusal, &io)
+        case .streamResumed(let remains): resume(remains, &io)
+        case .streamNotResumed: resumeFailed(&io)
         case .acknowledge(let ticket, let canonical): acknowledge(ticket, canonical, &io)
         case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
         case .deliverUpstream(let message): deliver(message, &io)
@@ -138,12 +146,14 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
 
     package mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
         let sentBefore = io.out.bytes.count
-        if stage == .ready, owesAnswers { sayFarewell(.peerClosed) }
+        // A managed stream was not ended but lost: the client comes back for the answers.
+        if stage == .ready, owesAnswers, stream?.id == nil { sayFarewell(.peerClosed) }
         settle(sentBefore, now, &io)
         return stage == .finishing
     }
 
     package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
+        detach(&io)
         stage = .over
         reportEnd(&io)
     }
@@ -158,7 +168,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
             stageDeadline = now.monotonic.advanced(milliseconds: Limits.farewellMilliseconds)
         }
         // The core's answer about the key comes first; a full window presses back once enough is held.
-        if stage == .checking || held.count > Limits.heldBytes {
+        if stage == .checking || stage == .resuming || held.count > Limits.heldBytes {
             io.isReading = false
         } else if held.count <= Limits.heldBytes / 2 {
             io.isReading = true

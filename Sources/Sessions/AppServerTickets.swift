@@ -9,6 +9,8 @@ struct AppServerTickets {
         var to: [UInt8]
         /// Of the message id, to free it.
         var hash: UInt64
+        /// Of its stanza in a managed stream.
+        var number: UInt32
     }
 
     private struct Slot {
@@ -30,9 +32,9 @@ struct AppServerTickets {
     var hasRoom: Bool { count < window }
 
     /// Opens a ticket.
-    mutating func open(messageID: [UInt8], to: [UInt8], hash: UInt64) -> UInt32 {
+    mutating func open(messageID: [UInt8], to: [UInt8], hash: UInt64, number: UInt32 = 0) -> UInt32 {
         precondition(hasRoom, "the window is full")
-        let entry = Entry(messageID: messageID, to: to, hash: hash)
+        let entry = Entry(messageID: messageID, to: to, hash: hash, number: number)
         count += 1
         guard let slot = free.popLast() else {
             slots.append(Slot(entry: entry))

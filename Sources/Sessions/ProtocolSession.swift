@@ -93,6 +93,8 @@ package struct SessionSettings: Sendable {
     package var random: @Sendable () -> UInt64
     /// What SCRAM needs; nil: it is not offered, as with the real service.
     package var scram: SCRAMSettings?
+    /// XEP-0198 is offered after the login.
+    package var streamManagement = false
     /// Pending window of each direction.
     package var pendingWindow = Limits.pendingWindow
     /// Seconds of silence before a space goes to an app server.

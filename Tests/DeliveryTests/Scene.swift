@@ -76,6 +76,8 @@ extension Harness {
 extension SessionCommand {
     var word: String {
         switch self {
+        case .streamResumed(let stream): "stream resumed \(stream.id)"
+        case .streamNotResumed: "stream not resumed"
         case .loginKeys(let keys): "login keys \(keys.count)"
         case .loginAccepted: "login accepted"
         case .loginRefused(let refusal): "login refused \(refusal.rawValue)"

@@ -36,6 +36,8 @@ struct AppServerDialect: TranscriptDialect {
             with:
                 #"</mechanisms><sasl-channel-binding xmlns="urn:xmpp:sasl-cb:0"><channel-binding type="tls-exporter"/></sasl-channel-binding>"#
         )
+        values["FEATURES_SM"] = values["FEATURES"]?.replacing(
+            "</stream:features>", with: #"<sm xmlns="urn:xmpp:sm:3"/></stream:features>"#)
         return values
     }
 
@@ -58,6 +60,7 @@ struct AppServerDialect: TranscriptDialect {
             settings.scram = SCRAMSettings(functions: TranscriptSCRAM.functions) { sender in
                 Array("no salt of \(sender.number)".utf8)
             }
+        case ("stream_management", nil): settings.streamManagement = true
         case ("channel_binding", nil): channelBinding = TranscriptSCRAM.channelBinding
         default: throw BadLine(text: setting)
         }
@@ -84,6 +87,11 @@ struct AppServerDialect: TranscriptDialect {
         case .appServerLogin(_, let sender, let key):
             "login \(sender.number) key=\(String(decoding: key.octets, as: UTF8.self))"
         case .appServerKeysWanted(_, let sender): "keys wanted \(sender.number)"
+        case .appServerStreamManaged(_, let sender, let id): "stream managed \(sender.number) \(id)"
+        case .appServerStreamWanted(_, let sender, let id): "stream wanted \(sender.number) \(id)"
+        case .appServerStreamDetached(_, let sender, let stream):
+            "stream detached \(sender.number) \(stream.id) handled=\(stream.handled) sent=\(stream.sent)"
+                + " confirmed=\(stream.confirmed) kept=\(stream.unconfirmed.map(\.number))"
         case .appServerReady(_, let sender): "ready \(sender.number)"
         case .appServerDraining(_, let sender): "draining \(sender.number)"
         case .appServerClosed(_, let sender): "closed \(sender.number)"
@@ -130,6 +138,8 @@ struct AppServerDialect: TranscriptDialect {
         case "receipt":
             return .deliverUpstream(
                 upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0)))
+        case "resumed": return .streamResumed(fields.stream)
+        case "not-resumed": return .streamNotResumed
         case "drain": return .drain
         case "close": return CloseReason(rawValue: fields.text).map { .close($0) }
         default: return nil
@@ -177,6 +187,17 @@ private struct Fields {
 
     subscript(name: String) -> String? {
         words.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    /// `resumed ID handled=1 sent=2 confirmed=1 {2=<answer/>}`.
+    var stream: ResumableStream {
+        func count(_ name: String) -> UInt32 { UInt32(self[name] ?? "") ?? 0 }
+        return ResumableStream(
+            id: words.first ?? "", jid: "1234567890@gcm.googleapis.com/old", handled: count("handled"),
+            sent: count("sent"), confirmed: count("confirmed"),
+            unconfirmed: pairs.map {
+                ResumableStream.Stanza(number: UInt32($0.key) ?? 0, bytes: Array($0.value.utf8))
+            })
     }
 
     var ticket: UInt32 { words.first { $0.hasPrefix("#") }.flatMap { UInt32($0.dropFirst()) } ?? .max }

@@ -35,6 +35,7 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case lenientTimeToLive = "lenient_time_to_live"
     case reserveGCMPrefix = "reserve_gcm_prefix"
     case scram
+    case streamManagement = "stream_management"
 
     /// Everything there is to say about a key.
     package struct Entry: Sendable {

@@ -126,5 +126,10 @@ extension ConfigKey {
             help: "Offer app servers SCRAM-SHA-256 and, where TLS can bind it, SCRAM-SHA-256-PLUS.",
             reason: "CCS offered PLAIN alone, and libraries that see SCRAM choose it and log in differently.",
             isReloadable: true),
+        .streamManagement: Entry(
+            type: .truth, preset: .truth(false),
+            help: "Offer app servers stream management (XEP-0198), so that a lost connection can be resumed.",
+            reason: "CCS had none, and libraries that see it use it, with acknowledgements of their own.",
+            isReloadable: true),
     ]
 }

@@ -28,6 +28,7 @@ extension CloseReason {
             "Too many failed logins: \(Limits.loginsPerConnection) on one connection, or \(Limits.failedLoginsPerAddressAndMinute) a minute from one address."
         case .loginRefused: "The device's login was refused: unknown device or wrong security token."
         case .notAuthorized: "The app server's credentials are wrong: sender ID or key."
+        case .streamResumed: "The app server goes on with the stream on another connection."
         case .replacedByNewerLogin: "The same device logged in again; the newest connection wins."
         case .tooManyUnacknowledged:
             "The device acknowledged nothing for too long; it is to come again with its list."

@@ -28,6 +28,8 @@ extension Configuration {
     package var lenientTimeToLive: Bool { self[.lenientTimeToLive] == .truth(true) }
     /// Data keys that begin with `gcm` are reserved.
     package var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
+    /// Offer XEP-0198.
+    package var streamManagement: Bool { self[.streamManagement] == .truth(true) }
     /// Offer SCRAM-SHA-256.
     package var scram: Bool { self[.scram] == .truth(true) }
 

@@ -72,6 +72,8 @@ package enum Namespace {
     package static let session = "urn:ietf:params:xml:ns:xmpp-session"
     /// Of XEP-0199 pings.
     package static let ping = "urn:xmpp:ping"
+    /// Of XEP-0198.
+    package static let streamManagement = "urn:xmpp:sm:3"
     /// Of stanza error conditions.
     package static let stanzas = "urn:ietf:params:xml:ns:xmpp-stanzas"
     /// Of stream error conditions.

@@ -33,11 +33,15 @@ package enum Features {
     }
 
     /// Appends the offer after login.
-    package static func appendAfterLogin(to buffer: inout ByteBuffer) {
+    package static func appendAfterLogin(
+        offersStreamManagement: Bool = false, to buffer: inout ByteBuffer
+    ) {
         buffer.append(
             """
             <stream:features><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/>\
-            <session xmlns="urn:ietf:params:xml:ns:xmpp-session"/></stream:features>
+            <session xmlns="urn:ietf:params:xml:ns:xmpp-session"/>
             """)
+        if offersStreamManagement { buffer.append(#"<sm xmlns="urn:xmpp:sm:3"/>"#) }
+        buffer.append("</stream:features>")
     }
 }

@@ -1,7 +1,8 @@
-"""An app server on slixmpp 1.17."""
+"""An app server on slixmpp 1.17: PORT SENDER [sm]; with sm it uses stream management (XEP-0198)."""
 import asyncio
 import json
 import ssl
+import sys
 import threading
 
 from slixmpp import ClientXMPP
@@ -24,7 +25,12 @@ class AppServer(ClientXMPP):
         self.register_handler(Callback("ccs", MatchXPath("{jabber:client}message"), self.received))
         self.add_event_handler("session_start", self.started)
         self.add_event_handler("failed_auth", lambda _: tell("refused"))
-        self.add_event_handler("disconnected", lambda _: tell("closed"))
+        self.add_event_handler("disconnected", self.ended)
+        self.comes_again = None
+        if "sm" in sys.argv[3:]:
+            self.register_plugin("xep_0198")
+            self.add_event_handler("sm_enabled", lambda _: tell("sm_enabled"))
+            self.add_event_handler("session_resumed", lambda _: tell("resumed"))
 
     def started(self, _):
         tell("connected", jid=str(self.boundjid), mechanism=self["feature_mechanisms"].mech.name)
@@ -33,10 +39,27 @@ class AppServer(ClientXMPP):
         gcm = stanza.xml.find(GCM)
         tell("message", type=stanza.xml.get("type"), json=payload_of(gcm.text) if gcm is not None else None)
 
+    def ended(self, _):
+        tell("closed")
+        if self.comes_again:
+            port, self.comes_again = self.comes_again, None
+            self.connect("127.0.0.1", port)
+
+    def drop(self, port):
+        """Loses the connection without a word, and comes again."""
+        self.comes_again = port
+        self.abort()
+
     def submit(self, payload):
         message = ET.Element("{jabber:client}message")
         ET.SubElement(message, GCM).text = json.dumps(payload)
-        self.send_raw(ET.tostring(message, encoding="unicode"))
+        if "sm" in sys.argv[3:]:
+            # As a stanza of the library's, so that it is counted.
+            counted = self.make_message(mto="gcm.googleapis.com")
+            counted.xml.append(message[0])
+            counted.send()
+        else:
+            self.send_raw(ET.tostring(message, encoding="unicode"))
 
     async def ping(self):
         await self["xep_0199"].ping("gcm.googleapis.com", timeout=10)
@@ -53,6 +76,8 @@ async def main():
         for command in commands():
             if command["do"] == "send":
                 loop.call_soon_threadsafe(client.submit, command["json"])
+            elif command["do"] == "drop":
+                loop.call_soon_threadsafe(client.drop, port)
             elif command["do"] == "ping":
                 asyncio.run_coroutine_threadsafe(client.ping(), loop)
         loop.call_soon_threadsafe(done.set)

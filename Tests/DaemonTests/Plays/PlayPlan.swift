@@ -28,6 +28,7 @@ struct PlayPlan {
         case "%":
             flags.append("--" + words[0].replacing("_", with: "-"))
             if words.count > 1 { flags.append(String(words[1])) }
+            if words[0] == "stream_management" { obstacle = "what is left of a stream stays in the core" }
             if words[0] == "scram" { obstacle = "keys are proved with salts of the transcript's own" }
         case "C:":
             if !unanswered.isEmpty { obstacle = "an answer is held back" }

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// XEP-0198 on the real daemon, with clients that speak it (ccs-xmpp 1.15).
+@Suite(
+    "Stream management", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct StreamManagementTests {
+    private static let flags = ["--stream-management"]
+
+    private func slixmpp(_ daemon: RunningDaemon, _ arguments: String...) throws -> Driver {
+        let sender = try daemon.firstSender
+        return try Driver(
+            "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id] + arguments,
+            secret: sender.key)
+    }
+
+    @Test("slixmpp resumes its stream, and what it had not acknowledged comes again", arguments: [1, 2])
+    func resumes(reactors: Int) throws {
+        let daemon = try RunningDaemon(flags: Self.flags, reactors: reactors)
+        let device = try TestDevice(daemon, sender: daemon.firstSender.id)
+        let server = try slixmpp(daemon, "sm")
+        try server.expect(event: "sm_enabled")
+        try device.sendUpstream(["temperature": "21"])
+        let isUpstream: ([String: Any]) -> Bool = { $0["category"] != nil && $0["message_type"] == nil }
+        let first = try server.expectJSON("the upstream message", isUpstream)
+        try server.tell(["do": "drop"])
+        try server.expect(event: "resumed")
+        let second = try server.expectJSON("the upstream message again", isUpstream)
+        let id = try #require(second["message_id"] as? String)
+        #expect(id == first["message_id"] as? String)
+        try server.send(["to": device.token, "message_id": id, "message_type": "ack"])
+        try eventually("the upstream message is settled") {
+            let audit = try daemon.ctl("audit")["upstream"] as? [String: Any]
+            return audit?["delivered"] as? Int == 1 && audit?["pending"] as? Int == 0
+        }
+        #expect(try daemon.ctl("status")["app_servers"] as? Int == 1)
+    }
+
+    @Test(
+        "no message of slixmpp stays without its answer, wherever the connection is lost", arguments: [1, 2])
+    func losesNoAnswer(reactors: Int) throws {
+        let daemon = try RunningDaemon(flags: Self.flags, reactors: reactors)
+        let device = try TestDevice(daemon, sender: daemon.firstSender.id)
+        let server = try slixmpp(daemon, "sm")
+        try server.expect(event: "sm_enabled")
+        for round in 1...20 {
+            for part in ["a", "b", "c"] {
+                try server.send([
+                    "to": device.token, "message_id": "m-\(round)\(part)", "data": ["n": "\(round)"],
+                ])
+            }
+            if round % 3 == 0 { usleep(UInt32(round) * 300) }
+            try server.tell(["do": "drop"])
+            try server.expect(event: "resumed")
+            for part in ["a", "b", "c"] {
+                let answer = try server.expectJSON("the answer to m-\(round)\(part)") {
+                    $0["message_id"] as? String == "m-\(round)\(part)"
+                }
+                #expect(answer["message_type"] as? String == "ack")
+            }
+        }
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test(
+        "libstrophe resumes its stream and gets every answer",
+        .enabled(if: Strophe.isInstalled, "libstrophe-dev is missing"))
+    func libstrophe() throws {
+        let daemon = try RunningDaemon(flags: Self.flags + ["--scram"])
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try Strophe.driver(daemon, sender: sender.id, key: sender.key)
+        try server.expect(event: "sm_enabled")
+        for round in 1...10 {
+            server.write(
+                line: #"{"to":"\#(device.token)","message_id":"m-\#(round)","data":{"n":"\#(round)"}}"#)
+            server.write(line: "drop")
+            try server.expect(event: "resumed")
+            let answer = try server.expectJSON("the answer to m-\(round)") {
+                $0["message_id"] as? String == "m-\(round)"
+            }
+            #expect(answer["message_type"] as? String == "ack")
+        }
+    }
+
+    @Test("canary: by default both begin a new stream after a loss, and slixmpp enables nothing")
+    func offByDefault() throws {
+        let daemon = try RunningDaemon()
+        let server = try slixmpp(daemon, "sm")
+        try server.expect(event: "connected")
+        try server.tell(["do": "drop"])
+        try server.expect(event: "connected")
+        #expect(throws: HarnessFailure.self) {
+            try server.expect("stream management", seconds: 0.3) {
+                ["sm_enabled", "resumed"].contains($0["event"] as? String)
+            }
+        }
+    }
+}

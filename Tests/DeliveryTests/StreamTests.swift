@@ -1,0 +1,114 @@
+import Basics
+import Delivery
+import Testing
+
+/// Streams of app servers that outlive their connection (XEP-0198).
+@Suite struct StreamTests {
+    private func remains(_ id: String) -> ResumableStream {
+        ResumableStream(
+            id: id, jid: "100@x/y", handled: 3, sent: 2, confirmed: 1,
+            unconfirmed: [.init(number: 2, bytes: [1])])
+    }
+
+    private func manage(_ bench: Harness, _ connection: ConnectionID, _ id: String) {
+        bench.post(.appServerLogin(connection, Harness.sender, key: Harness.key))
+        bench.post(.appServerReady(connection, Harness.sender))
+        bench.post(.appServerStreamManaged(connection, Harness.sender, id: id))
+    }
+
+    private func lose(_ bench: Harness, _ connection: ConnectionID, _ id: String) {
+        bench.post(.appServerStreamDetached(connection, Harness.sender, remains(id)))
+        bench.post(.appServerClosed(connection, Harness.sender))
+    }
+
+    private func want(_ bench: Harness, _ number: UInt32, _ id: String, of sender: SenderID = Harness.sender)
+        -> [SessionCommand]
+    {
+        bench.post(.appServerLogin(connection(number), sender, key: Harness.key))
+        bench.post(.appServerStreamWanted(connection(number), sender, id: id))
+        bench.settle()
+        return bench.take(connection(number)).filter { $0.word != "login accepted" }
+    }
+
+    @Test("what is left of a lost connection's stream goes to the next session of the same sender, once")
+    func resumed() {
+        let bench = Harness.withDevice()
+        manage(bench, connection(1), "s")
+        lose(bench, connection(1), "s")
+        bench.settle()
+        #expect(want(bench, 2, "s", of: Harness.otherSender).map(\.word) == ["stream not resumed"])
+        #expect(want(bench, 3, "t").map(\.word) == ["stream not resumed"])
+        let commands = want(bench, 4, "s")
+        guard case .streamResumed(let stream)? = commands.first else {
+            Issue.record("\(commands.map(\.word))")
+            return
+        }
+        #expect(stream == remains("s") && commands.count == 1)
+        #expect(want(bench, 5, "s").map(\.word) == ["stream not resumed"])
+    }
+
+    @Test("a stream that was ended in order, or that nobody came back for in time, is gone")
+    func gone() {
+        let bench = Harness.withDevice()
+        manage(bench, connection(1), "ended")
+        bench.post(.appServerClosed(connection(1), Harness.sender))
+        manage(bench, connection(2), "lost")
+        lose(bench, connection(2), "lost")
+        bench.settle()
+        #expect(want(bench, 3, "ended").map(\.word) == ["stream not resumed"])
+        bench.now.monotonic = bench.now.monotonic.advanced(seconds: Limits.resumptionSeconds)
+        bench.post(.tick)
+        bench.settle()
+        #expect(want(bench, 4, "lost").map(\.word) == ["stream not resumed"])
+    }
+
+    @Test("a connection that still seems to live is closed, and its stream goes on when it is gone")
+    func takenOver() {
+        let bench = Harness.withDevice()
+        manage(bench, connection(1), "s")
+        bench.settle()
+        _ = bench.take(connection(1))
+        #expect(want(bench, 2, "s").isEmpty)
+        #expect(bench.take(connection(1)).words == ["close stream_resumed"])
+        lose(bench, connection(1), "s")
+        bench.settle()
+        #expect(bench.take(connection(2)).words == ["stream resumed s"])
+        // And one that ends without leaving anything is waited for in vain.
+        bench.post(.appServerReady(connection(2), Harness.sender))
+        bench.post(.appServerStreamManaged(connection(2), Harness.sender, id: "s"))
+        #expect(want(bench, 3, "s").isEmpty)
+        bench.post(.appServerClosed(connection(2), Harness.sender))
+        bench.settle()
+        #expect(bench.take(connection(3)).words == ["stream not resumed"])
+    }
+
+    @Test("only so many streams of a sender wait, the oldest goes first")
+    func bounded() {
+        let bench = Harness.withDevice()
+        let limit = UInt32(Limits.resumableStreamsPerSender)
+        for number in 1...limit + 1 {
+            manage(bench, connection(number), "s\(number)")
+            lose(bench, connection(number), "s\(number)")
+        }
+        bench.settle()
+        #expect(want(bench, 900, "s1").map(\.word) == ["stream not resumed"])
+        #expect(want(bench, 901, "s2").map(\.word) == ["stream resumed s2"])
+        #expect(want(bench, 902, "s\(limit + 1)").map(\.word) == ["stream resumed s\(limit + 1)"])
+    }
+
+    @Test("canary: upstream messages of a lost connection are offered again though its stream is resumed")
+    func upstream() {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.post(.appServerStreamManaged(appServer, Harness.sender, id: "s"))
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        #expect(bench.take(appServer).words.count == 1)
+        lose(bench, appServer, "s")
+        bench.settle()
+        #expect(want(bench, 7, "s").map(\.word) == ["stream resumed s"])
+        bench.post(.appServerReady(connection(7), Harness.sender))
+        bench.settle()
+        #expect(bench.take(connection(7)).compactMap(\.upstream).count == 1)
+    }
+}
