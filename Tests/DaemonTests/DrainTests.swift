@@ -6,7 +6,7 @@ import Testing
 struct DrainTests {
     /// A `ccsctl drain` that runs beside the test.
     private final class Drain {
-        private let process = Process()
+        private let process = ChildProcess()
         private let output = Pipe()
 
         init(_ daemon: RunningDaemon, _ options: [String]) throws {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A client in its own language that takes commands and tells what it sees, both as JSON lines.
 final class Driver {
-    private let process = Process()
+    private let process = ChildProcess()
     private let feed = Pipe()
     private let lines: Lines
     private let complaints: URL

@@ -8,7 +8,7 @@ struct HarnessFailure: Error, CustomStringConvertible {
 
 /// A real ccsd on loopback, with free ports and a data directory of its own.
 final class RunningDaemon {
-    private let process = Process()
+    private let process = ChildProcess()
     private let output = Pipe()
     private let log: URL
     let directory: URL

@@ -12,7 +12,7 @@ enum Strophe {
 
     private static func compile() throws -> URL {
         let target = try Places.scratch().appendingPathComponent("strophe_app_server")
-        let compiler = Process()
+        let compiler = ChildProcess()
         compiler.executableURL = URL(fileURLWithPath: "/usr/bin/gcc")
         compiler.arguments = [
             "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,

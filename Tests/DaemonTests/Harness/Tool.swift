@@ -15,7 +15,7 @@ struct Tool: CustomStringConvertible {
 
     /// Runs one of our programs; `input` is its standard input.
     static func run(_ name: String, _ arguments: [String], input: String = "") throws -> Tool {
-        let process = Process()
+        let process = ChildProcess()
         let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
         process.executableURL = Places.programs.appendingPathComponent(name)
         process.arguments = arguments
