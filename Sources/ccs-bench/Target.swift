@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Client
 import Glibc
 import Transport
@@ -38,7 +39,9 @@ final class RelayTarget: Target {
             try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
         } catch { throw BenchError(error.description) }
         child = try bench.start(
-            "ccs-relay", [authority.certificateFile, authority.keyFile], log: "relay.log")
+            "ccs-relay",
+            [authority.certificateFile, authority.keyFile]
+                + (bench.invocation.has("--plain-reads") ? ["plain-reads"] : []), log: "relay.log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
             throw BenchError("ccs-relay does not start; see \(bench.scratch)/relay.log")

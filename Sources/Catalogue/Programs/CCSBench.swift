@@ -27,6 +27,9 @@ extension Program {
                 options: load + [
                     Option("--rounds", .integer(1...100), "N", "How many turns of each.", preset: "3"),
                     Option("--only-relay", "Leave ccsd out."),
+                    Option(
+                        "--plain-reads",
+                        "Let the relay's OpenSSL read record by record, as it does unless told otherwise."),
                 ]),
             Command(
                 "idle", "Memory per idle device connection.",
