@@ -65,7 +65,7 @@ struct FirstRun {
         case .device: "devices (MCS)"
         case .https: "check-in, register"
         case .admin: "health and metrics"
-        case .control, nil: "ccsctl"
+        case .control, nil: "control socket"
         }
     }
 
