@@ -31,13 +31,9 @@ async def main():
 
     def received(stanza):
         gcm = stanza.xep_gcm
-        kind = stanza.type_.value
-        tell("message", type=None if kind == "normal" and False else kind, json=payload_of(gcm.text) if gcm else None)
+        tell("message", type=stanza.type_.value, json=payload_of(gcm.text) if gcm else None)
 
-    def message_came(stanza):
-        received(stanza)
-
-    client.stream.app_inbound_message_filter.register(lambda stanza: message_came(stanza), 0)
+    client.stream.app_inbound_message_filter.register(received, 0)
     client.on_stream_established.connect(lambda: tell("connected", jid=str(client.local_jid)))
 
     def failed(error):

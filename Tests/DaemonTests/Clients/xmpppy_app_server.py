@@ -30,10 +30,13 @@ def main():
     client.RegisterDisconnectHandler(lambda: tell("closed"))
     tell("connected", jid=f"{client.User}@{client.Server}/{client.Resource}")
     pending = queue.Queue()
-    threading.Thread(
-        target=lambda: [pending.put(command) for command in commands()] and pending.put(None) or pending.put(None),
-        daemon=True,
-    ).start()
+
+    def obey():
+        for command in commands():
+            pending.put(command)
+        pending.put(None)
+
+    threading.Thread(target=obey, daemon=True).start()
     while client.isConnected():
         try:
             if client.Process(0.1) in (0, None) and not client.isConnected():
