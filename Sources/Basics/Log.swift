@@ -54,7 +54,9 @@ package struct Log: Sendable {
     /// The log of a program: standard error, in journald's manner where systemd says that it listens.
     package static func standardError(level: Level, format: Format) -> Log {
         let journal = unsafe getenv("JOURNAL_STREAM") != nil
-        return Log(level: level, format: format, journal: journal) { writeToStandardError($0) }
+        return Log(level: level, format: format, journal: journal) {
+            DescriptorOutput.write($0, to: STDERR_FILENO)
+        }
     }
 
     /// A log that says nothing.
@@ -107,19 +109,5 @@ package struct Log: Sendable {
     @inline(__always)
     package func error(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.error, event, fields())
-    }
-}
-
-/// Writes all bytes to standard error; gives up on any failure, since there is nowhere left to say it.
-private func writeToStandardError(_ line: [UInt8]) {
-    unsafe line.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress else { return }
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe Glibc.write(STDERR_FILENO, start + written, bytes.count - written)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            written += count
-        }
     }
 }

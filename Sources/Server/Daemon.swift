@@ -109,9 +109,5 @@ final class Daemon: Sendable {
     }
 
     /// Whether every reactor answers: for the watchdog.
-    var isAlive: Bool {
-        let latches = mailboxes.map { _ in Latch<Bool>() }
-        for (mailbox, latch) in zip(mailboxes, latches) { mailbox.post { _ in latch.fulfil(true) } }
-        return latches.allSatisfy { $0.wait() == true }
-    }
+    var isAlive: Bool { mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true } }
 }

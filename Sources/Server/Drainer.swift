@@ -102,11 +102,8 @@ final class Drainer: Sendable {
         _ selection: Selection, _ pace: Pace, reason: CloseReason,
         progress: (_ done: Int, _ total: Int) -> Void
     ) -> Int {
-        let latches = mailboxes.map { _ in Latch<[ConnectionID]>() }
-        for (mailbox, latch) in zip(mailboxes, latches) {
-            mailbox.post { host in latch.fulfil(host.beginDrain(selection, pace, reason: reason)) }
-        }
-        let sessions = latches.flatMap { $0.wait() ?? [] }
+        let sessions = mailboxes.ask { $0.beginDrain(selection, pace, reason: reason) }
+            .flatMap { $0.wait() ?? [] }
         let deadline = Now.read().monotonic.advanced(
             milliseconds: pace.graceMilliseconds + pace.spreadMilliseconds + pace.slackMilliseconds)
         var isHurriedAlready = false
@@ -124,13 +121,8 @@ final class Drainer: Sendable {
     }
 
     private func remaining(_ sessions: [ConnectionID]) -> Int {
-        let latches = mailboxes.map { _ in Latch<Int>() }
-        for (mailbox, latch) in zip(mailboxes, latches) {
-            mailbox.post { host in
-                latch.fulfil(sessions.count { Int($0.reactor) == host.index && host.link($0) != nil })
-            }
-        }
-        return latches.reduce(0) { $0 + ($1.wait() ?? 0) }
+        mailboxes.ask { host in sessions.count { Int($0.reactor) == host.index && host.link($0) != nil } }
+            .reduce(0) { $0 + ($1.wait() ?? 0) }
     }
 }
 

@@ -100,9 +100,7 @@ final class Senders: Sendable {
     private func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
 
     private func commit(_ mutation: Mutation) throws(Problem) {
-        let latch = Latch<CommitOutcome>()
-        storeThread.submit(WriteBatch(ticket: 0, mutations: [mutation], isDurable: true)) { latch.fulfil($0) }
-        guard let outcome = latch.wait(), !outcome.hasFailed else {
+        guard let outcome = storeThread.commitAndWait([mutation]), !outcome.hasFailed else {
             throw Problem(
                 text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
         }

@@ -6,8 +6,7 @@ import Transport
 enum Console {
     /// Prints a line to standard error.
     static func error(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        DescriptorOutput.write(line + "\n", to: STDERR_FILENO)
     }
 }
 

@@ -56,22 +56,13 @@ extension AppServerSession {
             guard !recentIDs.contains(hash) else { throw .repeatedMessageID }
             guard !isDraining else { throw .draining }
             recentIDs.remember(hash)
-            let message = try DownstreamMessage(payload, lenientLifetime: settings.lenientLifetime)
-            let body = try translation.body(
-                of: message, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix)
-            let to = payload.reader.string(message.to)
-            guard let target = settings.seal.name(of: to.raw) else { throw .invalidToken }
-            let ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
-            io.events.append(
-                .submitted(
-                    Submission(
-                        origin: Origin(connection: connection, ticket: ticket), sender: sender,
-                        target: target,
-                        messageID: id, collapseKey: Translation.collapseKey(of: message),
-                        lifetimeSeconds: message.lifetimeSeconds,
-                        priority: Translation.priority(of: message), wantsReceipt: message.wantsReceipt,
-                        isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage, body: body))
-            )
+            var to: [UInt8] = []
+            var submission = try translation.submission(
+                of: payload, messageID: id, to: &to, sender: sender, connection: connection,
+                seal: settings.seal, lenientLifetime: settings.lenientLifetime,
+                reservesGCMPrefix: settings.reservesGCMPrefix)
+            submission.origin.ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
+            io.events.append(.submitted(submission))
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)

@@ -161,7 +161,7 @@ final class Converse {
     // MARK: How it is shown
 
     private func title(_ text: String) {
-        if !scene.output.isJSON { Output.write("\n\(text)\n", to: 1) }
+        if !scene.output.isJSON { DescriptorOutput.write("\n\(text)\n", to: 1) }
     }
 
     private func show(_ from: String, _ to: String, _ what: String) {
@@ -173,7 +173,7 @@ final class Converse {
         }
         let head = "  \(from) → \(to)"
         let gap = String(repeating: " ", count: max(1, 24 - head.count))
-        Output.write(head + gap + what + "\n", to: 1)
+        DescriptorOutput.write(head + gap + what + "\n", to: 1)
     }
 
     private func short(_ token: String) -> String { token.prefix(16) + "…" }

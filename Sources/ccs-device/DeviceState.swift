@@ -112,7 +112,7 @@ struct DeviceState {
         let descriptor = unsafe open(draft, flags, 0o600)
         guard descriptor >= 0 else { throw Self.failure(draft) }
         _ = fchmod(descriptor, 0o600)
-        Output.write(json.pretty + "\n", to: descriptor)
+        DescriptorOutput.write(json.pretty + "\n", to: descriptor)
         let isSynced = fsync(descriptor) == 0
         close(descriptor)
         guard isSynced, unsafe rename(draft, path) == 0 else { throw Self.failure(path) }

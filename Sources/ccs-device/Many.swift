@@ -121,7 +121,7 @@ final class Many {
         guard descriptor >= 0 else {
             throw unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
         }
-        Output.write(tokens.map { $0 + "\n" }.joined(), to: descriptor)
+        DescriptorOutput.write(tokens.map { $0 + "\n" }.joined(), to: descriptor)
         close(descriptor)
     }
 }

@@ -14,32 +14,17 @@ struct Output {
     func tell(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {
         let now = Now.read().wall
         guard isJSON else {
-            return Self.write(
+            return DescriptorOutput.write(
                 "\(Timestamp.text(now).dropFirst(11).prefix(8)) \(sentence)\n", to: STDOUT_FILENO)
         }
         let head = [
             JSONValue.Member("event", .string(event)), JSONValue.Member("time", .string(Timestamp.text(now))),
         ]
-        Self.write(JSONValue.object(head + members).compact + "\n", to: STDOUT_FILENO)
+        DescriptorOutput.write(JSONValue.object(head + members).compact + "\n", to: STDOUT_FILENO)
     }
 
     /// Writes one line to standard error.
-    static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
-
-    /// Writes text to a descriptor; a reader that is gone ends it.
-    static func write(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            written += count
-        }
-    }
+    static func complain(_ line: String) { DescriptorOutput.write(line + "\n", to: STDERR_FILENO) }
 }
 
 extension JSONValue {

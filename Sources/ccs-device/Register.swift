@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Client
 import Glibc
@@ -22,7 +23,7 @@ enum Register {
         state.note(DeviceState.Registration(app: app.category, sender: app.sender, token: made.token))
         try state.write(scene.statePath)
         if scene.invocation.has("--print-token") {
-            return Output.write(made.token + "\n", to: STDOUT_FILENO)
+            return DescriptorOutput.write(made.token + "\n", to: STDOUT_FILENO)
         }
         let members: [JSONValue.Member] = [
             JSONValue.Member("device", .string(String(made.identity.androidID))),

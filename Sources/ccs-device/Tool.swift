@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Glibc
 
@@ -8,7 +9,7 @@ enum Tool {
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsDevice) {
             case .print(let text):
-                Output.write(text, to: STDOUT_FILENO)
+                DescriptorOutput.write(text, to: STDOUT_FILENO)
                 return .success
             case .run(let invocation): return run(invocation)
             }

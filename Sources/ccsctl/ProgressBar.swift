@@ -11,14 +11,14 @@ final class ProgressBar {
     func show(_ progress: ControlProgress) {
         guard isOn else { return }
         isShown = true
-        Output.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
+        DescriptorOutput.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
     }
 
     /// Takes it away.
     func finish() {
         guard isShown else { return }
         isShown = false
-        Output.write("\r\u{1B}[K", to: STDERR_FILENO)
+        DescriptorOutput.write("\r\u{1B}[K", to: STDERR_FILENO)
     }
 
     /// The bar of a progress.

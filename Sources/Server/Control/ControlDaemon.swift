@@ -42,9 +42,7 @@ extension ControlServer {
 
     func audit(_ request: Request) throws(Problem) -> JSONValue {
         // What is lazy rides with this: the audit sees all that was told before it was asked for.
-        let latch = Latch<CommitOutcome>()
-        daemon.storeThread.submit(WriteBatch(ticket: 0, mutations: [], isDurable: true)) { latch.fulfil($0) }
-        _ = latch.wait()
+        _ = daemon.storeThread.commitAndWait([])
         let audit = try reading { () throws(StoreError) in try daemon.store.audit() }
         return .object([
             .init("holds", .boolean(audit.holds)),

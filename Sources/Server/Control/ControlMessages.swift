@@ -42,19 +42,13 @@ extension ControlServer {
         let submission: Submission
         do {
             let payload = try AppServerPayload(json.raw)
-            let message = try DownstreamMessage(payload, lenientLifetime: settings.lenientLifetime)
             var translation = Translation()
-            let body = try translation.body(
-                of: message, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix)
-            guard let target = settings.seal.name(of: payload.reader.string(message.to).raw) else {
-                return .invalidToken
-            }
-            submission = Submission(
-                origin: Origin(connection: request.connection, ticket: 0), sender: sender, target: target,
-                messageID: Array(messageID.utf8), collapseKey: Translation.collapseKey(of: message),
-                lifetimeSeconds: message.lifetimeSeconds, priority: Translation.priority(of: message),
-                wantsReceipt: message.wantsReceipt, isDryRun: message.isDryRun,
-                restrictedPackage: message.restrictedPackage, body: body)
+            var to: [UInt8] = []
+            submission = try translation.submission(
+                of: payload, messageID: Array(messageID.utf8), to: &to, sender: sender,
+                connection: request.connection, seal: settings.seal,
+                lenientLifetime: settings.lenientLifetime,
+                reservesGCMPrefix: settings.reservesGCMPrefix)
         } catch let refusal as Refusal {
             return refusal
         } catch {

@@ -93,12 +93,8 @@ final class ControlServer: Sendable {
     func ask<Answer: Sendable>(_ question: @escaping @Sendable (ReactorHost) -> Answer) throws(Problem)
         -> [Answer]
     {
-        let latches = mailboxes.map { _ in Latch<Answer>() }
-        for (mailbox, latch) in zip(mailboxes, latches) {
-            mailbox.post { host in latch.fulfil(question(host)) }
-        }
         var answers: [Answer] = []
-        for latch in latches {
+        for latch in mailboxes.ask(question) {
             guard let answer = latch.wait() else {
                 throw Problem(
                     text: "a reactor did not answer in \(Limits.controlAnswerSeconds) s",

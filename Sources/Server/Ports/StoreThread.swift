@@ -71,6 +71,13 @@ package final class StoreThread: Sendable {
         tell([entry], [CommitOutcome(ticket: entry.batch.ticket, hasFailed: true)])
     }
 
+    /// Writes changes durably and waits for the outcome; nil when it did not come in time. Control plane only.
+    func commitAndWait(_ mutations: [Mutation]) -> CommitOutcome? {
+        let latch = Latch<CommitOutcome>()
+        submit(WriteBatch(ticket: 0, mutations: mutations, isDurable: true)) { latch.fulfil($0) }
+        return latch.wait()
+    }
+
     /// Asks a partition's questions.
     ///
     /// Where too many wait, or at the end, they come back at once, failed, on the calling thread.

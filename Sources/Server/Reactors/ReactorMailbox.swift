@@ -30,6 +30,17 @@ struct Parcel: Sendable {
     }
 }
 
+extension [ReactorMailbox] {
+    /// Asks every reactor, each on its own thread; the answers arrive at the latches, in the order of the reactors.
+    func ask<Answer: Sendable>(_ question: @escaping @Sendable (ReactorHost) -> Answer) -> [Latch<Answer>] {
+        map { mailbox in
+            let latch = Latch<Answer>()
+            mailbox.post { host in latch.fulfil(question(host)) }
+            return latch
+        }
+    }
+}
+
 /// The door by which other threads reach a reactor.
 final class ReactorMailbox: Sendable {
     private struct Inbox {

@@ -1,0 +1,23 @@
+import Glibc
+
+/// Writes to a descriptor that somebody else opened: the standard streams of programs and of the log.
+package enum DescriptorOutput {
+    /// Writes all bytes; a reader that is gone, or any other failure, ends it, since there is nowhere left to say it.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe Glibc.write(descriptor, start + written, bytes.count - written)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                written += count
+            }
+        }
+    }
+
+    /// Writes the UTF-8 of a text, likewise.
+    package static func write(_ text: String, to descriptor: Int32) {
+        write(Array(text.utf8), to: descriptor)
+    }
+}
