@@ -72,6 +72,8 @@ package struct Dispatcher: ~Copyable {
         case .checkIn(let checkIn): checkedIn(checkIn, now, &effects)
         case .register(let request): register(request, now, &effects)
         case .unregister(let request): unregister(request, now, &effects)
+        case .registerWeb(let request): registerWeb(request, now, &effects)
+        case .unregisterToken(let name, let origin): unregisterToken(name, origin, &effects)
         case .forgetDevice(let device, let origin): forget(device, origin, now, &effects)
 
         case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)

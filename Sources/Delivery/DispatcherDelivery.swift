@@ -142,7 +142,7 @@ extension Dispatcher {
                     DeviceDelivery(
                         message: message, category: entry.registrations[at].registration.category,
                         subtype: entry.registrations[at].registration.subtype,
-                        from: from, isStored: isStored))
+                        from: from, web: entry.registrations[at].registration.web, isStored: isStored))
             ))
     }
 }

@@ -94,7 +94,8 @@ extension Dispatcher {
             effects.upstream.refused += 1
         case .checkIn(let checkIn): refuse(checkIn.origin, &effects)
         case .register(let request), .unregister(let request): refuse(request.origin, &effects)
-        case .forgetDevice(_, let origin): refuse(origin, &effects)
+        case .registerWeb(let request): refuse(request.origin, &effects)
+        case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
         default: break
         }
     }

@@ -71,41 +71,44 @@ extension Dispatcher {
         if let known = entry.registrations.last(where: { $0.isFor(request) }),
             known.isOfInstance(request.instance)
         {
-            let answer = SessionCommand.registered(ticket: origin.ticket, known.registration.name)
-            return answerOnceStored(answer, known, origin, &effects)
+            return answerOnceStored(known, origin, &effects)
         }
         switch senders(of: request) {
         case .failure(let refusal): refuse(request, refusal, &effects)
         case .success where entry.registrations.count >= settings.registrationsPerDevice:
             refuse(request, .tooManyRegistrations, &effects)
         case .success(let senders):
-            create(request, record, senders, entry, now, &effects)
-            removeReplaced(request, entry, &effects)
+            let registration = Registration(
+                name: nextName(entry, record), category: request.category, subtype: request.subtype,
+                senderText: request.senderText, sender: senders.first ?? SenderID(0),
+                otherSenders: Array(senders.dropFirst()), instance: request.instance,
+                createdAt: now.wall)
+            add(registration, record, entry, origin, now, &effects)
         }
     }
 
     /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
     private mutating func removeReplaced(
-        _ request: RegistrationRequest, _ entry: DeviceEntry, _ effects: inout Effects
+        by newest: Registration, _ entry: DeviceEntry, _ effects: inout Effects
     ) {
-        let numbers = entry.registrations.filter { $0.isFor(request) }.map(\.registration.name.number)
+        let numbers = entry.registrations.map(\.registration).filter { $0.isSameApp(as: newest) }
+            .map(\.name.number)
         for number in numbers.dropLast(1 + Limits.replacedRegistrations) {
             _ = removeRegistration(number, entry, &effects)
         }
     }
 
-    private mutating func create(
-        _ request: RegistrationRequest, _ record: DeviceRecord, _ senders: [SenderID],
-        _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+    /// What the next registration of a device is called.
+    func nextName(_ entry: DeviceEntry, _ record: DeviceRecord) -> RegistrationName {
+        RegistrationName(device: entry.device, number: RegistrationNumber(record.nextRegistration))
+    }
+
+    /// Adds a registration of the next name, and answers when it is on disk.
+    mutating func add(
+        _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ origin: Origin,
+        _ now: Now, _ effects: inout Effects
     ) {
-        let origin = request.origin
         var record = record
-        let registration = Registration(
-            name: RegistrationName(
-                device: entry.device, number: RegistrationNumber(record.nextRegistration)),
-            category: request.category, subtype: request.subtype, senderText: request.senderText,
-            sender: senders.first ?? SenderID(0), otherSenders: Array(senders.dropFirst()),
-            instance: request.instance, createdAt: now.wall)
         record.nextRegistration += 1
         record.seenAt = now.wall
         entry.record = record
@@ -118,12 +121,14 @@ extension Dispatcher {
                 origin.connection,
                 success: .registered(ticket: origin.ticket, registration.name),
                 failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        removeReplaced(by: registration, entry, &effects)
     }
 
     /// Answers at once where the registration is on disk, else together with it.
-    private mutating func answerOnceStored(
-        _ answer: SessionCommand, _ known: RegistrationState, _ origin: Origin, _ effects: inout Effects
+    mutating func answerOnceStored(
+        _ known: RegistrationState, _ origin: Origin, _ effects: inout Effects
     ) {
+        let answer = SessionCommand.registered(ticket: origin.ticket, known.registration.name)
         let waiter = Waiter.request(
             origin.connection, success: answer,
             failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
@@ -160,7 +165,7 @@ extension Dispatcher {
     }
 
     /// Removes a registration with its messages; how many they were, markers not counted.
-    private mutating func removeRegistration(
+    mutating func removeRegistration(
         _ number: RegistrationNumber, _ entry: DeviceEntry, _ effects: inout Effects
     ) -> Int {
         var messages = 0
@@ -270,12 +275,13 @@ extension Dispatcher {
 extension RegistrationState {
     /// Whether a request is of the same app for the same senders.
     fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
-        registration.category == request.category && registration.subtype == request.subtype
+        registration.web == nil && registration.category == request.category
+            && registration.subtype == request.subtype
             && registration.senderText == request.senderText
     }
 
     /// Whether it was made for this instance of the app; old clients name none.
-    fileprivate func isOfInstance(_ instance: [UInt8]) -> Bool {
+    func isOfInstance(_ instance: [UInt8]) -> Bool {
         registration.instance.isEmpty || instance.isEmpty || registration.instance == instance
     }
 }

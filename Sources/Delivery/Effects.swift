@@ -10,17 +10,21 @@ package struct DeviceDelivery: Sendable {
     package var subtype: [UInt8]
     /// `from` of the frame.
     package var from: [UInt8]
+    /// The keys of a web app, which the message is to be encrypted with; nil: it is sent as it is.
+    package var web: WebKeys?
     /// Whether it is stored, so that it carries a persistent id and its acknowledgement matters.
     package var isStored: Bool
 
     /// A delivery; all parts are the caller's.
     package init(
-        message: StoredMessage, category: [UInt8], subtype: [UInt8], from: [UInt8], isStored: Bool
+        message: StoredMessage, category: [UInt8], subtype: [UInt8], from: [UInt8],
+        web: WebKeys? = nil, isStored: Bool
     ) {
         self.message = message
         self.category = category
         self.subtype = subtype
         self.from = from
+        self.web = web
         self.isStored = isStored
     }
 }
@@ -45,6 +49,8 @@ package enum RegistrationRefusal: String, Error, Sendable {
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"
     case tooManyRegistrations = "TOO_MANY_REGISTRATIONS"
+    /// The token that a request names is not registered, or not any more.
+    case notRegistered = "UNREGISTERED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
 }
 

@@ -99,6 +99,43 @@ package struct RegistrationRequest: Sendable {
     }
 }
 
+/// A request to make a token whose messages the server encrypts, beside that of a web push endpoint (mcs-device 5.6).
+package struct WebRegistrationRequest: Sendable {
+    /// Whose app servers may use the token.
+    package enum Project: Sendable, Equatable {
+        /// A sender ID.
+        case sender(SenderID)
+        /// The label of a sender.
+        case label([UInt8])
+    }
+
+    /// Where the answer goes.
+    package var origin: Origin
+    /// The registration of the endpoint: who knows its token may do this.
+    package var endpoint: RegistrationName
+    /// What messages are to be encrypted with.
+    package var keys: WebKeys
+    /// Whose app servers may use the token.
+    package var project: Project
+    /// The installation that asks; empty where none is named.
+    package var instance: [UInt8]
+    /// The token that is to be renewed; nil for a new one.
+    package var renewed: RegistrationName?
+
+    /// A request; all parts are the caller's.
+    package init(
+        origin: Origin, endpoint: RegistrationName, keys: WebKeys, project: Project,
+        instance: [UInt8] = [], renewed: RegistrationName? = nil
+    ) {
+        self.origin = origin
+        self.endpoint = endpoint
+        self.keys = keys
+        self.project = project
+        self.instance = instance
+        self.renewed = renewed
+    }
+}
+
 /// What became of an upstream message on an app server's connection.
 package enum UpstreamSettlement: Sendable {
     /// Acknowledged.
@@ -160,6 +197,10 @@ package enum Event: Sendable {
     case register(RegistrationRequest)
     /// An app unregisters.
     case unregister(RegistrationRequest)
+    /// A web app wants a token whose messages the server encrypts.
+    case registerWeb(WebRegistrationRequest)
+    /// Whoever knows a token gives it up.
+    case unregisterToken(RegistrationName, Origin)
     /// An operator forgets a device: registrations and messages go, its connection is closed.
     case forgetDevice(DeviceID, Origin)
     /// A message or upstream message is over its time.
@@ -197,6 +238,8 @@ package enum Event: Sendable {
         case .upstreamReceived(let upstream): .device(upstream.device)
         case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
         case .register(let request), .unregister(let request): .device(request.device)
+        case .registerWeb(let request): .device(request.endpoint.device)
+        case .unregisterToken(let name, _): .device(name.device)
         case .expired(.message(let device, _, _)): .device(device)
         case .expired(.upstream(let sender, _, _)): .sender(sender)
         case .committed, .loaded, .senders, .tick: nil

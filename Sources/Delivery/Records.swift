@@ -51,13 +51,16 @@ package struct Registration: Sendable, Equatable {
     package var otherSenders: [SenderID]
     /// `X-appid` as sent: the instance of the app that asked; empty where absent.
     package var instance: [UInt8]
+    /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
+    package var web: WebKeys?
     /// When it was made, milliseconds since 1970.
     package var createdAt: UnixMilliseconds
 
     /// A registration; all parts are the caller's.
     package init(
         name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
-        otherSenders: [SenderID] = [], instance: [UInt8] = [], createdAt: UnixMilliseconds
+        otherSenders: [SenderID] = [], instance: [UInt8] = [], web: WebKeys? = nil,
+        createdAt: UnixMilliseconds
     ) {
         self.name = name
         self.category = category
@@ -66,6 +69,7 @@ package struct Registration: Sendable, Equatable {
         self.sender = sender
         self.otherSenders = otherSenders
         self.instance = instance
+        self.web = web
         self.createdAt = createdAt
     }
 
@@ -75,8 +79,11 @@ package struct Registration: Sendable, Equatable {
     }
 
     /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
+    ///
+    /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
     package func isSameApp(as other: Registration) -> Bool {
         category == other.category && subtype == other.subtype && senderText == other.senderText
+            && (web == nil ? other.web == nil : other.web != nil && sender == other.sender)
     }
 }
 

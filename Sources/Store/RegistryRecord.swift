@@ -6,6 +6,8 @@ package enum RegistryRecord {
     private static let version: UInt8 = 1
     /// Of a registration with more than version 1 holds: several senders, or an instance.
     private static let wideVersion: UInt8 = 2
+    /// Of a registration with the keys of a web app, behind all that version 2 holds.
+    private static let webVersion: UInt8 = 3
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
 
@@ -37,18 +39,28 @@ package enum RegistryRecord {
     /// Replaces a buffer's content by the record of a registration.
     package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
         // What needs no more is written as it always was.
-        let isWide = !registration.otherSenders.isEmpty || !registration.instance.isEmpty
-        var writer = RecordWriter(
-            buffer, version: isWide ? wideVersion : version, place: place(registration.name))
+        let written: UInt8 =
+            if registration.web != nil {
+                webVersion
+            } else if !registration.otherSenders.isEmpty || !registration.instance.isEmpty {
+                wideVersion
+            } else {
+                version
+            }
+        var writer = RecordWriter(buffer, version: written, place: place(registration.name))
         writer.bytes(registration.category)
         writer.bytes(registration.subtype)
         writer.bytes(registration.senderText)
         writer.number(registration.sender.number)
         writer.signed(registration.createdAt)
-        if isWide {
+        if written >= wideVersion {
             writer.bytes(registration.instance)
             writer.number(UInt64(registration.otherSenders.count))
             for sender in registration.otherSenders { writer.number(sender.number) }
+        }
+        if let web = registration.web {
+            writer.bytes(web.publicKey)
+            writer.bytes(web.auth)
         }
         buffer = writer.finish()
     }
@@ -57,19 +69,26 @@ package enum RegistryRecord {
     package static func registration(
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
-        let isWide = bytes.byteCount > 0 && bytes.byte(at: 0) == wideVersion
-        var reader = try RecordReader(
-            copy bytes, version: isWide ? wideVersion : version, place: place(name))
+        let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
+        let written = first == wideVersion || first == webVersion ? first : version
+        var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
             senderText: try reader.byteArray(), sender: SenderID(try reader.number()),
             createdAt: try reader.signed())
-        if isWide {
+        if written >= wideVersion {
             registration.instance = try reader.byteArray()
             let count = try reader.count()
             guard count <= Limits.sendersPerRegistration else { throw .value }
             for _ in 0..<count { registration.otherSenders.append(SenderID(try reader.number())) }
-            guard count > 0 || !registration.instance.isEmpty else { throw .value }
+            guard written == webVersion || count > 0 || !registration.instance.isEmpty else {
+                throw .value
+            }
+        }
+        if written == webVersion {
+            guard let keys = WebKeys(publicKey: try reader.byteArray(), auth: try reader.byteArray())
+            else { throw .value }
+            registration.web = keys
         }
         try reader.finish()
         return registration

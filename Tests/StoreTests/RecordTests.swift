@@ -75,14 +75,24 @@ import Testing
         }
     }
 
-    @Test("A registration with one sender is written as ever; with more, or an instance, all of it returns")
+    @Test(
+        "A registration with one sender is written as ever; with more, an instance, or keys, all of it returns"
+    )
     func registrations() throws {
         let plain = Samples.registration(5, 1)
         var several = plain
         several.otherSenders = [SenderID(7), SenderID(.max)]
         var instance = plain
         instance.instance = Array("fid".utf8)
-        for (registration, version) in [(plain, 1), (several, 2), (instance, 2)] as [(Registration, UInt8)] {
+        var web = plain
+        web.web = Samples.keys(4)
+        var all = several
+        all.instance = instance.instance
+        all.web = Samples.keys(5)
+        let versions: [(Registration, UInt8)] = [
+            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3),
+        ]
+        for (registration, version) in versions {
             var buffer = ByteBuffer()
             RegistryRecord.write(registration, to: &buffer)
             #expect(buffer.copied().first == version)

@@ -59,6 +59,11 @@ enum Samples {
             ], createdAt: now, isSuspended: number % 2 == 1)
     }
 
+    static func keys(_ octet: UInt8) -> WebKeys? {
+        WebKeys(
+            publicKey: [4] + [UInt8](repeating: octet, count: 64), auth: [UInt8](repeating: octet, count: 16))
+    }
+
     static func digest(_ octet: UInt8) -> SecretDigest {
         SecretDigest(octets: [UInt8](repeating: octet, count: 32))
     }
