@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// The answers that one connection owes, in the order of their requests.
+/// The requests of one connection that wait for the core or the host, by ticket.
 struct HTTPAnswers {
     /// What the answer will need that the core does not say.
     enum Question {
@@ -15,74 +15,46 @@ struct HTTPAnswers {
         case page
     }
 
-    private struct Slot {
-        var ticket: UInt32
-        var isHead: Bool
-        var closes: Bool
+    private struct Open {
+        var exchange: UInt32
+        var question: Question
         var deadline: Instant
-        var question: Question?
-        var response: HTTPResponse?
     }
 
-    private var slots: [Slot] = []
+    private var open: [UInt32: Open] = [:]
+    /// Tickets with the oldest first, among them some that are answered; `oldest` is the first that may be open.
+    private var order: [UInt32] = []
+    private var oldest = 0
 
-    /// Requests that wait for their answers, or whose answers wait for earlier ones.
-    var count: Int { slots.count }
     /// When the oldest of them has waited too long.
-    var deadline: Instant { slots.first?.deadline ?? .distantFuture }
-
-    /// Adds a request that is answered at once.
-    mutating func add(_ response: HTTPResponse, isHead: Bool, closes: Bool) {
-        slots.append(
-            Slot(
-                ticket: 0, isHead: isHead, closes: closes, deadline: .distantFuture, question: nil,
-                response: response))
+    var deadline: Instant {
+        guard oldest < order.count, let first = open[order[oldest]] else { return .distantFuture }
+        return first.deadline
     }
 
-    /// Adds a request whose answer comes later.
-    mutating func add(
-        _ question: Question, ticket: UInt32, isHead: Bool, closes: Bool, deadline: Instant
-    ) {
-        slots.append(
-            Slot(
-                ticket: ticket, isHead: isHead, closes: closes, deadline: deadline, question: question,
-                response: nil))
+    /// Notes a request whose answer comes later; deadlines must not descend.
+    mutating func add(_ question: Question, ticket: UInt32, exchange: UInt32, deadline: Instant) {
+        open[ticket] = Open(exchange: exchange, question: question, deadline: deadline)
+        order.append(ticket)
     }
 
     /// What was asked under a ticket; nil if it was answered or is none of ours.
-    func question(of ticket: UInt32) -> Question? {
-        slots.first { $0.ticket == ticket && $0.response == nil }?.question
-    }
+    func question(of ticket: UInt32) -> Question? { open[ticket]?.question }
 
-    /// Answers a request; a second answer, or one that came too late, is dropped.
-    mutating func answer(_ ticket: UInt32, _ response: HTTPResponse) {
-        guard
-            let at = slots.firstIndex(where: {
-                $0.ticket == ticket && $0.question != nil && $0.response == nil
-            })
-        else { return }
-        slots[at].response = response
-        slots[at].deadline = .distantFuture
-    }
-
-    /// Answers all that wait.
-    mutating func answerAll(_ response: HTTPResponse) {
-        for at in slots.indices where slots[at].response == nil { slots[at].response = response }
-    }
-
-    /// Writes what can be written without changing the order; returns whether the connection is to end after it.
-    ///
-    /// `isEnding` says that no request follows the last one here.
-    mutating func flush(at now: UnixMilliseconds, isEnding: Bool, to out: inout Outbox) -> Bool {
-        var written = 0
-        var closes = false
-        while written < slots.count, !closes, let response = slots[written].response {
-            closes = slots[written].closes || isEnding && written == slots.count - 1
-            response.append(at: now, closes: closes, isHead: slots[written].isHead, to: &out.bytes)
-            out.endRecord()
-            written += 1
+    /// Takes a request away that is answered now; nil for a second answer, or one that came too late.
+    mutating func take(_ ticket: UInt32) -> UInt32? {
+        guard let found = open.removeValue(forKey: ticket) else { return nil }
+        while oldest < order.count, open[order[oldest]] == nil { oldest += 1 }
+        if oldest * 2 > order.count {
+            order.removeFirst(oldest)
+            oldest = 0
         }
-        slots.removeFirst(written)
-        return closes
+        return found.exchange
+    }
+
+    /// Takes all away.
+    mutating func takeAll() -> [UInt32] {
+        defer { self = HTTPAnswers() }
+        return order[oldest...].compactMap { open[$0]?.exchange }
     }
 }

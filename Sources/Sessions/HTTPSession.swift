@@ -4,21 +4,17 @@ package import Wire
 
 /// The HTTP side of one connection: device services, or the operator's pages on the administrative port.
 ///
-/// Answers leave in the order of their requests, however long each takes (RFC 9112, 9.3.2).
+/// How requests and answers lie on the wire is its front's business; all above that is the same for every version.
 package struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     let settings: SessionSettings
     private let endpoints: [HTTPEndpoint]
-    private var reader = RequestReader()
+    private let front: any HTTPFront = HTTP1Front()
     private var answers = HTTPAnswers()
     private var nextTicket: UInt32 = 1
-    /// Set once no further request is read; the connection ends with the last answer, for this reason.
-    private var ending: CloseReason?
     private var isCongested = false
-    /// Whether requests wait only because much has been written in one call; the next wake goes on.
+    /// Whether requests or answers wait only because much has been written in one call; the next wake goes on.
     private var isPaused = false
-    /// When the request that has begun must be whole.
-    private var requestDeadline: Instant?
     /// When a connection without any request ends.
     private var idleDeadline: Instant
 
@@ -34,23 +30,21 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     package var deadline: Instant {
         if isPaused { return .distantPast }
-        if answers.count > 0 { return min(answers.deadline, requestDeadline ?? .distantFuture) }
-        return requestDeadline ?? idleDeadline
+        return front.isIdle ? idleDeadline : min(answers.deadline, front.deadline)
     }
 
     package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
-        guard ending == nil else { return }
-        reader.append(bytes)
+        front.receive(bytes, now: now)
         advance(now, &io)
     }
 
     package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch command {
-        case .close(let reason): end(reason)
-        case .drain: end(.connectionDraining)
+        case .close(let reason): front.end(reason)
+        case .drain: front.end(.connectionDraining)
         default:
             guard let (ticket, response) = answer(to: command, now) else { return }
-            answers.answer(ticket, response)
+            answer(ticket, response)
         }
         advance(now, &io)
     }
@@ -60,18 +54,21 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         ticket: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
         io: inout SessionIO
     ) {
-        answers.answer(ticket, HTTPResponse(status, contentType, body))
+        answer(ticket, HTTPResponse(status, contentType, body))
         advance(now, &io)
     }
 
     package mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
-            answers.answerAll(.plain(RequestFault(.unavailable, "The server did not answer in time.")))
-            end(.internalError)
-        } else if let limit = requestDeadline, limit <= now.monotonic {
-            refuse(RequestFault(.requestTimeout, "The request took too long."), .requestDeadline)
-        } else if answers.count == 0, requestDeadline == nil, idleDeadline <= now.monotonic {
-            end(.idle)
+            for exchange in answers.takeAll() {
+                let fault = RequestFault(.unavailable, "The server did not answer in time.")
+                front.answer(exchange, .plain(fault))
+            }
+            front.end(.internalError)
+        } else if !front.isIdle {
+            front.wake(now: now)
+        } else if idleDeadline <= now.monotonic {
+            front.end(.idle)
         }
         advance(now, &io)
     }
@@ -86,21 +83,13 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     /// What was asked under a ticket and is not answered yet.
     func question(of ticket: UInt32) -> HTTPAnswers.Question? { answers.question(of: ticket) }
 
+    /// Answers a request; a second answer, or one that came too late, is dropped.
+    private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse) {
+        if let exchange = answers.take(ticket) { front.answer(exchange, response) }
+    }
+
     /// Whether another request may be taken up.
-    private var hasRoom: Bool {
-        ending == nil && !isCongested && answers.count < Limits.pipelinedRequests
-    }
-
-    /// Stops reading; the first reason stands.
-    private mutating func end(_ reason: CloseReason) {
-        if ending == nil { ending = reason }
-    }
-
-    /// Answers the request that cannot be read, and ends.
-    private mutating func refuse(_ fault: RequestFault, _ reason: CloseReason) {
-        answers.add(.plain(fault), isHead: false, closes: true)
-        end(reason)
-    }
+    private var hasRoom: Bool { !isCongested && front.hasRoom }
 
     /// Takes up requests, writes answers, and sets the deadlines anew, as far as each can go.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
@@ -108,47 +97,24 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         isPaused = false
         var goesOn = true
         while goesOn {
-            takeRequests(now, &io)
-            let before = answers.count
-            let closes = answers.flush(at: now.wall, isEnding: ending != nil, to: &io.out)
-            io.counts.requests += before - answers.count
-            if closes || ending != nil && answers.count == 0 {
-                io.close = ending ?? .responseComplete
+            while hasRoom, let exchange = front.next(now: now) { take(exchange, now, &io) }
+            front.watch(isReading: hasRoom, now: now)
+            let wasFull = !hasRoom
+            let answered = front.write(isCongested: isCongested, now: now, to: &io.out)
+            io.counts.requests += answered
+            if front.isOver {
+                io.close = front.ending ?? .responseComplete
                 return
             }
-            if answers.count < before {
-                idleDeadline = now.monotonic.advanced(seconds: Limits.requestIdleSeconds)
-            }
-            goesOn = before == Limits.pipelinedRequests && answers.count < before
+            if answered > 0 { idleDeadline = now.monotonic.advanced(seconds: Limits.requestIdleSeconds) }
+            goesOn = wasFull && answered > 0
             // Answers may be longer than requests: what one call writes is bounded.
-            if goesOn, io.out.bytes.count > Limits.outboundLowBytes {
+            if goesOn || front.hasMoreToWrite, io.out.bytes.count > Limits.outboundLowBytes {
                 goesOn = false
                 isPaused = !isCongested
             }
         }
-        if reader.expectsContinue, answers.count == 0, ending == nil {
-            reader.expectsContinue = false
-            io.out.bytes.append(HTTPResponse.continuation)
-            io.out.endRecord()
-        }
         io.isReading = hasRoom && !isPaused
-    }
-
-    private mutating func takeRequests(_ now: Now, _ io: inout SessionIO) {
-        while hasRoom {
-            do throws(RequestFault) {
-                guard let request = try reader.next() else { break }
-                requestDeadline = nil
-                take(request, now, &io)
-            } catch {
-                refuse(error, error.status.isTooLarge ? .tooLarge : .protocolViolation)
-            }
-        }
-        if !hasRoom || !reader.isInsideRequest {
-            requestDeadline = nil
-        } else if requestDeadline == nil {
-            requestDeadline = now.monotonic.advanced(seconds: Limits.requestDeadlineSeconds)
-        }
     }
 
     /// What a request leads to.
@@ -157,17 +123,14 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         case wait(HTTPAnswers.Question)
     }
 
-    private mutating func take(_ request: HTTPRequest, _ now: Now, _ io: inout SessionIO) {
+    private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         let ticket = nextTicket
         nextTicket = nextTicket == .max ? 1 : nextTicket + 1
-        let isHead = request.method == .head
-        let closes = !request.keepsAlive
-        if closes { end(.responseComplete) }
-        switch outcome(of: request, ticket, now, &io) {
-        case .answer(let response): answers.add(response, isHead: isHead, closes: closes)
+        switch outcome(of: exchange.request, ticket, now, &io) {
+        case .answer(let response): front.answer(exchange.number, response)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.answerDeadlineSeconds)
-            answers.add(question, ticket: ticket, isHead: isHead, closes: closes, deadline: limit)
+            answers.add(question, ticket: ticket, exchange: exchange.number, deadline: limit)
         }
     }
 

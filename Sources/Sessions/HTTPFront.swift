@@ -1,0 +1,43 @@
+import Basics
+import Wire
+
+/// One version of HTTP on one connection: cuts what comes into requests, and puts answers on the wire.
+///
+/// What a request leads to is the same for all versions and none of its business.
+protocol HTTPFront: AnyObject {
+    /// When `wake` wants to be called; `.distantFuture` for never.
+    var deadline: Instant { get }
+    /// Whether no request has begun and none waits for its answer.
+    var isIdle: Bool { get }
+    /// Whether another request may be taken up.
+    var hasRoom: Bool { get }
+    /// Whether answers wait only because much has been written in one call.
+    var hasMoreToWrite: Bool { get }
+    /// Set once no further request is taken up; the connection ends with the last answer, for this reason.
+    var ending: CloseReason? { get }
+    /// Whether the connection is to end as soon as what is written has left.
+    var isOver: Bool { get }
+
+    /// Takes bytes from the peer.
+    func receive(_ bytes: RawSpan, now: Now)
+    /// The next whole request; nil if there is none.
+    func next(now: Now) -> HTTPExchange?
+    /// Sets the deadlines of requests that have begun; with `isReading` false nothing counts against the peer.
+    func watch(isReading: Bool, now: Now)
+    /// Answers a request; one that is answered or gone already is passed over.
+    func answer(_ exchange: UInt32, _ response: HTTPResponse)
+    /// Writes what can be written; returns how many requests have been answered with it.
+    func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int
+    /// The deadline is reached.
+    func wake(now: Now)
+    /// Takes up no further request; what was asked is answered. The first reason stands.
+    func end(_ reason: CloseReason)
+}
+
+/// A whole request, and by what its answer finds back to it.
+struct HTTPExchange {
+    /// Names it on its connection.
+    var number: UInt32
+    /// What is asked.
+    var request: HTTPRequest
+}
