@@ -55,14 +55,15 @@ let package = Package(
         module("Store", ["Basics", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
+        module("Crypto", ["Basics", "COpenSSL"]),
         module("Catalogue", ["Basics"]),
         module(
             "Server",
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "Catalogue", "CLinux", "COpenSSL", "CYAML",
+                "Crypto", "Catalogue", "CLinux", "COpenSSL", "CYAML",
             ]),
-        module("Client", ["Basics", "Wire", "Transport"]),
+        module("Client", ["Basics", "Wire", "Crypto", "Transport"]),
         module("Simulation", ["Basics", "Wire", "Delivery", "Sessions", "Store"]),
 
         // The programs.
@@ -80,6 +81,7 @@ let package = Package(
         tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics"]),
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
+        tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
         tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery", "Transport"]),
         tests("Client", ["Client", "Transport", "Wire", "Basics"]),
@@ -90,7 +92,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TranscriptTests",
-            dependencies: ["TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Transport"],
+            dependencies: [
+                "TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Crypto", "Transport",
+            ],
             exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         tests(

@@ -108,6 +108,10 @@ package enum Limits {
 
     /// Octets of one MCS frame.
     package static let frameBytes = 65_536
+    /// Octets of a record of an encrypted message before its encryption: the usual size, which old clients take for granted.
+    package static let webPushRecordBytes = 4_096
+    /// Draws of a private key: one in four thousand million is none, so a source that gives none so often is broken.
+    package static let keyDraws = 4
     /// Octets of an MCS login: a list of received ids may be long.
     package static let loginFrameBytes = 65_536
     /// Settings in one login that are looked at; clients send two at most.

@@ -20,3 +20,9 @@ static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_EC_gen("P-256"
 static inline long copenssl_memory_of(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }
 /// SSL_get_extms_support is a macro.
 static inline int copenssl_has_extended_master_secret(SSL *ssl) { return SSL_get_extms_support(ssl) == 1; }
+/// EVP_PKEY_PUBLIC_KEY is a macro of macros.
+static inline int copenssl_public_key_selection(void) { return EVP_PKEY_PUBLIC_KEY; }
+/// EVP_PKEY_KEYPAIR is a macro of macros.
+static inline int copenssl_key_pair_selection(void) { return EVP_PKEY_KEYPAIR; }
+/// OPENSSL_free is a macro with the place of the call.
+static inline void copenssl_free(void *memory) { OPENSSL_free(memory); }

@@ -1,0 +1,21 @@
+import Basics
+import COpenSSL
+
+/// Keys from a secret, by HKDF with SHA-256 (RFC 5869).
+enum HKDF {
+    /// So many octets, at most 32: web push needs no more, so that one round is enough.
+    static func derive(salt: [UInt8], secret: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
+        precondition(count <= 32, "one round of HKDF gives 32 octets")
+        let key = mac(key: salt, secret)
+        return Array(mac(key: key, info + [1]).prefix(count))
+    }
+
+    private static func mac(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
+            let mac = unsafe HMAC(
+                EVP_sha256(), key, Int32(key.count), text, text.count, room.baseAddress, nil)
+            precondition(unsafe mac != nil, "OpenSSL makes no HMAC")
+            count = 32
+        }
+    }
+}

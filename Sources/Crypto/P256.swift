@@ -1,0 +1,111 @@
+import Basics
+import COpenSSL
+
+/// The curve of web push: agreement on a secret (RFC 8291, 3.1) and signatures of application servers (RFC 8292, 2).
+package enum P256 {
+    /// Octets of a public key: an uncompressed point.
+    package static let publicKeyBytes = 65
+    /// Octets of a private key: a number, the first octet the highest.
+    package static let privateKeyBytes = 32
+    /// Octets of a signature: two numbers.
+    package static let signatureBytes = 64
+
+    /// Whether octets are an uncompressed point of the curve.
+    package static func isPublicKey(_ octets: [UInt8]) -> Bool {
+        guard let key = CurveKey(publicKey: octets) else { return false }
+        return key.isValid
+    }
+
+    /// Whether a signature in the form of JWS (ES256, RFC 7518, 3.4) is that of a key over a text.
+    package static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard signature.count == signatureBytes, let key = CurveKey(publicKey: publicKey),
+            let parts = unsafe ECDSA_SIG_new()
+        else { return false }
+        defer { unsafe ECDSA_SIG_free(parts) }
+        let half = Int32(signatureBytes / 2)
+        let r = unsafe BN_bin2bn(Array(signature[..<Int(half)]), half, nil)
+        let s = unsafe BN_bin2bn(Array(signature[Int(half)...]), half, nil)
+        guard let r = unsafe r, let s = unsafe s, unsafe ECDSA_SIG_set0(parts, r, s) == 1 else {
+            unsafe BN_free(r)
+            unsafe BN_free(s)
+            return false
+        }
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let length = unsafe i2d_ECDSA_SIG(parts, &encoded)
+        guard length > 0, let context = unsafe EVP_MD_CTX_new() else { return false }
+        defer {
+            unsafe copenssl_free(encoded)
+            unsafe EVP_MD_CTX_free(context)
+        }
+        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
+            && EVP_DigestVerify(context, encoded, Int(length), text, text.count) == 1
+    }
+}
+
+/// A private key on P-256 with its public key.
+package struct KeyPair: Sendable {
+    /// The number: `P256.privateKeyBytes` octets, a secret.
+    package let privateKey: [UInt8]
+    /// The point: `P256.publicKeyBytes` octets.
+    package let publicKey: [UInt8]
+
+    /// The pair of a private key; nil where the number is not between 0 and the order of the curve.
+    package init?(privateKey: [UInt8]) {
+        guard let publicKey = Self.publicKey(of: privateKey) else { return nil }
+        self.privateKey = privateKey
+        self.publicKey = publicKey
+    }
+
+    /// A fresh pair from random octets; nil where the source gives nothing that is a key.
+    package init?(random: (_ count: Int) -> [UInt8]) {
+        // One draw in four thousand million is no key.
+        for _ in 0..<Limits.keyDraws {
+            guard let pair = KeyPair(privateKey: random(P256.privateKeyBytes)) else { continue }
+            self = pair
+            return
+        }
+        return nil
+    }
+
+    /// What both sides of an agreement know: 32 octets; nil where the other key is no point of the curve.
+    package func secret(with publicKey: [UInt8]) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let own = CurveKey(publicKey: self.publicKey, scalar: privateKey),
+            let other = CurveKey(publicKey: publicKey),
+            let context = unsafe EVP_PKEY_CTX_new(own.raw, nil)
+        else { return nil }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var length = 32
+        var secret = [UInt8](repeating: 0, count: length)
+        guard unsafe EVP_PKEY_derive_init(context) == 1,
+            unsafe EVP_PKEY_derive_set_peer(context, other.raw) == 1,
+            unsafe EVP_PKEY_derive(context, &secret, &length) == 1, length == 32
+        else { return nil }
+        return secret
+    }
+
+    /// The curve; only read once it is made.
+    nonisolated(unsafe) private static let group = unsafe EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
+
+    private static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard privateKey.count == P256.privateKeyBytes, let group = unsafe group else { return nil }
+        let number = unsafe BN_bin2bn(privateKey, Int32(privateKey.count), nil)
+        let point = unsafe EC_POINT_new(group)
+        defer {
+            unsafe BN_clear_free(number)
+            unsafe EC_POINT_free(point)
+        }
+        guard let number = unsafe number, let point = unsafe point, unsafe BN_is_zero(number) == 0,
+            unsafe BN_cmp(number, EC_GROUP_get0_order(group)) < 0
+        else { return nil }
+        unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
+        var octets = [UInt8](repeating: 0, count: P256.publicKeyBytes)
+        guard unsafe EC_POINT_mul(group, point, number, nil, nil, nil) == 1,
+            unsafe EC_POINT_point2oct(
+                group, point, POINT_CONVERSION_UNCOMPRESSED, &octets, octets.count, nil) == octets.count
+        else { return nil }
+        return octets
+    }
+}

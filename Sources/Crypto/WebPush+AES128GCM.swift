@@ -1,0 +1,80 @@
+import Basics
+
+/// `aes128gcm` (RFC 8188, RFC 8291; mcs-device 7.4): everything that is needed stands in the body.
+extension WebPush {
+    /// What ends a record that is followed by another.
+    private static let moreFollows: UInt8 = 1
+    /// What ends the last record.
+    private static let isLast: UInt8 = 2
+    /// Octets before the records: salt, record size, the length of the key and the key.
+    private static let headBytes = saltBytes + 4 + 1 + P256.publicKeyBytes
+
+    /// Encrypts a text for a web app; nil where its keys are none.
+    ///
+    /// `random` gives octets that nobody can guess: first those of the key made for the message, then those of the salt.
+    package static func sealBody(
+        _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
+        recordSize: Int = Limits.webPushRecordBytes
+    ) -> [UInt8]? {
+        let room = recordSize - RecordCipher.tagBytes - 1
+        guard auth.count == authBytes, room > 0, let own = KeyPair(random: random),
+            let agreement = Agreement(sender: own, receiver: publicKey)
+        else { return nil }
+        let salt = random(saltBytes)
+        let keys = bodyKeys(agreement, auth: auth, salt: salt)
+        guard var cipher = RecordCipher(key: keys.content, nonce: keys.nonce) else { return nil }
+        var body = salt
+        for shift in [24, 16, 8, 0] { body.append(UInt8(truncatingIfNeeded: recordSize >> shift)) }
+        body.append(UInt8(P256.publicKeyBytes))
+        body += own.publicKey
+        var at = 0
+        repeat {
+            let end = min(at + room, text.count)
+            let mark = end == text.count ? isLast : moreFollows
+            guard let record = cipher.seal(text[at..<end] + [mark]) else { return nil }
+            body += record
+            at = end
+        } while at < text.count
+        return body
+    }
+
+    /// Decrypts a body; nil where it is not one for these keys, or is incomplete.
+    package static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
+        guard auth.count == authBytes, body.count > headBytes, body.count <= Limits.frameBytes,
+            Int(body[saltBytes + 4]) == P256.publicKeyBytes
+        else { return nil }
+        let salt = Array(body[..<saltBytes])
+        let size = body[saltBytes..<saltBytes + 4].reduce(0) { $0 << 8 | Int($1) }
+        // RFC 8188, 2: a record holds its end and the tag, and at least one octet besides.
+        guard size >= RecordCipher.tagBytes + 2,
+            let agreement = Agreement(receiver: pair, sender: Array(body[saltBytes + 5..<headBytes]))
+        else { return nil }
+        let keys = bodyKeys(agreement, auth: auth, salt: salt)
+        guard var cipher = RecordCipher(key: keys.content, nonce: keys.nonce) else { return nil }
+        var text: [UInt8] = []
+        var at = headBytes
+        while at < body.count {
+            let end = min(at + size, body.count)
+            guard let record = cipher.open(Array(body[at..<end])),
+                // Padding stands behind the mark.
+                let mark = record.lastIndex(where: { $0 != 0 })
+            else { return nil }
+            text += record[..<mark]
+            at = end
+            if record[mark] == isLast { return at == body.count ? text : nil }
+            guard record[mark] == moreFollows else { return nil }
+        }
+        return nil
+    }
+
+    private static func bodyKeys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
+        let secret = HKDF.derive(
+            salt: auth, secret: agreement.secret,
+            info: Array("WebPush: info\0".utf8) + agreement.receiver + agreement.sender, count: 32)
+        return MessageKeys(
+            content: HKDF.derive(
+                salt: salt, secret: secret, info: Array("Content-Encoding: aes128gcm\0".utf8), count: 16),
+            nonce: HKDF.derive(
+                salt: salt, secret: secret, info: Array("Content-Encoding: nonce\0".utf8), count: 12))
+    }
+}

@@ -1,0 +1,52 @@
+import Basics
+import Foundation
+import Testing
+import Wire
+
+/// The vectors of Fixtures/webpush/vectors.json: two from RFCs, one that was checked with another implementation.
+struct Vectors {
+    private let root: JSONValue
+
+    init() throws {
+        let path =
+            "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+            + "/Fixtures/webpush/vectors.json"
+        root = try JSONValue(parsing: Array(Data(contentsOf: URL(fileURLWithPath: path))).raw)
+    }
+
+    /// One group of them by name.
+    func group(_ name: String) throws -> Group { Group(value: try #require(root[name])) }
+
+    /// The signatures.
+    func signatures() throws -> [Group] { try #require(root["signatures"]?.elements).map(Group.init) }
+
+    /// Named texts.
+    struct Group {
+        var value: JSONValue
+
+        func text(_ name: String) throws -> String { try #require(value[name]?.text) }
+        func octets(_ name: String) throws -> [UInt8] {
+            try #require(Base64.bytes(Array(try text(name).utf8).raw))
+        }
+        func hex(_ name: String) throws -> [UInt8] {
+            let digits = Array(try text(name))
+            return try stride(from: 0, to: digits.count, by: 2).map {
+                try #require(UInt8(String(digits[$0...$0 + 1]), radix: 16))
+            }
+        }
+    }
+}
+
+/// Octets that are no secret and the same each time: first those given, then a count.
+struct FixedOctets {
+    var given: [[UInt8]] = []
+    var next: UInt8 = 1
+
+    mutating func take(_ count: Int) -> [UInt8] {
+        if !given.isEmpty { return given.removeFirst() }
+        return (0..<count).map { _ in
+            next = next &* 5 &+ 7
+            return next
+        }
+    }
+}

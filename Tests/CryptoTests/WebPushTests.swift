@@ -1,0 +1,179 @@
+import Basics
+import Testing
+
+@testable import Crypto
+
+/// Both encodings against published vectors, in both directions, and against all that can be wrong with them.
+struct WebPushTests {
+    let receiver: KeyPair
+    let auth = [UInt8](repeating: 9, count: 16)
+
+    init() throws {
+        var random = FixedOctets()
+        receiver = try #require(KeyPair { random.take($0) })
+    }
+
+    /// Octets for a key and a salt, different for each `start`.
+    func seal(_ text: [UInt8], start: UInt8 = 77) throws -> WebPush.Sealed {
+        var random = FixedOctets(next: start)
+        return try #require(
+            WebPush.seal(text, publicKey: receiver.publicKey, auth: auth) { random.take($0) })
+    }
+
+    func sealBody(_ text: [UInt8], recordSize: Int = 4_096) throws -> [UInt8] {
+        var random = FixedOctets(next: 78)
+        return try #require(
+            WebPush.sealBody(
+                text, publicKey: receiver.publicKey, auth: auth, random: { random.take($0) },
+                recordSize: recordSize))
+    }
+
+    @Test func aesgcmIsThatOfTheVector() throws {
+        let vector = try Vectors().group("aesgcm")
+        var random = FixedOctets(given: [try vector.octets("as_private"), try vector.octets("salt")])
+        let sealed = try #require(
+            WebPush.seal(
+                Array(try vector.text("plaintext").utf8), publicKey: try vector.octets("ua_public"),
+                auth: try vector.octets("auth")
+            ) { random.take($0) })
+        #expect(sealed.publicKey == (try vector.octets("as_public")))
+        #expect(sealed.salt == (try vector.octets("salt")))
+        #expect(sealed.records == (try vector.hex("raw_data")))
+        let pair = try #require(KeyPair(privateKey: try vector.octets("ua_private")))
+        #expect(pair.publicKey == (try vector.octets("ua_public")))
+        #expect(pair.secret(with: sealed.publicKey) == (try vector.hex("ecdh")))
+        let opened = WebPush.open(sealed, keys: pair, auth: try vector.octets("auth"))
+        #expect(opened == Array(try vector.text("plaintext").utf8))
+    }
+
+    @Test func aes128gcmIsThatOfTheRFC() throws {
+        let vector = try Vectors().group("aes128gcm")
+        var random = FixedOctets(given: [try vector.octets("as_private"), try vector.octets("salt")])
+        let body = try #require(
+            WebPush.sealBody(
+                Array(try vector.text("plaintext").utf8), publicKey: try vector.octets("ua_public"),
+                auth: try vector.octets("auth"), random: { random.take($0) }))
+        #expect(body == (try vector.octets("body")))
+        let pair = try #require(KeyPair(privateKey: try vector.octets("ua_private")))
+        #expect(pair.publicKey == (try vector.octets("ua_public")))
+        let opened = WebPush.openBody(body, keys: pair, auth: try vector.octets("auth"))
+        #expect(opened == Array(try vector.text("plaintext").utf8))
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 17, 4_093, 4_094, 4_095, 8_187, 8_188, 8_189, 20_000])
+    func allLengthsComeBack(_ length: Int) throws {
+        let text = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }
+        let sealed = try seal(text)
+        // Two octets and the tag for each record, and the last record shorter than a full one.
+        #expect(sealed.records.count == length + (length / 4_094 + 1) * 18)
+        #expect(WebPush.open(sealed, keys: receiver, auth: auth) == text)
+        #expect(WebPush.openBody(try sealBody(text), keys: receiver, auth: auth) == text)
+        #expect(WebPush.openBody(try sealBody(text, recordSize: 64), keys: receiver, auth: auth) == text)
+    }
+
+    /// The canary: a decryption that checks no tag, salt or key passes the vectors and fails here.
+    @Test func eachFlippedBitIsNoticed() throws {
+        let sealed = try seal(Array("only for you".utf8))
+        for at in sealed.records.indices {
+            var other = sealed
+            other.records[at] ^= 1 << UInt8(at % 8)
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the records")
+        }
+        for at in sealed.salt.indices {
+            var other = sealed
+            other.salt[at] ^= 1
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the salt")
+        }
+        for at in sealed.publicKey.indices {
+            var other = sealed
+            other.publicKey[at] ^= 1
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the key")
+        }
+        for at in auth.indices {
+            var other = auth
+            other[at] ^= 0x80
+            #expect(WebPush.open(sealed, keys: receiver, auth: other) == nil, "octet \(at) of auth")
+        }
+        let body = try sealBody(Array("only for you".utf8))
+        // Octets 16 to 19 are the record size, of which a larger one changes nothing for a single record.
+        for at in body.indices where !(16..<20).contains(at) {
+            var other = body
+            other[at] ^= 1 << UInt8(at % 8)
+            #expect(WebPush.openBody(other, keys: receiver, auth: auth) == nil, "octet \(at) of the body")
+        }
+        #expect(WebPush.open(sealed, keys: receiver, auth: auth) == Array("only for you".utf8))
+    }
+
+    @Test func whatIsCutShortIsNoMessage() throws {
+        let text = [UInt8](repeating: 65, count: 100)
+        let body = try sealBody(text, recordSize: 64)
+        for count in 0..<body.count {
+            #expect(WebPush.openBody(Array(body.prefix(count)), keys: receiver, auth: auth) == nil)
+        }
+        #expect(WebPush.openBody(body + [0], keys: receiver, auth: auth) == nil)
+        // Exactly one full record, whose end is an empty one.
+        let sealed = try seal([UInt8](repeating: 66, count: 4_094))
+        for count in [0, 1, 15, 16, 17, 4_111, 4_112, sealed.records.count - 1] {
+            var cut = sealed
+            cut.records = Array(sealed.records.prefix(count))
+            #expect(WebPush.open(cut, keys: receiver, auth: auth) == nil, "\(count) octets")
+        }
+    }
+
+    @Test func recordsOfAnotherOrderAreNoMessage() throws {
+        var sealed = try seal([UInt8](repeating: 67, count: 9_000))
+        let (first, second) = (Array(sealed.records[..<4_112]), Array(sealed.records[4_112..<8_224]))
+        sealed.records = second + first + sealed.records[8_224...]
+        #expect(WebPush.open(sealed, keys: receiver, auth: auth) == nil)
+    }
+
+    @Test func keysThatAreNoneAreRefused() throws {
+        let good = receiver.publicKey
+        #expect(WebPush.isUsable(publicKey: good, auth: auth))
+        var offCurve = good
+        offCurve[64] ^= 1
+        let compressed = [2 | good[64] & 1] + good[1...32]
+        let hybrid = [6 | good[64] & 1] + good[1...]
+        let tooLarge = [4] + [UInt8](repeating: 255, count: 64)
+        let origin = [4] + [UInt8](repeating: 0, count: 64)
+        for bad in [
+            [], [0], offCurve, compressed, hybrid, tooLarge, origin, Array(good.dropLast()), good + [0],
+        ] {
+            #expect(!WebPush.isUsable(publicKey: bad, auth: auth), "\(bad)")
+            var random = FixedOctets()
+            #expect(WebPush.seal([1], publicKey: bad, auth: auth) { random.take($0) } == nil)
+            #expect(WebPush.sealBody([1], publicKey: bad, auth: auth, random: { random.take($0) }) == nil)
+            #expect(receiver.secret(with: bad) == nil)
+        }
+        for length in [0, 15, 17] {
+            #expect(!WebPush.isUsable(publicKey: good, auth: [UInt8](repeating: 1, count: length)))
+        }
+    }
+
+    @Test func numbersThatAreNoKeyAreRefused() {
+        // The order of the curve and its neighbours (FIPS 186-4, D.1.2.3).
+        var order: [UInt8] = [
+            0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+            0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
+        ]
+        #expect(KeyPair(privateKey: order) == nil)
+        #expect(KeyPair(privateKey: [UInt8](repeating: 255, count: 32)) == nil)
+        #expect(KeyPair(privateKey: [UInt8](repeating: 0, count: 32)) == nil)
+        #expect(KeyPair(privateKey: [1]) == nil)
+        order[31] -= 1
+        #expect(KeyPair(privateKey: order) != nil)
+        // A source that is broken ends the search, not the server.
+        #expect(KeyPair { _ in [UInt8](repeating: 0, count: 32) } == nil)
+        var draws = 0
+        #expect(
+            KeyPair { count in
+                draws += 1
+                return [UInt8](repeating: draws == 1 ? 0 : 1, count: count)
+            } != nil)
+        #expect(draws == 2)
+    }
+
+    @Test func noTwoMessagesAreAlike() throws {
+        #expect(try seal([1], start: 1).records != seal([1], start: 2).records)
+    }
+}
