@@ -33,6 +33,7 @@ final class Certificates: Sendable {
         let context = try watcher.context(Self.settings(files))
         holder = TLSContextHolder(context)
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
+        Self.warn(of: files.minimum, log)
         state = Mutex(State(watcher: watcher, files: files, freshBy: Self.freshBy()))
     }
 
@@ -45,6 +46,18 @@ final class Certificates: Sendable {
     /// Reads or renews the certificate (SIGHUP); on failure the old one stays.
     func reload(_ configuration: Configuration) throws(TransportError) {
         try changes.withLock { _ throws(TransportError) in try reloadAlone(configuration) }
+        Self.warn(of: configuration.tlsMinimum, log)
+    }
+
+    /// Says at the start and at each reload that old clients are let in, since it is easily forgotten.
+    private static func warn(of minimum: TLSVersion, _ log: Log) {
+        guard minimum.isDeprecated else { return }
+        log.warning(
+            "tls_deprecated",
+            [
+                "tls_minimum": .text(minimum.rawValue),
+                "problem": .text("RFC 8996 deprecates TLS 1.0 and 1.1; clients can be made to use them"),
+            ])
     }
 
     private func reloadAlone(_ configuration: Configuration) throws(TransportError) {
@@ -95,7 +108,7 @@ final class Certificates: Sendable {
     private static func open(_ configuration: Configuration) throws(TransportError) -> (
         CertificateWatcher, Files
     ) {
-        let minimum: TLSVersion = configuration.requiresTLS13 ? .tls13 : .tls12
+        let minimum = configuration.tlsMinimum
         let files: Files
         if let certificate = configuration.certificateFile, let key = configuration.keyFile {
             files = Files(certificate: certificate, key: key, authority: nil, minimum: minimum)

@@ -3,12 +3,34 @@ import Synchronization
 
 /// Versions of TLS that may be the lowest accepted.
 package enum TLSVersion: String, Sendable, CaseIterable {
+    /// TLS 1.0, with CBC ciphers and SHA-1: only for clients that can do nothing newer.
+    case tls10 = "1.0"
+    /// TLS 1.1, as weak as 1.0.
+    case tls11 = "1.1"
     /// TLS 1.2 with ECDHE and AEAD ciphers only.
     case tls12 = "1.2"
     /// TLS 1.3.
     case tls13 = "1.3"
 
-    var number: Int { self == .tls12 ? Int(TLS1_2_VERSION) : Int(TLS1_3_VERSION) }
+    /// Whether RFC 8996 says that nobody should use it any more.
+    package var isDeprecated: Bool { self == .tls10 || self == .tls11 }
+
+    var number: Int {
+        switch self {
+        case .tls10: Int(TLS1_VERSION)
+        case .tls11: Int(TLS1_1_VERSION)
+        case .tls12: Int(TLS1_2_VERSION)
+        case .tls13: Int(TLS1_3_VERSION)
+        }
+    }
+
+    /// The ciphers offered up to TLS 1.2, best first, in OpenSSL's words.
+    ///
+    /// The old versions know no AEAD and sign handshakes with SHA-1 and MD5, which OpenSSL 3 allows on level 0 alone.
+    var ciphers: String {
+        let modern = "ECDHE+AESGCM:ECDHE+CHACHA20"
+        return isDeprecated ? modern + ":ECDHE+AES:kRSA+AES:!aNULL:!eNULL:@SECLEVEL=0" : modern
+    }
 }
 
 /// How a listener speaks TLS, apart from its certificate.
@@ -83,7 +105,7 @@ enum TLSContext {
     /// Versions, ciphers and options of every context.
     static func setCommonOptions(_ raw: OpaquePointer, minimum: TLSVersion) {
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, minimum.number, nil)
-        _ = unsafe SSL_CTX_set_cipher_list(raw, "ECDHE+AESGCM:ECDHE+CHACHA20")
+        _ = unsafe SSL_CTX_set_cipher_list(raw, minimum.ciphers)
         _ = unsafe SSL_CTX_set_options(
             raw, UInt64(bit(30) | bit(17) | bit(22)))
         // Record buffers live only while a record is in flight: 12 KiB less per idle connection.

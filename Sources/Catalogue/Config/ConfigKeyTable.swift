@@ -49,9 +49,12 @@ extension ConfigKey {
             help: "More names for the certificate that ccsd makes, besides those that clients expect.",
             reason: "Not used with certificate_file: that one says its own names."),
         .tlsMinimum: Entry(
-            type: .choice(["1.2", "1.3"]), preset: .text("1.2"),
-            help: "Oldest version of TLS that is accepted.",
-            reason: "Old Android devices and Java app servers stop at 1.2."),
+            type: .choice(["1.0", "1.1", "1.2", "1.3"]), preset: .text("1.2"),
+            help:
+                "Oldest version of TLS that is accepted on the ports of app servers and devices and for HTTPS; the administrative port has no TLS and stays on loopback.",
+            reason:
+                "Old Android devices and Java app servers stop at 1.2. RFC 8996 deprecates 1.0 and 1.1: choose them only for clients that know nothing newer, as they bring weak ciphers and SHA-1 back for all who ask for them.",
+            isReloadable: true),
         .controlSocket: Entry(
             type: .path, preset: .text(""),
             help: "UNIX socket of ccsctl; empty: control.sock in data_directory.",

@@ -1,5 +1,6 @@
 package import Catalogue
 import Glibc
+import Transport
 
 /// What `ccsd check` found outside the configuration itself: files, directories and their permissions.
 package struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
@@ -29,6 +30,13 @@ extension Configuration {
                 ConfigFinding(
                     isError: true, key: .controlSocket, problem: "\(controlSocket) is longer than 107 bytes",
                     hint: "the kernel takes no longer path for a socket"))
+        }
+        if tlsMinimum.isDeprecated {
+            findings.append(
+                ConfigFinding(
+                    isError: false, key: .tlsMinimum,
+                    problem: "\(tlsMinimum.rawValue) lets clients in with TLS that RFC 8996 deprecates",
+                    hint: "go back to 1.2 when the last old client is gone"))
         }
         if shutdownSeconds < drainGraceSeconds {
             findings.append(

@@ -1,4 +1,5 @@
 package import Catalogue
+package import Transport
 
 /// What the daemon is told to do: a value for each config key, the defaults where nothing was said.
 package struct Configuration: Sendable, Equatable {
@@ -92,8 +93,8 @@ extension Configuration {
         get { list(.hostNames) }
         set { self[.hostNames] = .list(newValue) }
     }
-    /// Whether TLS 1.2 is refused.
-    package var requiresTLS13: Bool { text(.tlsMinimum) == "1.3" }
+    /// The oldest version of TLS that is accepted.
+    package var tlsMinimum: TLSVersion { TLSVersion(rawValue: text(.tlsMinimum)) ?? .tls12 }
     /// Reactor threads; 0: one for each core.
     package var reactors: Int {
         get { integer(.reactors) }

@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Glibc
 import Testing
+import Transport
 
 @testable import Server
 
@@ -69,7 +70,9 @@ import Testing
         #expect(configuration.dataDirectory == "/var/lib/ccsd")
         #expect(configuration.listenAddress == "::")
         #expect(configuration.devicePort == 15_228)
-        #expect(configuration.strictAcks && configuration.requiresTLS13 && configuration.logLevel == .debug)
+        #expect(
+            configuration.strictAcks && configuration.tlsMinimum == .tls13 && configuration.logLevel == .debug
+        )
         #expect(configuration.hostNames == ["push.example.com", "*.push.example.com"])
         let alias = try ConfigLoader.load(file: "\(Self.folder)/good/alias.yaml")
         #expect(alias.drainGraceSeconds == 5 && alias.drainSpreadSeconds == 5)

@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Delivery
 import Testing
+import Transport
 
 @testable import Server
 
@@ -18,7 +19,7 @@ import Testing
         #expect(configuration.controlSocket == "./ccs-data/control.sock")
         #expect(configuration.logLevel == .info)
         #expect(configuration.logFormat == .text)
-        #expect(!configuration.requiresTLS13)
+        #expect(configuration.tlsMinimum == .tls12)
         #expect(configuration.pendingWindow == Limits.pendingWindow)
     }
 
@@ -111,6 +112,23 @@ import Testing
         let findings = configuration.check()
         #expect(findings.map(\.key) == [.dataDirectory, .certificateFile, .keyFile, .controlSocket])
         #expect(findings.map(\.isError) == [true, true, false, true])
+    }
+
+    @Test(
+        "every version that tls_minimum takes is one that listeners know, and a check warns of the old ones")
+    func tlsVersions() throws {
+        guard case .choice(let words) = ConfigKey.tlsMinimum.entry.type else {
+            Issue.record("tls_minimum is no choice")
+            return
+        }
+        #expect(words == TLSVersion.allCases.map(\.rawValue))
+        let warned = words.filter { word in
+            var configuration = Configuration()
+            configuration[.tlsMinimum] = .text(word)
+            #expect(configuration.tlsMinimum.rawValue == word)
+            return configuration.check().contains { $0.key == .tlsMinimum && !$0.isError }
+        }
+        #expect(warned == ["1.0", "1.1"])
     }
 
     @Test("canary: the comparison of configurations sees a single changed key")
