@@ -11,6 +11,7 @@ package enum CloseReason: String, CaseIterable, Sendable {
     case handshakeDeadline = "handshake_deadline"
     case loginDeadline = "login_deadline"
     case requestDeadline = "request_deadline"
+    case slowRequest = "slow_request"
     case idle = "idle"
     case deadPeer = "dead_peer"
     case slowConsumer = "slow_consumer"

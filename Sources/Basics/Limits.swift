@@ -173,6 +173,10 @@ package enum Limits {
     package static let requestHeaders = 64
     /// Seconds from the first to the last octet of a request; absolute.
     package static let requestDeadlineSeconds = 30
+    /// Octets of a body that must come in a second, once the grace is over: less than the slowest mobile link carries.
+    package static let bodyBytesPerSecond = 256
+    /// Seconds for which a body may be slower than that: a link that has just woken up.
+    package static let bodyGraceSeconds = 5
     /// Seconds that a kept connection may idle between requests.
     package static let requestIdleSeconds = 60
     /// Seconds that a request may wait for the core before it is answered with 503.

@@ -16,11 +16,11 @@ final class HTTP1Front: HTTPFront {
     private var first: UInt32 = 0
     private(set) var ending: CloseReason?
     private(set) var isOver = false
-    /// When the request that has begun must be whole.
-    private var requestDeadline: Instant?
+    /// How long the request that has begun may take; nil while none counts against the peer.
+    private var pace: RequestPace?
 
-    var deadline: Instant { requestDeadline ?? .distantFuture }
-    var isIdle: Bool { slots.isEmpty && requestDeadline == nil }
+    var deadline: Instant { pace?.deadline ?? .distantFuture }
+    var isIdle: Bool { slots.isEmpty && pace == nil }
     var hasRoom: Bool { ending == nil && slots.count < Limits.pipelinedRequests }
     var hasMoreToWrite: Bool { false }
 
@@ -33,7 +33,7 @@ final class HTTP1Front: HTTPFront {
         guard hasRoom else { return nil }
         do throws(RequestFault) {
             guard let request = try reader.next() else { return nil }
-            requestDeadline = nil
+            pace = nil
             let number = first &+ UInt32(slots.count)
             slots.append(Slot(isHead: request.method == .head, closes: !request.keepsAlive))
             if !request.keepsAlive { end(.responseComplete) }
@@ -45,11 +45,9 @@ final class HTTP1Front: HTTPFront {
     }
 
     func watch(isReading: Bool, now: Now) {
-        if !isReading || !reader.isInsideRequest {
-            requestDeadline = nil
-        } else if requestDeadline == nil {
-            requestDeadline = now.monotonic.advanced(seconds: Limits.requestDeadlineSeconds)
-        }
+        guard isReading, reader.isInsideRequest else { return pace = nil }
+        if pace == nil { pace = RequestPace(now: now.monotonic) }
+        pace?.note(body: reader.bodyBytes, now: now.monotonic)
     }
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse) {
@@ -79,8 +77,9 @@ final class HTTP1Front: HTTPFront {
     }
 
     func wake(now: Now) {
-        guard let limit = requestDeadline, limit <= now.monotonic else { return }
-        refuse(RequestFault(.requestTimeout, "The request took too long."), .requestDeadline)
+        guard let pace, pace.deadline <= now.monotonic else { return }
+        let (fault, reason) = pace.verdict(now: now.monotonic)
+        refuse(fault, reason)
     }
 
     func end(_ reason: CloseReason) {

@@ -32,16 +32,64 @@ import Wire
         #expect(late.0 == .requestDeadline && late.1.hasPrefix("HTTP/1.1 408 "))
     }
 
-    @Test("A body that drips is no better")
-    func slowBody() {
+    @Test(
+        "A body that drips ends once its grace is over",
+        arguments: ["Content-Length: 100000", "Transfer-Encoding: chunked"])
+    func slowBody(framing: String) {
         let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
-        for _ in 0..<Limits.requestDeadlineSeconds {
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
+        for _ in 1..<Limits.bodyGraceSeconds {
             desk.pass(seconds: 1)
-            desk.send("a")
+            desk.send("1\r\na\r\n")
         }
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
+        desk.pass(seconds: 1)
+        let late = (desk.close, desk.taken())
+        #expect(late.0 == .slowRequest && late.1.hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test("A body at the least rate goes on until the request is late as a whole (canary for the rate)")
+    func steadyBody() {
+        let desk = HTTPDesk()
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        for _ in 1..<Limits.requestDeadlineSeconds {
+            desk.pass(seconds: 1)
+            desk.send([UInt8](repeating: 0x61, count: Limits.bodyBytesPerSecond))
+        }
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
         let late = desk.close
         #expect(late == .requestDeadline)
+    }
+
+    @Test("A body that comes in one piece and then stops has the time that its octets have earned")
+    func stalledBody() {
+        let desk = HTTPDesk()
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        desk.send([UInt8](repeating: 0x61, count: 10 * Limits.bodyBytesPerSecond))
+        desk.pass(seconds: Limits.bodyGraceSeconds + 9)
+        let early = desk.close
+        #expect(early == nil)
+        desk.pass(seconds: 1)
+        let late = desk.close
+        #expect(late == .slowRequest)
+    }
+
+    @Test("What a peer cannot send because it is not read from does not count against it")
+    func congestedBody() {
+        let desk = HTTPDesk()
+        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+        desk.congested(true)
+        desk.pass(seconds: Limits.bodyGraceSeconds + 1)
+        desk.congested(false)
+        let state = (desk.close, desk.isReading)
+        #expect(state == (nil, true))
+        desk.pass(seconds: Limits.bodyGraceSeconds)
+        let late = desk.close
+        #expect(late == .slowRequest)
     }
 
     @Test("A kept connection may idle between requests, for a time")

@@ -13,6 +13,8 @@ extension CloseReason {
         case .loginDeadline: "No login in time (login_deadline_seconds)."
         case .requestDeadline:
             "An HTTP request took longer than \(Limits.requestDeadlineSeconds) seconds to arrive."
+        case .slowRequest:
+            "The body of an HTTP request came slower than \(Limits.bodyBytesPerSecond) bytes a second."
         case .idle: "A kept HTTP connection asked nothing for \(Limits.requestIdleSeconds) seconds."
         case .deadPeer: "The peer answered no ping and sent nothing: its link is gone."
         case .slowConsumer:

@@ -36,6 +36,15 @@ package struct RequestReader: ~Copyable {
         }
     }
 
+    /// Octets that have come of the body of the request that has begun; nil outside a body.
+    package var bodyBytes: Int? {
+        switch stage {
+        case .head, .failed: nil
+        case .length: heldBytes
+        case .chunked(_, let chunks): chunks.body.count + heldBytes
+        }
+    }
+
     /// Takes bytes from the peer.
     package mutating func append(_ bytes: RawSpan) {
         if case .failed = stage { return }
