@@ -45,6 +45,7 @@ extension SessionSettings {
         self.init(
             seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
         )
+        webPush = .host
         pendingWindow = configuration.pendingWindow
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds

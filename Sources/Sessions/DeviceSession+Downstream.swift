@@ -12,6 +12,23 @@ extension DeviceSession {
         guard !delivery.isStored || ledger.count < Limits.unacknowledgedPerDevice else {
             return close(.tooManyUnacknowledged, io: &io)
         }
+        if Self.isUnwantedMarker(delivery) { return drop(delivery, io: &io) }
+        if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
+        let message = delivery.message
+        writeFrame(of: delivery, now: now, io: &io) { buffer in
+            Self.appendContent(of: message, category: delivery.category, to: &buffer)
+            if !delivery.subtype.isEmpty {
+                AppData.append(key: "subtype", value: delivery.subtype.raw, to: &buffer)
+            }
+        }
+    }
+
+    /// Writes a frame: what all have in common, and round it the content.
+    @inline(__always)
+    mutating func writeFrame(
+        of delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO,
+        content: (inout ByteBuffer) -> Void
+    ) {
         let frameID = nextFrameID
         let ack = upstream.takeAcknowledgement(incoming: incoming)
         let message = delivery.message
@@ -21,10 +38,7 @@ extension DeviceSession {
             Hex.appendUpper(frameID, to: &buffer)
             buffer.appendField(Field.from, bytes: delivery.from)
             buffer.appendField(Field.category, bytes: delivery.category)
-            Self.appendContent(of: message, category: delivery.category, to: &buffer)
-            if !delivery.subtype.isEmpty {
-                AppData.append(key: "subtype", value: delivery.subtype.raw, to: &buffer)
-            }
+            content(&buffer)
             buffer.appendField(Field.fromTrustedServer, bool: false)
             if delivery.isStored {
                 buffer.appendField(Field.persistentID) { message.persistentID.append(to: &$0) }
@@ -61,8 +75,12 @@ extension DeviceSession {
 
     /// Whether a category names an Android-type app: extensions have no dot, browsers their own names (mcs-device 8, 3).
     private static func isPackage(_ category: [UInt8]) -> Bool {
-        guard category.contains(UInt8(ascii: ".")) else { return false }
-        return !begins(category, with: "org.chromium.") && !begins(category, with: "com.chrome.")
+        category.contains(UInt8(ascii: ".")) && !isBrowser(category)
+    }
+
+    /// Whether a category is that of a browser, or of a library that is one for its web app.
+    static func isBrowser(_ category: [UInt8]) -> Bool {
+        begins(category, with: "org.chromium.") || begins(category, with: "com.chrome.")
     }
 
     private static func begins(_ text: [UInt8], with prefix: StaticString) -> Bool {

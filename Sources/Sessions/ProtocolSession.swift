@@ -91,6 +91,8 @@ package struct SessionSettings: Sendable {
     package var digest: @Sendable ([UInt8]) -> SecretDigest
     /// A fresh random number that nobody can guess, from the host.
     package var random: @Sendable () -> UInt64
+    /// What web push needs; without it web apps are sent nothing.
+    package var webPush = WebPushFunctions.none
     /// What SCRAM needs; nil: it is not offered, as with the real service.
     package var scram: SCRAMSettings?
     /// XEP-0198 is offered after the login.

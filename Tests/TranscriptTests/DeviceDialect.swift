@@ -12,8 +12,8 @@ struct DeviceDialect: TranscriptDialect {
         seal: TokenSeal(secret: [UInt8](repeating: 1, count: 32)), digest: { SecretDigest(octets: $0) },
         random: { 0 })
 
-    /// The settings of the spec.
-    init() {}
+    /// The settings of the spec, and the keys and salts of Fixtures/webpush/vectors.json.
+    init() { settings.webPush = TranscriptWebPush.functions }
 
     var values: [String: String] {
         [
@@ -126,10 +126,12 @@ struct DeviceDialect: TranscriptDialect {
             kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) } ?? .message,
             messageID: Array("m".utf8), collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
             expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,
+            priority: value["high"]?.boolean == true ? .high : .normal,
             wantsReceipt: value["receipt"]?.boolean ?? false, body: DeviceMessages.body(value["app_data"]))
         return DeviceDelivery(
             message: message, category: value["category"]?.octets ?? Array("com.example.app".utf8),
             subtype: value["subtype"]?.octets ?? [], from: value["from"]?.octets ?? Array("123".utf8),
+            web: value["web"]?.boolean == true ? TranscriptWebPush.keys : nil,
             isStored: value["stored"]?.boolean ?? true)
     }
 }

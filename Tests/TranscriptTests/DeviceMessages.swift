@@ -170,6 +170,7 @@ extension DeviceMessages {
         add("last_stream_id_received", number(message.lastStreamIDReceived), to: &fields)
         add("ttl", number(message.timeToLive), to: &fields)
         add("sent", message.sent.map { .number($0) }, to: &fields)
+        add("raw_data", message.rawData.map { text(Array(Hex.text($0).utf8)) }, to: &fields)
         add("immediate_ack", message.immediateAck.map { .truth($0) }, to: &fields)
         return DeviceValue.record(fields).shown
     }

@@ -1,0 +1,19 @@
+import Basics
+import Crypto
+import Delivery
+import Sessions
+import Transport
+
+extension WebPushFunctions {
+    /// By OpenSSL, with keys and salts from the kernel.
+    static let host = WebPushFunctions(
+        encrypt: { keys, text in
+            let sealed = WebPush.seal(
+                text, publicKey: keys.publicKey, auth: keys.auth, random: SecureRandom.bytes)
+            return sealed.map {
+                EncryptedPayload(records: $0.records, publicKey: $0.publicKey, salt: $0.salt)
+            }
+        },
+        isUsable: { WebPush.isUsable(publicKey: $0.publicKey, auth: $0.auth) },
+        verifies: { P256.verifies($0, of: $1, by: $2) })
+}

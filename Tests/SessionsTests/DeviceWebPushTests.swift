@@ -1,0 +1,114 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+/// What a web registration is sent: JSON that an injected function encrypts, and nothing that is not encrypted.
+@Suite struct DeviceWebPushTests {
+    static let keys = WebKeys(
+        publicKey: [4] + [UInt8](repeating: 5, count: 64), auth: [UInt8](repeating: 6, count: 16))
+
+    /// A session whose encryption leaves the text as it is.
+    static func harness(fails: Bool = false) -> DeviceHarness {
+        DeviceHarness.loggedIn { settings in
+            settings.webPush.encrypt = { keys, text in
+                guard !fails, keys == Self.keys else { return nil }
+                return EncryptedPayload(records: text, publicKey: [255, 254], salt: [1, 2, 3, 4])
+            }
+        }
+    }
+
+    static func delivery(_ message: StoredMessage, isStored: Bool = true) -> DeviceDelivery {
+        var delivery = DeviceSamples.delivery(
+            message, category: "org.chromium.linux", subtype: "wp:x", isStored: isStored)
+        delivery.web = keys
+        return delivery
+    }
+
+    static func sent(_ harness: inout DeviceHarness) throws -> MCS.DataMessage {
+        let sent = harness.takeSent()
+        guard sent.count == 1, case .dataMessage(let message) = sent[0] else {
+            throw DeviceUnexpected("\(sent)")
+        }
+        return message
+    }
+
+    static func text(_ message: MCS.DataMessage) -> String {
+        String(decoding: message.rawData ?? [], as: UTF8.self)
+    }
+
+    @Test("the pairs of every device become the JSON of web apps")
+    func json() throws {
+        var harness = Self.harness()
+        let body = DeviceSamples.pairs(
+            ("score", "5x1"), ("quote", "a\"b\n"), ("gcm.notification.title", "Hé"),
+            ("gcm.notification.body", "b"), ("gcm.n.e", "1"))
+        var message = DeviceSamples.stored(7, body: body, collapseKey: "k")
+        message.priority = .high
+        harness.perform(.deliver(Self.delivery(message)))
+        let sent = try Self.sent(&harness)
+        #expect(
+            Self.text(sent) == #"{"data":{"score":"5x1","quote":"a\"b\n"},"#
+                + #""notification":{"title":"Hé","body":"b"},"from":"123","priority":"high","#
+                + #""fcmMessageId":"0:7%12345678f9fd7ecd","collapse_key":"k"}"#)
+        #expect(sent.token == Array("k".utf8))
+        #expect(
+            sent.body
+                == DeviceSamples.pairs(
+                    ("crypto-key", "dh=__4="), ("encryption", "salt=AQIDBA=="), ("subtype", "wp:x")))
+        #expect(sent.persistentID == Array("0:7%12345678f9fd7ecd".utf8))
+    }
+
+    @Test("a message without pairs is JSON all the same, and one of no account names the web app's key")
+    func bare() throws {
+        var harness = Self.harness()
+        var message = DeviceSamples.stored(7, body: [], lifetimeSeconds: 0)
+        message.sender = SenderID(0)
+        harness.perform(.deliver(Self.delivery(message, isStored: false)))
+        let sent = try Self.sent(&harness)
+        let text = #"{"from":"123","priority":"normal","fcmMessageId":"0:7%12345678f9fd7ecd"}"#
+        #expect(Self.text(sent) == text)
+        #expect(sent.persistentID == nil)
+        #expect(sent.token == nil)
+    }
+
+    @Test("a message is acknowledged like any other")
+    func acknowledged() throws {
+        var harness = Self.harness()
+        harness.perform(.deliver(Self.delivery(DeviceSamples.stored(7))))
+        _ = try Self.sent(&harness)
+        harness.receive(.iq(MCS.Iq(.selectiveAck([Array("0:7%12345678f9fd7ecd".utf8)]))))
+        guard case .deviceAcknowledged(_, _, let sequences)? = harness.takeEvents().first else {
+            throw DeviceUnexpected("no acknowledgement")
+        }
+        #expect(sequences == [Sequence(7)])
+    }
+
+    @Test(
+        "the marker of discarded messages is not sent to a web app or its endpoint, and counts as delivered",
+        arguments: [true, false])
+    func marker(hasKeys: Bool) throws {
+        var harness = Self.harness()
+        let marker = DeviceSamples.stored(8, body: [], kind: .discardedMarker(count: 101))
+        var delivery = Self.delivery(marker)
+        if !hasKeys { delivery.web = nil }
+        harness.perform(.deliver(delivery))
+        #expect(harness.takeSent().isEmpty)
+        guard case .deviceAcknowledged(_, _, let sequences)? = harness.takeEvents().first else {
+            throw DeviceUnexpected("no acknowledgement")
+        }
+        #expect(sequences == [Sequence(8)])
+    }
+
+    /// The canary: whatever cannot be encrypted must not leave as it is.
+    @Test("what cannot be encrypted is not sent, nor counted as received", arguments: [true, false])
+    func notEncrypted(fails: Bool) throws {
+        var harness = Self.harness(fails: fails)
+        let body = fails ? DeviceSamples.pairs(("k", "v")) : [0x3A, 0x7F]
+        harness.perform(.deliver(Self.delivery(DeviceSamples.stored(9, body: body))))
+        #expect(harness.takeSent().isEmpty)
+        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        #expect(harness.takeEvents().isEmpty)
+    }
+}
