@@ -19,7 +19,7 @@ extension Dispatcher {
             }
             if submission.isDryRun {
                 effects.commands.append(
-                    (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
+                    (origin.connection, .acknowledge(ticket: origin.ticket, id: nil, canonical: canonical)))
             } else if submission.lifetimeSeconds <= 0 {
                 count(submission, entry, now.monotonic)
                 passOn(submission, at: at, canonical, entry, now, &effects)
@@ -97,16 +97,18 @@ extension Dispatcher {
         _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
         let origin = submission.origin
+        let message = message(of: submission, now)
         effects.commands.append(
-            (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
+            (
+                origin.connection,
+                .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
+            ))
         effects.downstream.accepted += 1
         guard let link = entry.link, link.takesPassing else {
             effects.downstream.expired += 1
             return
         }
-        send(
-            message(of: submission, now), isStored: false, entry, registrationAt: at, link.connection,
-            &effects)
+        send(message, isStored: false, entry, registrationAt: at, link.connection, &effects)
     }
 
     /// Puts it in the mailbox; it is answered and delivered once that is on disk.

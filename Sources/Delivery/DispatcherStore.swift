@@ -34,11 +34,13 @@ extension Dispatcher {
                 effects.downstream.refused += 1
                 return
             }
+            guard case .putMessage(let message) = record.mutations[at] else { return }
             effects.commands.append(
-                (origin.connection, .acknowledge(ticket: origin.ticket, canonical: canonical)))
-            if case .putMessage(let message) = record.mutations[at] {
-                messageStored(message, entry, now, &effects)
-            }
+                (
+                    origin.connection,
+                    .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
+                ))
+            messageStored(message, entry, now, &effects)
         case .marker(let entry, let at):
             if !outcome.hasFailed, case .putMessage(let marker) = record.mutations[at] {
                 messageStored(marker, entry, now, &effects)

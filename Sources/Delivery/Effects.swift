@@ -64,7 +64,9 @@ package enum SessionCommand: Sendable {
     /// The login fails.
     case loginRefused(LoginRefusal)
     /// Write the ACK of a submission; `canonical` where the token was replaced.
-    case acknowledge(ticket: UInt32, canonical: RegistrationName?)
+    ///
+    /// `id` is what the device knows the message by; nil for a dry run, which makes none.
+    case acknowledge(ticket: UInt32, id: PersistentID?, canonical: RegistrationName?)
     /// Write the NACK of a submission.
     case refuse(ticket: UInt32, Refusal)
     /// Write the stanza of an upstream message or receipt. Boxed, so that commands are small and cheap to hand on.

@@ -112,7 +112,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .loginRefused(let refusal): loginRefused(refusal, &io)
         case .streamResumed(let remains): resume(remains, &io)
         case .streamNotResumed: resumeFailed(&io)
-        case .acknowledge(let ticket, let canonical): acknowledge(ticket, canonical, &io)
+        case .acknowledge(let ticket, _, let canonical): acknowledge(ticket, canonical, &io)
         case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
         case .deliverUpstream(let message): deliver(message, &io)
         case .drain: drain(&io)

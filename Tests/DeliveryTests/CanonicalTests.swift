@@ -35,7 +35,7 @@ import Testing
         bench.post(.submitted(submission))
         bench.settle()
         let answer = bench.take(appServer).first
-        if case .acknowledge(_, let canonical)? = answer {
+        if case .acknowledge(_, _, let canonical)? = answer {
             return ("ack \(ticket)", canonical?.number.number)
         }
         return (answer?.word ?? "", nil)
@@ -124,7 +124,7 @@ import Testing
         bench.runTurns()
         bench.post(.submitted(Harness.submission(3, lifetime: 0, to: name(2))))
         bench.runTurns()
-        guard case .acknowledge(3, let canonical)? = bench.take(appServer).first else {
+        guard case .acknowledge(3, _, let canonical)? = bench.take(appServer).first else {
             Issue.record("no answer")
             return
         }

@@ -22,6 +22,31 @@ import Testing
         #expect(bench.durableBatches == 1)
     }
 
+    @Test(
+        "The answer names the message as the device knows it; a dry run makes none",
+        arguments: [0, 3_600])
+    func answerNamesMessage(lifetime: Int) {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        _ = bench.take(phone)
+        bench.post(.submitted(Harness.submission(1, lifetime: lifetime)))
+        bench.settle()
+        guard case .acknowledge(1, let id?, nil)? = bench.take(appServer).first else {
+            Issue.record("no acknowledgement with an id")
+            return
+        }
+        #expect(bench.take(phone).compactMap(\.delivery?.message.persistentID) == [id])
+        var dry = Harness.submission(2, lifetime: lifetime)
+        dry.isDryRun = true
+        bench.post(.submitted(dry))
+        bench.settle()
+        guard case .acknowledge(2, nil, nil)? = bench.take(appServer).first else {
+            Issue.record("a dry run must be acknowledged without an id")
+            return
+        }
+    }
+
     @Test("A failed batch refuses its messages, and the next one is judged by what the store holds")
     func failedBatch() {
         let bench = Harness.withDevice()

@@ -85,7 +85,7 @@ final class RandomWorld {
 
     private func observed(_ link: ConnectionID, _ command: SessionCommand) {
         switch command {
-        case .acknowledge(let ticket, _):
+        case .acknowledge(let ticket, _, _):
             guard let id = waiting.removeValue(forKey: ticket) else {
                 return problems.append("answer without question: ack \(ticket)")
             }

@@ -81,7 +81,7 @@ extension SessionCommand {
         case .loginKeys(let keys): "login keys \(keys.count)"
         case .loginAccepted: "login accepted"
         case .loginRefused(let refusal): "login refused \(refusal.rawValue)"
-        case .acknowledge(let ticket, _): "ack \(ticket)"
+        case .acknowledge(let ticket, _, _): "ack \(ticket)"
         case .refuse(let ticket, let refusal): "nack \(ticket) \(refusal.word)"
         case .deliverUpstream(let message):
             message.kind == .message

@@ -88,7 +88,7 @@ private struct Bench: ~Copyable {
                 if answered % 5 == 0 {
                     bench.perform(.refuse(ticket: ticket, .notRegistered))
                 } else {
-                    bench.perform(.acknowledge(ticket: ticket, canonical: nil))
+                    bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
                 }
                 answered += 1
             }
@@ -126,7 +126,9 @@ private struct Bench: ~Copyable {
             let piece = Array(rest.prefix(Int.random(in: 1...500, using: &random)))
             rest = rest.dropFirst(piece.count)
             bench.feed(piece)
-            for (ticket, _) in bench.submitted { bench.perform(.acknowledge(ticket: ticket, canonical: nil)) }
+            for (ticket, _) in bench.submitted {
+                bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+            }
             bench.submitted = []
         }
         let close = bench.io.close

@@ -132,7 +132,8 @@ struct AppServerDialect: TranscriptDialect {
         case "reject": return LoginRefusal(rawValue: fields.text).map { .loginRefused($0) }
         case "ack":
             return .acknowledge(
-                ticket: fields.ticket, canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name))
+                ticket: fields.ticket, id: nil,
+                canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name))
         case "nack": return Self.refusals[fields.last].map { .refuse(ticket: fields.ticket, $0) }
         case "upstream": return .deliverUpstream(upstream(fields, kind: .message))
         case "receipt":

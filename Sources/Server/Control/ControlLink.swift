@@ -74,7 +74,7 @@ final class ControlLink: Link {
 
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
-        case .acknowledge(let ticket, _), .refuse(let ticket, _), .forgotten(let ticket, _, _),
+        case .acknowledge(let ticket, _, _), .refuse(let ticket, _), .forgotten(let ticket, _, _),
             .registrationRefused(let ticket, _):
             latches.removeValue(forKey: ticket)?.fulfil(command)
         case .close(let reason): connection.close(reason)

@@ -54,7 +54,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             pipe?.sendToServer(.event(.appServerReady(id, client.sender)))
             client.hear(.loggedIn, link)
         case .loginRefused: client.hear(.refusedLogin, link)
-        case .acknowledge(let ticket, _): client.hear(.answer(number: Int(ticket), nil), link)
+        case .acknowledge(let ticket, _, _): client.hear(.answer(number: Int(ticket), nil), link)
         case .refuse(let ticket, let refusal): client.hear(.answer(number: Int(ticket), refusal), link)
         case .deliverUpstream(let upstream):
             guard let number = Number.of(upstream.messageID) else { return }
