@@ -156,6 +156,18 @@ package enum Limits {
 
     /// Seconds after which a login renews the time a device was last seen: a write per login would buy nothing.
     package static let seenGranularitySeconds = 3_600
+    /// The same for the end of a connection: a fleet that loses its network writes once a day at most.
+    package static let seenAtCloseSeconds = 86_400
+    /// Seconds without contact after which a device is forgotten (FCM: 270 days).
+    package static let deviceExpirySeconds = 23_328_000
+    /// Records of devices looked at in one search for those that have been away for too long.
+    package static let devicesPerSweep = 500
+    /// Devices forgotten after one such search: each may take hundreds of messages with it.
+    package static let expiredDevicesPerSweep = 50
+    /// Milliseconds between two such searches: ten million devices are gone through in six hours.
+    package static let deviceSweepMilliseconds = 1_000
+    /// Seconds from the end of one round over all devices to the next.
+    package static let deviceSweepRestSeconds = 3_600
     /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
     package static let rememberedUpstream = 20
 
@@ -324,12 +336,20 @@ package enum Limits {
     package static let controlSilenceSeconds = 300
     /// Seconds that a control command waits for an answer from the store or a reactor.
     package static let controlAnswerSeconds = 10
+    /// Messages whose ids one trace of a device remembers: beyond it all are forgotten, and ends are told by place alone.
+    package static let tracedMessages = 10_000
+    /// Seconds that one trace of a device may take.
+    package static let traceSeconds = 86_400
+    /// Seconds between two signs of life of a trace in which nothing happens.
+    package static let traceProgressSeconds = 5
     /// Keys of one sender that are valid at once: a rotation needs two.
     package static let keysPerSender = 8
     /// Characters of the shortest server key that an operator may choose: 128 bits in hexadecimal.
     package static let shortestServerKey = 16
     /// Control connections at once.
     package static let controlConnections = 32
+    /// Waiting messages of one device that its page names: the counts beside them are of all.
+    package static let shownMessages = 100
     /// Rows that a listing returns at most; the answer says how many were left out.
     package static let listedRows = 10_000
 

@@ -17,6 +17,7 @@ package enum Metric: Int, CaseIterable, Sendable {
     case unknownAcks
     case keepalives
     case httpRequests
+    case devicesExpired
     case storeCommits
     case storeCommitMicroseconds
     case storeWrites

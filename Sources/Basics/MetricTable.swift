@@ -64,6 +64,9 @@ extension Metric {
         Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
             help: "HTTP requests answered."),
+        Row(
+            metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
+            help: "Devices forgotten because they had not been in contact for too long."),
     ]
 
     private static let inside: [Row] = [

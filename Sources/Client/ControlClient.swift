@@ -87,10 +87,14 @@ package struct ControlClient: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Gives a command and waits for its answer; `onProgress` hears how far it is.
+    /// What long commands say before they answer.
+    private static let lines = ["tracing", "trace"]
+
+    /// Gives a command and waits for its answer; `onProgress` hears how far it is, `onLine` what it says before that, by name.
     package mutating func run(
         _ command: String, _ arguments: JSONValue = .object([]),
-        onProgress: (ControlProgress) -> Void = { _ in }
+        onProgress: (ControlProgress) -> Void = { _ in },
+        onLine: (_ name: String, _ line: JSONValue) -> Void = { _, _ in }
     ) throws(ControlError) -> ControlAnswer {
         let request: JSONValue = ["command": .string(command), "arguments": arguments]
         try send(Array((request.compact + "\n").utf8))
@@ -109,6 +113,8 @@ package struct ControlClient: ~Copyable {
                 guard !isDone else { return .done(value["result"] ?? .null) }
                 return .refused(
                     error: value["error"]?.text ?? "no reason is given", hint: value["hint"]?.text ?? "")
+            } else if let name = Self.lines.first(where: { value[$0] != nil }), let line = value[name] {
+                onLine(name, line)
             } else {
                 throw .malformed("an answer without ok")
             }

@@ -28,6 +28,8 @@ package struct DeliverySettings: Sendable {
     package var registrationsPerDevice = Limits.registrationsPerDevice
     /// Seconds after which a receipt that nobody acknowledged is taken as received.
     package var receiptSettleSeconds = Limits.receiptSettleSeconds
+    /// Seconds without contact after which a device is forgotten with its registrations; 0: never.
+    package var deviceExpirySeconds = Limits.deviceExpirySeconds
     /// How often a device, an app or a sender may do what it may.
     package var rates = Rates()
     /// No sequence at or below this is made: the highest that an earlier process may have used (microseconds since 1970).

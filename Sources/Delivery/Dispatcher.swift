@@ -21,8 +21,12 @@ package struct Dispatcher: ~Copyable {
     /// What the turn that runs has gathered besides its changes.
     var turn = BatchRecord()
     var sweep = Sweep()
+    /// The search for devices that have not been seen for too long.
+    var deviceSweep: DeviceSweep
     /// Messages that wait for the rate of their app.
     var held = DueQueue()
+    /// Devices that somebody watches.
+    var traces: [DeviceID: Trace] = [:]
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
     var senderBuckets: [SenderID: TokenBucket] = [:]
     /// That share.
@@ -40,6 +44,8 @@ package struct Dispatcher: ~Copyable {
         senderRate = settings.rates.sender.share(of: count)
         var random = SeededRandom(seed: seed)
         salt = UInt32(truncatingIfNeeded: random.next())
+        // Anywhere: a process that is restarted often must not look at the same devices each time.
+        deviceSweep = DeviceSweep(from: DeviceID(random.next() >> 1))
         sequences = SequenceSource(floor: settings.sequenceFloor)
         let hash = SipHash(key: hashKey)
         devices = DeviceTable(hash: hash, idleLimit: settings.idleDevicesInMemory)
@@ -48,6 +54,9 @@ package struct Dispatcher: ~Copyable {
 
     /// Changes the window of upstream messages on each connection; what is out already stays out.
     package mutating func setPendingWindow(_ window: Int) { settings.pendingWindow = window }
+
+    /// Changes after how many seconds without contact a device is forgotten; 0: never.
+    package mutating func setDeviceExpiry(_ seconds: Int) { settings.deviceExpirySeconds = seconds }
 
     /// Takes in one event; what follows from it is appended to `effects`.
     package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
@@ -59,13 +68,15 @@ package struct Dispatcher: ~Copyable {
         case .loaded(let loaded): self.loaded(loaded, now, &effects)
         case .tick: tick(now, &effects)
         case .senders(let directory): replaceDirectory(directory, &effects)
+        case .trace(let device, let watcher): trace(device, watcher)
+        case .untrace(let watcher): untrace(watcher)
         case .expired(.message(let device, let sequence, let expiresAt)):
             messageExpired(device, sequence, expiresAt, now, &effects)
 
         case .deviceLogin(let login): deviceLogin(login, now, &effects)
         case .deviceReady(let connection, let device): deviceReady(connection, device, now, &effects)
         case .deviceCongested(let connection, let device): deviceCongested(connection, device)
-        case .deviceClosed(let connection, let device): deviceClosed(connection, device)
+        case .deviceClosed(let connection, let device): deviceClosed(connection, device, now, &effects)
         case .receiptStored(let device, let sequence): receiptStored(device, sequence, now, &effects)
         case .receiptRefused(let device, let sequence): receiptRefused(device, sequence)
 
@@ -75,6 +86,7 @@ package struct Dispatcher: ~Copyable {
         case .registerWeb(let request): registerWeb(request, now, &effects)
         case .unregisterToken(let name, let origin): unregisterToken(name, origin, &effects)
         case .forgetDevice(let device, let origin): forget(device, origin, now, &effects)
+        case .unseen(let device): deviceUnseen(device, now, &effects)
 
         case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)
         case .upstreamAnswered(let name, let persistentID, let isStored):

@@ -129,11 +129,12 @@ extension Dispatcher {
     }
 
     /// Writes the frame of a message.
-    func send(
+    mutating func send(
         _ message: consuming StoredMessage, isStored: Bool, _ entry: DeviceEntry, registrationAt at: Int,
         _ connection: ConnectionID, _ effects: inout Effects
     ) {
         if message.kind == .message { effects.downstream.sent += 1 }
+        traceMessage(message, .sent, detail: isStored ? "" : "now_or_never", &effects)
         let from = entry.registrations[at].from(message.sender)
         effects.commands.append(
             (

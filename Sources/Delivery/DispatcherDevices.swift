@@ -116,11 +116,15 @@ extension Dispatcher {
         let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
         guard expected == login.token, let record = entry.record else {
             effects.commands.append((login.connection, .loginRefused(.wrongCredentials)))
+            traceConnection(
+                login.device, .loginRefused, detail: LoginRefusal.wrongCredentials.rawValue, &effects)
             devices.rest(entry)
             return
         }
         if let old = entry.link {
             effects.commands.append((old.connection, .close(.replacedByNewerLogin)))
+            traceConnection(
+                login.device, .disconnected, detail: CloseReason.replacedByNewerLogin.rawValue, &effects)
             entry.unlink()
         }
         let hasRemoved = settleReceived(login.received, entry, now, &effects)
@@ -167,13 +171,21 @@ extension Dispatcher {
         effects.commands.append(
             (link.connection, .deviceLoginAccepted(storedUpstream: entry.storedUpstream)))
         entry.link?.mode = .paused
+        traceConnection(entry.device, .connected, &effects)
         proceed(entry, &effects)
     }
 
-    mutating func deviceClosed(_ connection: ConnectionID, _ device: DeviceID) {
+    mutating func deviceClosed(
+        _ connection: ConnectionID, _ device: DeviceID, _ now: Now, _ effects: inout Effects
+    ) {
         guard let entry = devices[device] else { return }
         if entry.link?.connection == connection {
             entry.unlink()
+            traceConnection(device, .disconnected, &effects)
+            // It was here until now, however long ago it logged in.
+            if entry.phase == .ready, let record = entry.record {
+                seen(entry, record, every: Limits.seenAtCloseSeconds, now, &effects)
+            }
             devices.rest(entry)
         } else if entry.phase != .ready {
             entry.waiting.removeAll { event in

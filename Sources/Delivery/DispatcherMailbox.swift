@@ -18,6 +18,7 @@ extension Dispatcher {
                 submission.target = entry.registrations[newer].registration.name
             }
             if submission.isDryRun {
+                traceSubmission(submission, .accepted, detail: "dry_run", &effects)
                 effects.commands.append(
                     (origin.connection, .acknowledge(ticket: origin.ticket, id: nil, canonical: canonical)))
             } else if submission.lifetimeSeconds <= 0 {
@@ -28,6 +29,7 @@ extension Dispatcher {
                 store(submission, at: at, canonical, entry, now, &effects)
             }
         } catch {
+            traceSubmission(submission, .refused, detail: error.word, &effects)
             effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, error)))
             effects.downstream.refused += 1
         }
@@ -104,8 +106,10 @@ extension Dispatcher {
                 .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
             ))
         effects.downstream.accepted += 1
+        traceMessage(message, .accepted, detail: "now_or_never", &effects)
         guard let link = entry.link, link.takesPassing else {
             effects.downstream.expired += 1
+            traceMessage(message, .expired, detail: "now_or_never", &effects)
             return
         }
         send(message, isStored: false, entry, registrationAt: at, link.connection, &effects)
@@ -243,6 +247,7 @@ extension Dispatcher {
             .removeMessage(
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
         touch(entry)
+        traceEntry(message, of: entry.device, TraceNote.Step(reason), &effects)
         if message.kind == .message { turn.downstream[reason] += 1 }
     }
 
@@ -269,6 +274,7 @@ extension Dispatcher {
     mutating func settle(_ index: Int, of entry: DeviceEntry, _ now: Now, _ effects: inout Effects) {
         let slot = entry.mailbox.slots[index]
         guard slot.state != .owingReceipt else { return }
+        traceEntry(slot.entry, of: entry.device, .acknowledged, &effects)
         guard let receipt = slot.entry.receipt, let at = entry.index(of: slot.entry.registration) else {
             return remove(at: index, of: entry, reason: .delivered, &effects)
         }

@@ -49,11 +49,12 @@ extension Dispatcher {
                 failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
     }
 
-    /// Renews the time a device was last seen, if that is worth a write.
+    /// Renews the time a device was last seen, if that is worth a write: once in so many seconds.
     mutating func seen(
-        _ entry: DeviceEntry, _ record: DeviceRecord, _ now: Now, _ effects: inout Effects
+        _ entry: DeviceEntry, _ record: DeviceRecord, every seconds: Int = Limits.seenGranularitySeconds,
+        _ now: Now, _ effects: inout Effects
     ) {
-        guard now.wall - record.seenAt >= Int64(Limits.seenGranularitySeconds) * 1_000 else { return }
+        guard now.wall - record.seenAt >= seenGranularity(atMost: seconds) else { return }
         var record = record
         record.seenAt = now.wall
         entry.record = record
@@ -71,6 +72,7 @@ extension Dispatcher {
         if let known = entry.registrations.last(where: { $0.isFor(request) }),
             known.isOfInstance(request.instance)
         {
+            seen(entry, record, now, &effects)
             return answerOnceStored(known, origin, &effects)
         }
         switch senders(of: request) {
@@ -191,8 +193,8 @@ extension Dispatcher {
     ) {
         guard let entry = ready(device, orWait: .forgetDevice(device, origin), &effects) else { return }
         defer { devices.rest(entry) }
-        let registrations = entry.registrations.map(\.registration.name.number)
-        guard entry.record != nil || !registrations.isEmpty else {
+        let registrations = entry.registrations.count
+        guard entry.record != nil || registrations > 0 else {
             effects.commands.append(
                 (
                     origin.connection,
@@ -200,11 +202,7 @@ extension Dispatcher {
                 ))
             return
         }
-        var messages = 0
-        for number in registrations { messages += removeRegistration(number, entry, &effects) }
-        effects.mutations.append(.removeDevice(device))
-        touch(entry)
-        entry.record = nil
+        let messages = dissolve(entry, &effects)
         if let link = entry.link {
             effects.commands.append((link.connection, .close(.deviceForgotten)))
             entry.link?.mode = .closing
@@ -213,8 +211,21 @@ extension Dispatcher {
             .request(
                 origin.connection,
                 success: .forgotten(
-                    ticket: origin.ticket, registrations: registrations.count, messages: messages),
+                    ticket: origin.ticket, registrations: registrations, messages: messages),
                 failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    /// Takes a device out of the store with its registrations and messages; how many messages they were, markers not counted.
+    mutating func dissolve(_ entry: DeviceEntry, _ effects: inout Effects) -> Int {
+        var messages = 0
+        for number in entry.registrations.map(\.registration.name.number) {
+            messages += removeRegistration(number, entry, &effects)
+        }
+        effects.mutations.append(.removeDevice(entry.device))
+        touch(entry)
+        entry.record = nil
+        traceConnection(entry.device, .forgotten, &effects)
+        return messages
     }
 
     // MARK: Checks

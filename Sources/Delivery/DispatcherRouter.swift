@@ -34,6 +34,7 @@ extension Dispatcher {
             let count = entry.sticky[device]?.count ?? 0
             entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
             effects.upstream.sent += 1
+            traceUpstream(message, .sent, detail: isStored ? "" : "now_or_never", &effects)
         }
         // Most clients never answer a receipt: the newest pushes the oldest out.
         while let item = entry.sessions[at].window.removeReceipt(
@@ -152,6 +153,7 @@ extension Dispatcher {
             effects.mutations.append(
                 .removeUpstream(sender, sequence, expiresAt: expiresAt, reason: .expired))
             turn.upstream.expired += 1
+            traceUpstreamEnd(sequence, .expired, &effects)
             return
         }
         guard !entry.leaving.contains(sequence.number) else { return }
@@ -174,6 +176,7 @@ extension Dispatcher {
         _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ effects: inout Effects
     ) {
         guard item.isStored else {
+            if !item.isReceipt { traceUpstreamEnd(item.sequence, reason, &effects) }
             effects.upstream[reason] += 1
             return
         }
@@ -201,6 +204,8 @@ extension Dispatcher {
         entry.leaving.insert(sequence.number)
         entry.stored = max(0, entry.stored - 1)
         turn.removesUpstream = true
-        if !isReceipt { turn.upstream[reason] += 1 }
+        if isReceipt { return }
+        turn.upstream[reason] += 1
+        traceUpstreamEnd(sequence, reason, &effects)
     }
 }

@@ -32,6 +32,9 @@ extension Dispatcher {
             guard !outcome.hasFailed else {
                 effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
                 effects.downstream.refused += 1
+                if case .putMessage(let message) = record.mutations[at] {
+                    traceMessage(message, .refused, detail: Refusal.unavailable.word, &effects)
+                }
                 return
             }
             guard case .putMessage(let message) = record.mutations[at] else { return }
@@ -40,6 +43,8 @@ extension Dispatcher {
                     origin.connection,
                     .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
                 ))
+            traceMessage(message, .stored, &effects)
+            traceMessage(message, .accepted, &effects)
             messageStored(message, entry, now, &effects)
         case .marker(let entry, let at):
             if !outcome.hasFailed, case .putMessage(let marker) = record.mutations[at] {
@@ -88,10 +93,12 @@ extension Dispatcher {
         case .expired(let entries):
             sweep.isAsking = false
             for entry in entries { effects.forwards.append(.expired(entry)) }
+        case .unseen(let devices, let next): unseenLoaded(devices, next: next, now, &effects)
         case .failed(.device(let device)): deviceLoadFailed(device, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
         case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil
         case .failed(.expired): sweep.isAsking = false
+        case .failed(.unseen): deviceSweep.isAsking = false
         }
     }
 
@@ -101,6 +108,7 @@ extension Dispatcher {
             sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
             effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))
         }
+        tickDevices(now, &effects)
         tickHeld(now, &effects)
         tickSenders(now, &effects)
     }

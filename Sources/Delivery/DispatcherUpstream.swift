@@ -11,18 +11,19 @@ extension Dispatcher {
             return
         }
         defer { devices.rest(entry) }
+        traceUpstream(upstream, .received, &effects)
         // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
         let name = entry.registrations.last {
             $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
         }?.registration.name
         guard let name, upstream.sender.number != 0 else {
-            return refuse(upstream.origin, .invalidParameters, &effects)
+            return refuse(upstream, .invalidParameters, &effects)
         }
         guard entry.waitingUpstream(of: upstream.category) < settings.waitingUpstream else {
-            return refuse(upstream.origin, .tooMany, &effects)
+            return refuse(upstream, .tooMany, &effects)
         }
         guard entry.buckets.takeUpstream(settings.rates, now.monotonic) else {
-            return refuse(upstream.origin, .tooMany, &effects)
+            return refuse(upstream, .tooMany, &effects)
         }
         entry.countWaiting(name.number, by: 1)
         effects.forwards.append(.upstreamResolved(upstream, from: name))
@@ -37,6 +38,13 @@ extension Dispatcher {
             if surplus > 0 { entry.storedUpstream.removeFirst(surplus) }
         }
         devices.rest(entry)
+    }
+
+    private mutating func refuse(
+        _ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal, _ effects: inout Effects
+    ) {
+        traceUpstream(upstream, .refused, detail: refusal.rawValue, &effects)
+        refuse(upstream.origin, refusal, &effects)
     }
 
     private func refuse(_ origin: Origin, _ refusal: UpstreamRefusal, _ effects: inout Effects) {
@@ -86,17 +94,18 @@ extension Dispatcher {
             return refuse(upstream, message.from, .expired, &effects)
         }
         effects.upstream.accepted += 1
+        traceUpstream(upstream, .accepted, detail: "now_or_never", &effects)
         let origin = upstream.origin
         effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
         answered(message.from, persistentID: [], isStored: false, &effects)
         hand(message, toSessionAt: at, of: entry, isStored: false, now, &effects)
     }
 
-    private func refuse(
+    private mutating func refuse(
         _ upstream: UpstreamSubmission, _ name: RegistrationName, _ refusal: UpstreamRefusal,
         _ effects: inout Effects
     ) {
-        refuse(upstream.origin, refusal, &effects)
+        refuse(upstream, refusal, &effects)
         answered(name, persistentID: [], isStored: false, &effects)
     }
 
@@ -118,6 +127,7 @@ extension Dispatcher {
         }
         if outcome.hasFailed || isDuplicate, let entry = senders[message.sender] { entry.stored -= 1 }
         guard !outcome.hasFailed else {
+            traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue, &effects)
             refuse(origin, .unavailable, &effects)
             return answered(message.from, persistentID: [], isStored: false, &effects)
         }
@@ -130,7 +140,9 @@ extension Dispatcher {
                 (origin.connection, .upstreamRefused(ticket: origin.ticket, .expired)))
             answered(message.from, persistentID: [], isStored: false, &effects)
         }
-        guard !isDuplicate else { return }
+        guard !isDuplicate else { return traceUpstream(message, .duplicate, &effects) }
+        traceUpstream(message, .stored, &effects)
+        traceUpstream(message, .accepted, &effects)
         effects.upstream.accepted += 1
         effects.upstream.stored += 1
         route(message, now, &effects)

@@ -104,6 +104,9 @@ package enum SessionCommand: Sendable {
     /// Answer an operator's request to forget; the counts of what went.
     case forgotten(ticket: UInt32, registrations: Int, messages: Int)
 
+    /// A step of a message of the device that is watched.
+    indirect case traced(ticket: UInt32, TraceNote)
+
     // All.
     /// Say goodbye in the protocol's own way, then close.
     case close(CloseReason)
@@ -123,6 +126,8 @@ package struct Effects: Sendable {
     package var downstream = MilestoneCounts()
     /// The same for upstream messages.
     package var upstream = MilestoneCounts()
+    /// Devices that were forgotten because they had not been seen for too long.
+    package var expiredDevices = 0
 
     /// Nothing to do.
     package init() {}
@@ -135,6 +140,7 @@ package struct Effects: Sendable {
         loads.removeAll(keepingCapacity: true)
         downstream = MilestoneCounts()
         upstream = MilestoneCounts()
+        expiredDevices = 0
     }
 }
 

@@ -203,8 +203,16 @@ package enum Event: Sendable {
     case unregisterToken(RegistrationName, Origin)
     /// An operator forgets a device: registrations and messages go, its connection is closed.
     case forgetDevice(DeviceID, Origin)
+    /// The store has not seen a device for so long that it may be gone: its registrations expire if that is so.
+    case unseen(DeviceID)
     /// A message or upstream message is over its time.
     case expired(ExpiredEntry)
+
+    // To every partition, in the name of an operator.
+    /// Somebody watches a device: `traced` tells each step of its messages from now on.
+    case trace(DeviceID, Origin)
+    /// Somebody watches no more.
+    case untrace(Origin)
 
     // From the store, to the partition that asked.
     case committed(CommitOutcome)
@@ -232,7 +240,7 @@ package enum Event: Sendable {
         case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),
             .deviceCongested(_, let device),
             .deviceClosed(_, let device), .receiptStored(let device, _), .receiptRefused(let device, _),
-            .forgetDevice(let device, _):
+            .forgetDevice(let device, _), .unseen(let device):
             .device(device)
         case .upstreamAnswered(let name, _, _): .device(name.device)
         case .upstreamReceived(let upstream): .device(upstream.device)
@@ -242,7 +250,7 @@ package enum Event: Sendable {
         case .unregisterToken(let name, _): .device(name.device)
         case .expired(.message(let device, _, _)): .device(device)
         case .expired(.upstream(let sender, _, _)): .sender(sender)
-        case .committed, .loaded, .senders, .tick: nil
+        case .committed, .loaded, .senders, .tick, .trace, .untrace: nil
         }
     }
 }

@@ -86,6 +86,9 @@ package enum Load: Sendable, Equatable {
     case upstream(SenderID, after: Sequence, limit: Int)
     /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int)
+    /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time (milliseconds
+    /// since 1970); so many records are looked at, and so many devices named, at most.
+    case unseen(before: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int)
 }
 
 /// A message in a mailbox, without its body.
@@ -167,6 +170,8 @@ package enum Loaded: Sendable {
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
     /// To `.expired`.
     case expired([ExpiredEntry])
+    /// To `.unseen`; `next` is where the search goes on, nil where no device follows.
+    case unseen([DeviceID], next: DeviceID?)
     /// The store could not answer.
     case failed(Load)
 }

@@ -128,26 +128,53 @@ struct Loading: ~Copyable {
     /// Devices after one.
     mutating func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         var records: [DeviceRecord] = []
-        guard after?.number != .max else { return [] }
-        let rows = snapshot.cursor(.registry, from: after.map { Key($0.number + 1) })
-        while rows.isValid, records.count < limit {
+        guard limit > 0, after?.number != .max else { return [] }
+        try forEachDevice(from: DeviceID(after.map { $0.number + 1 } ?? 0)) { _, record in
+            if let record { records.append(record) }
+            return records.count < limit
+        }
+        return records
+    }
+
+    /// Devices last seen before a time, and where the search goes on.
+    mutating func unseen(
+        before time: UnixMilliseconds, from start: DeviceID, examine: Int, limit: Int
+    ) throws(StoreError) -> Loaded {
+        var found: [DeviceID] = []
+        var examined = 0
+        var next: DeviceID?
+        try forEachDevice(from: start) { device, record in
+            guard examined < examine, found.count < limit else {
+                next = device
+                return false
+            }
+            examined += 1
+            if let record, record.seenAt < time { found.append(device) }
+            return true
+        }
+        return .unseen(found, next: next)
+    }
+
+    /// Visits devices in order of their ids until told to stop; the record is nil where it cannot be read.
+    private mutating func forEachDevice(
+        from start: DeviceID, _ visit: (DeviceID, DeviceRecord?) -> Bool
+    ) throws(StoreError) {
+        let rows = snapshot.cursor(.registry, from: Key(start.number))
+        while rows.isValid {
             guard rows.key.byteCount >= 8 else {
                 rows.next()
                 continue
             }
             let device = DeviceID(rows.key.bigEndian(at: 0))
             if case .device = RegistryRow(rows.key) {
-                if let record = try? RegistryRecord.device(rows.value, device) {
-                    records.append(record)
-                } else {
-                    unreadable += 1
-                }
+                let record = try? RegistryRecord.device(rows.value, device)
+                if record == nil { unreadable += 1 }
+                guard visit(device, record) else { break }
             }
             guard let next = Key.after(device.number) else { break }
             rows.seek(next)
         }
         try rows.finish()
-        return records
     }
 }
 

@@ -99,6 +99,8 @@ package final class RocksStore: Store {
                 return try loading.messages(device, after: after, limit: limit)
             case .upstream(let sender, let after, let limit):
                 return try loading.upstream(sender, after: after, limit: limit)
+            case .unseen(let time, let start, let examine, let limit):
+                return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
             case .expired: return .expired([])
             }
         }

@@ -71,8 +71,8 @@ final class Daemon: Sendable {
     func apply(_ configuration: Configuration) {
         let sessions = SessionSettings(configuration, seal: seal, scramSecret: scramSecret)
         settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
-        let window = configuration.pendingWindow
-        for mailbox in mailboxes { mailbox.post { $0.setPendingWindow(window) } }
+        let (window, expiry) = (configuration.pendingWindow, configuration.deviceExpirySeconds)
+        for mailbox in mailboxes { mailbox.post { $0.set(pendingWindow: window, deviceExpiry: expiry) } }
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }

@@ -170,6 +170,7 @@ struct Startup: ~Copyable {
         settings.sequenceFloor = sequenceFloor
         settings.pendingWindow = configuration.pendingWindow
         settings.rates = configuration.rates
+        settings.deviceExpirySeconds = configuration.deviceExpirySeconds
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let failedLogins = FailedLogins()
         return reactors.enumerated().map { index, reactor in

@@ -96,7 +96,23 @@ package struct MemoryState: Sendable {
             return .upstream(sender, page, isLast: isLast)
         case .expired(let time, let limit):
             return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
+        case .unseen(let time, let start, let examine, let limit):
+            return unseen(before: time, from: start, examine: examine, limit: limit)
         }
+    }
+
+    private func unseen(
+        before time: UnixMilliseconds, from start: DeviceID, examine: Int, limit: Int
+    ) -> Loaded {
+        let after = start.number == 0 ? nil : DeviceID(start.number - 1)
+        var found: [DeviceID] = []
+        var examined = 0
+        for record in devices(after: after, limit: examine + 1) {
+            guard examined < examine, found.count < limit else { return .unseen(found, next: record.device) }
+            examined += 1
+            if record.seenAt < time { found.append(record.device) }
+        }
+        return .unseen(found, next: nil)
     }
 
     /// All senders, by their id.

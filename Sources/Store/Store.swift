@@ -60,6 +60,8 @@ package struct StoreAudit: Sendable, Equatable {
 /// - Mutations of one batch take effect in order; a batch is all or nothing.
 /// - When `commit` returns, every batch marked durable is on disk, and loads that begin afterwards see all of them.
 /// - Messages are counted by milestone together with the change itself (see `Mutation`), so that `audit` can check the law.
+/// - A search for unseen devices that goes on from each answer's `next` meets every device that is there all the while, once;
+///   a record that cannot be read is passed over.
 /// - A load never returns a message that was removed by a batch whose commit had returned.
 package protocol Store: AnyObject, Sendable {
     /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.

@@ -9,7 +9,9 @@ enum CommandArguments {
         var members: [JSONValue.Member] = []
         switch invocation.command.name {
         case "send": return try message(invocation)
-        case "devices show", "devices forget":
+        case "devices show", "devices trace":
+            members.append(.init("device", .string(invocation.arguments[0])))
+        case "devices forget":
             members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
         case "senders rotate-key", "senders remove":
             members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
@@ -23,6 +25,12 @@ enum CommandArguments {
             members.append(.init("session", .string(session)))
         }
         if let sender = invocation.text("--sender") { members.append(.init("sender_id", .string(sender))) }
+        if let device = invocation.text("--after") { members.append(.init("after", .string(device))) }
+        if invocation.command.options.contains(where: { $0.name == "--seconds" }),
+            let seconds = invocation.integer("--seconds")
+        {
+            members.append(.init("seconds", .integer(seconds)))
+        }
         if let limit = invocation.integer("--limit") { members.append(.init("limit", .integer(limit))) }
         if let label = invocation.text("--label") { members.append(.init("label", .string(label))) }
         if let sender = invocation.text("--sender-id") { members.append(.init("sender_id", .string(sender))) }

@@ -28,7 +28,8 @@ enum Report {
                     ("SINCE", "since"),
                 ],
                 none: "Nobody is logged in.")
-        case "devices show": return device(result)
+        case "devices show": return DeviceReport.text(result)
+        case "devices trace": return TraceReport.summary(result)
         case "senders add", "senders rotate-key": return key(result)
         case "senders remove": return "Sender \(cell(result, "sender_id")) is removed.\n"
         case "devices forget":
@@ -50,6 +51,9 @@ enum Report {
         let rows = result[name]?.elements ?? []
         guard !rows.isEmpty else { return none + "\n" }
         var text = TextTable.text(columns.map(\.title), rows.map { row in columns.map { cell(row, $0.key) } })
+        if let last = result["next_after"] {
+            text += "… and more: --limit N shows more, --after \(plain(last)) goes on.\n"
+        }
         if let leftOut = result["left_out"]?.integer, leftOut > 0 {
             text += "… and \(leftOut) more: --limit N shows more.\n"
         }
@@ -96,24 +100,5 @@ enum Report {
         let findings = result["findings"]?.elements ?? []
         guard !findings.isEmpty else { return "The configuration is good.\n" }
         return findings.map { plain($0) + "\n" }.joined()
-    }
-
-    private static func device(_ result: JSONValue) -> String {
-        var text = "device   \(cell(result, "device"))\n"
-        text += "online   \(cell(result, "online"))\n"
-        text += "created  \(cell(result, "created_at"))\nseen     \(cell(result, "seen_at"))\n"
-        let registrations = result["registrations"]?.elements ?? []
-        text += "\n\(registrations.count) registrations\n"
-        for row in registrations {
-            text += "  \(cell(row, "category")) with \(cell(row, "sender_id")), \(cell(row, "created_at"))\n"
-            text += "    \(cell(row, "token"))\n"
-        }
-        let pending = result["pending"]?.elements ?? []
-        text += "\n\(pending.count) messages wait\n"
-        let columns = [
-            ("PERSISTENT_ID", "persistent_id"), ("REGISTRATION", "registration"), ("EXPIRES", "expires_at"),
-        ]
-        guard !pending.isEmpty else { return text }
-        return text + TextTable.text(columns.map(\.0), pending.map { row in columns.map { cell(row, $0.1) } })
     }
 }

@@ -41,7 +41,16 @@ enum Tool {
         let answer: ControlAnswer
         do throws(ControlError) {
             var client = try ControlClient(path: path)
-            answer = try client.run(invocation.command.name, arguments) { bar.show($0) }
+            answer = try client.run(
+                invocation.command.name, arguments, onProgress: { bar.show($0) },
+                onLine: { name, line in
+                    bar.finish()
+                    let isJSON = invocation.has("--json")
+                    Output.write(
+                        isJSON
+                            ? JSONValue.object([.init(name, line)]).compact + "\n"
+                            : TraceReport.text(name, line))
+                })
         } catch {
             bar.finish()
             throw Failure(error, path: path)

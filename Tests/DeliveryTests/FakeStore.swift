@@ -103,6 +103,15 @@ struct FakeStore {
             }
             found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
             return .expired(found.prefix(limit).map(\.2))
+        case .unseen(let time, let start, let examine, let limit):
+            var found: [DeviceID] = []
+            var left = examine
+            for record in records.values.sorted(by: { $0.device < $1.device }) where record.device >= start {
+                guard left > 0, found.count < limit else { return .unseen(found, next: record.device) }
+                left -= 1
+                if record.seenAt < time { found.append(record.device) }
+            }
+            return .unseen(found, next: nil)
         }
     }
 

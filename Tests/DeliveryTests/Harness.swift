@@ -26,6 +26,9 @@ final class Harness {
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     var durableBatches = 0
+    var expiredDevices = 0
+    /// Every question to the store.
+    var asked: [Load] = []
     /// Called for each command as it comes.
     var observe: ((ConnectionID, SessionCommand) -> Void)?
 
@@ -77,6 +80,8 @@ final class Harness {
             partition.batches.append(batch)
         }
         partition.loads += effects.loads
+        asked += effects.loads
+        expiredDevices += effects.expiredDevices
         down.add(effects.downstream)
         up.add(effects.upstream)
         for (connection, command) in effects.commands {

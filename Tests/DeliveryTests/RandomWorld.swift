@@ -62,7 +62,7 @@ final class RandomWorld {
         devices = (0..<4).map { number in
             let device = DeviceID(1 << 60 | UInt64(number) << 20)
             store.records[device] = DeviceRecord(
-                device: device, token: token, createdAt: 0, seenAt: 0, nextRegistration: 3)
+                device: device, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 3)
             let names = (1...2).map {
                 RegistrationName(device: device, number: RegistrationNumber(UInt64($0)))
             }

@@ -77,7 +77,7 @@ import Testing
         let bench = bench { $0.deviceShort = Rate(1, perSeconds: 60) }
         let other = RegistrationName(device: DeviceID(1 << 60 | 6), number: RegistrationNumber(1))
         bench.store.records[other.device] = DeviceRecord(
-            device: other.device, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+            device: other.device, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 2)
         bench.store.registrations[other] = Registration(
             name: other, category: bytes("app"), subtype: [], senderText: bytes("100"),
             sender: Harness.sender, createdAt: 0)

@@ -105,12 +105,28 @@ extension SessionCommand {
         case .registrationRefused(let ticket, let refusal): "\(refusal.rawValue) \(ticket)"
         case .forgotten(let ticket, let registrations, let messages):
             "forgotten \(ticket) \(registrations) \(messages)"
+        case .traced(let ticket, let note):
+            "traced \(ticket) \(note.direction.rawValue) \(note.step.rawValue) \(String(decoding: note.messageID, as: UTF8.self))"
+                + (note.detail.isEmpty ? "" : " \(note.detail)")
         case .close(let reason): "close \(reason.rawValue)"
         }
     }
 
     var delivery: DeviceDelivery? { if case .deliver(let delivery) = self { delivery } else { nil } }
     var upstream: StoredUpstream? { if case .deliverUpstream(let message) = self { message } else { nil } }
+}
+
+extension Load {
+    /// Its name.
+    var word: String {
+        switch self {
+        case .device: "device"
+        case .messages: "messages"
+        case .upstream: "upstream"
+        case .expired: "expired"
+        case .unseen: "unseen"
+        }
+    }
 }
 
 extension [SessionCommand] {

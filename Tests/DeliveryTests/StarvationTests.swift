@@ -16,7 +16,7 @@ import Testing
         for device in devices {
             let name = RegistrationName(device: device, number: RegistrationNumber(1))
             bench.store.records[device] = DeviceRecord(
-                device: device, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+                device: device, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 2)
             bench.store.registrations[name] = Registration(
                 name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
                 sender: Harness.sender, createdAt: 0)

@@ -215,7 +215,7 @@ import Testing
     private func addDevice(_ bench: Harness) -> DeviceID {
         let other = DeviceID(1 << 60 | 77)
         bench.store.records[other] = DeviceRecord(
-            device: other, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+            device: other, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 2)
         let name = RegistrationName(device: other, number: RegistrationNumber(1))
         bench.store.registrations[name] = Registration(
             name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),

@@ -45,7 +45,7 @@ import Testing
     func completion() {
         #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders"])
         #expect(Self.offered("ccsctl senders ") == ["add", "list", "rotate-key", "remove"])
-        #expect(Self.offered("ccsctl --socket x devices ") == ["list", "show", "forget"])
+        #expect(Self.offered("ccsctl --socket x devices ") == ["list", "show", "trace", "forget"])
         #expect(Self.offered("ccsctl senders add --key") == ["--key-file", "--key-stdin"])
         #expect(Self.offered("ccsctl man ccs-") == ["ccs-device", "ccs-bench"])
         #expect(Self.offered("ccsctl send --priority ") == ["normal", "high"])

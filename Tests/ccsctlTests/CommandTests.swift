@@ -17,7 +17,11 @@ import Wire
     func arguments() throws {
         #expect(try Self.object(["status"]) == [:])
         #expect(try Self.object(["devices", "show", "42"]) == ["device": "42"])
+        #expect(try Self.object(["devices", "show", "fa:APA91b"]) == ["device": "fa:APA91b"])
+        #expect(
+            try Self.object(["devices", "trace", "42", "--seconds", "9"]) == ["device": "42", "seconds": 9])
         #expect(try Self.object(["devices", "list", "--limit", "7"]) == ["limit": 7])
+        #expect(try Self.object(["devices", "list", "--after", "42"]) == ["after": "42"])
         #expect(
             try Self.object(["senders", "add", "--label", "a b", "--sender-id=5"]) == [
                 "label": "a b", "sender_id": "5",
@@ -40,7 +44,7 @@ import Wire
     @Test("arguments that cannot be right are refused before anybody is asked")
     func mistakes() {
         for words in [
-            ["devices", "show", "x"],
+            ["devices", "forget", "x"],
             ["senders", "remove", "99999999999999999999"],
             ["send", "5", "tok", "novalue"], ["send", "5", "tok", "a=1", "a=2"], ["send", "5", "tok", "=x"],
             ["senders", "add", "--key-stdin", "--key-file", "/dev/null"],
@@ -90,7 +94,8 @@ import Wire
         let asked = Set([
             "status", "check", "reload", "drain", "audit", "sessions list", "send", "senders add",
             "senders list",
-            "senders rotate-key", "senders remove", "devices list", "devices show", "devices forget",
+            "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
+            "devices forget",
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))

@@ -35,6 +35,24 @@ import Wire
         #expect(daemon.asked() == "{\"command\":\"status\",\"arguments\":{}}\n")
     }
 
+    @Test("what a long command says is heard line by line, before its answer")
+    func lines() throws {
+        let daemon = try FakeDaemon()
+        var client = try ControlClient(path: daemon.path)
+        daemon.answer(
+            """
+            {"tracing":{"device":"7"}}
+            {"progress":{"done":1,"total":3,"what":"seconds traced"}}
+            {"trace":{"step":"sent"}}
+            {"ok":true,"result":{"lines":1}}
+
+            """)
+        var heard: [String] = []
+        let answer = try client.run("devices trace", onLine: { heard.append($0 + $1.compact) })
+        #expect(answer == .done(["lines": 1]))
+        #expect(heard == ["tracing{\"device\":\"7\"}", "trace{\"step\":\"sent\"}"])
+    }
+
     @Test("answers that are none are errors, never hangs or traps")
     func badAnswers() throws {
         let cases: [(String, ControlError)] = [

@@ -50,9 +50,14 @@ import Wire
 
                 """)
         #expect(Report.text(of: ["senders": []], for: "senders list").contains("ccsctl senders add"))
-        let devices: JSONValue = ["devices": [["device": "1"]], "left_out": 9]
+        let sessions: JSONValue = ["sessions": [["id": "1"]], "left_out": 9]
         #expect(
-            Report.text(of: devices, for: "devices list").hasSuffix("… and 9 more: --limit N shows more.\n"))
+            Report.text(of: sessions, for: "sessions list").hasSuffix("… and 9 more: --limit N shows more.\n")
+        )
+        let devices: JSONValue = ["devices": [["device": "1"]], "next_after": "1"]
+        #expect(
+            Report.text(of: devices, for: "devices list").hasSuffix(
+                "… and more: --limit N shows more, --after 1 goes on.\n"))
     }
 
     @Test("every command of the table has a text for any answer, however strange")
@@ -72,6 +77,60 @@ import Wire
         let answer: JSONValue = ["senders": [["sender_id": "1", "label": "a\u{1B}[2J\n\u{202E}b"]]]
         let text = Report.text(of: answer, for: "senders list")
         #expect(text.contains("a?[2J??b") && !text.contains("\u{1B}"))
+    }
+
+    @Test("a device is shown with its contact, its connection, its registrations and what waits")
+    func device() throws {
+        let shown = try JSONValue(
+            parsing: """
+                {"device":"12","created_at":"c","seen_at":"s","expires_at":"e","online":false,"connection":null,
+                "registrations":[{"number":1,"token":"tok","category":"com.a","subtype":"","sender_id":"5","kind":"app",
+                "waiting":3,"created_at":"t"}],"mailbox":{"messages":3,"with_collapse_key":1,"deleted_markers":0,
+                "receipts_owed":2},"pending":[{"persistent_id":"0:1%2","registration":1,"expires_at":"x"}]}
+                """)
+        #expect(
+            Report.text(of: shown, for: "devices show") == """
+                device      12
+                created     c
+                last seen   s, expires e
+                connection  none
+                waiting     3 messages, 1 of them with a collapse key; 2 owe a receipt
+
+                NO  APP    SUBTYPE  SENDER  KIND  WAITING  CREATED
+                 1  com.a  -             5  app         3  t
+
+                token of 1  tok
+
+                PERSISTENT_ID  REGISTRATION  EXPIRES
+                0:1%2                     1  x
+                … and 2 more.
+
+                """)
+        var online = shown.members ?? []
+        online.removeAll { $0.key == "connection" || $0.key == "expires_at" }
+        online.append(.init("connection", ["id": "0-1-2", "peer": "[::1]:9", "since": "t"]))
+        #expect(
+            Report.text(of: .object(online), for: "devices show").contains(
+                "last seen   s\nconnection  0-1-2 from [::1]:9 since t\n"))
+    }
+
+    @Test("the lines of a trace stand in columns, and say at the end what was left out")
+    func trace() {
+        let line: JSONValue = [
+            "time": "2026-11-20T12:03:04.123Z", "direction": "downstream", "step": "refused",
+            "message_id": "m\u{1B}1", "sender_id": "5", "registration": 2, "detail": "sender_mismatch",
+        ]
+        #expect(
+            TraceReport.text("trace", line)
+                == "12:03:04.123  down  refused      m?1  sender 5  registration 2  sender_mismatch\n")
+        #expect(
+            TraceReport.text("trace", ["time": "", "direction": "connection", "step": "connected"])
+                == "        connected\n")
+        #expect(TraceReport.text("tracing", ["device": "7"]) == "Tracing device 7; Ctrl-C ends it.\n")
+        #expect(Report.text(of: ["lines": 3, "left_out": 0], for: "devices trace") == "3 steps.\n")
+        #expect(
+            Report.text(of: ["lines": 3, "left_out": 2], for: "devices trace")
+                == "3 steps; 2 more were left out: this terminal was too slow.\n")
     }
 
     @Test("answers that say no end with another code")

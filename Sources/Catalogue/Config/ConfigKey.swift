@@ -23,6 +23,7 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case drainGraceSeconds = "drain_grace_seconds"
     case drainSpreadSeconds = "drain_spread_seconds"
     case shutdownSeconds = "shutdown_seconds"
+    case deviceExpirySeconds = "device_expiry_seconds"
     case deviceMessagesPerMinute = "device_messages_per_minute"
     case deviceMessagesPerHour = "device_messages_per_hour"
     case senderMessagesPerMinute = "sender_messages_per_minute"

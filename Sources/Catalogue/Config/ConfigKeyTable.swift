@@ -97,6 +97,12 @@ extension ConfigKey {
             unit: "seconds", help: "Silence after which a device is pinged.",
             reason: "Each ping wakes a radio: shorter finds dead links sooner and costs battery.",
             isReloadable: true),
+        .deviceExpirySeconds: Entry(
+            type: .integer(0...1_000_000_000), preset: .integer(Limits.deviceExpirySeconds), unit: "seconds",
+            help: "Time without contact after which a device and its tokens expire; 0: never.",
+            reason:
+                "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires.",
+            isReloadable: true),
         .loginDeadlineSeconds: Entry(
             type: .integer(1...300), preset: .integer(Limits.loginDeadlineSeconds), unit: "seconds",
             help: "Time from the TLS handshake to a finished login.",

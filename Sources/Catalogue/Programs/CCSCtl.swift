@@ -1,3 +1,5 @@
+import Basics
+
 extension Program {
     /// The operator's tool.
     package static let ccsctl = Program(
@@ -110,13 +112,31 @@ extension Program {
             arguments: [Argument("SENDER_ID", "The sender.")]),
     ]
 
+    private static let target = Argument(
+        "DEVICE|TOKEN", "The Android id, in decimal, or a registration token.")
+
     private static let deviceCommands = [
         Command(
             "devices list", "List the devices.",
-            options: [Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100")]),
+            options: [
+                Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100"),
+                Option("--after", .integer(0...Int.max), "DEVICE", "Go on after this device."),
+            ]),
         Command(
-            "devices show", "Show the registrations and the waiting messages of a device.",
-            arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
+            "devices show", "Show a device: contact, connection, registrations and waiting messages.",
+            arguments: [target]),
+        Command(
+            "devices trace", "Tell each step of a device's messages as it happens, both ways.",
+            details: [
+                "With a token only messages of its registration are told. A step is accepted, stored, sent, acknowledged, delivered, replaced, expired, refused, discarded or removed; a message of the device begins with received. What a message says is never shown.",
+                "It ends after --seconds, or at Ctrl-C. Where nobody traces, nothing is gathered.",
+            ],
+            arguments: [target],
+            options: [
+                Option(
+                    "--seconds", .integer(1...Limits.traceSeconds), "N", "Stop after so long.", preset: "60")
+            ],
+            examples: [Example("For ten minutes", "ccsctl devices trace \"$TOKEN\" --seconds 600")]),
         Command(
             "devices forget", "Forget a device, its registrations and its waiting messages.",
             arguments: [Argument("DEVICE", "The Android id, in decimal.")]),

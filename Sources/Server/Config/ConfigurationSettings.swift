@@ -12,6 +12,8 @@ extension Configuration {
     package var keepaliveSeconds: Int { number(.keepaliveSeconds) }
     /// Seconds of silence after which a device is pinged.
     package var devicePingSeconds: Int { number(.devicePingSeconds) }
+    /// Seconds without contact after which a device is forgotten; 0: never.
+    package var deviceExpirySeconds: Int { number(.deviceExpirySeconds) }
     /// Seconds from the TLS handshake to a finished login.
     package var loginDeadlineSeconds: Int { number(.loginDeadlineSeconds) }
     /// Seconds between the draining notice and the first close.

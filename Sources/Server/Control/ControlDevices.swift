@@ -5,50 +5,85 @@ import Transport
 import Wire
 
 extension ControlServer {
+    /// A page of the devices, in the order of their ids: no counting, which would read all of them.
     func listDevices(_ request: Request) throws(Problem) -> JSONValue {
         let limit = try integer("limit", in: request, default: 100, range: 1...Limits.listedRows)
-        let (devices, total) = try reading { () throws(StoreError) in
-            let devices = try daemon.store.devices(after: nil, limit: limit + 1)
-            // Counting reads everything, so it is done only where something is left out.
-            return (devices, devices.count > limit ? try daemon.store.audit().devices : devices.count)
+        var after: DeviceID?
+        if let text = request.arguments["after"]?.text {
+            guard let number = UInt64(text) else {
+                throw Problem(text: "after is the decimal number of a device")
+            }
+            after = DeviceID(number)
         }
-        return .object([
+        let start = after
+        let devices = try reading { () throws(StoreError) in
+            try daemon.store.devices(after: start, limit: limit + 1)
+        }
+        let page = devices.prefix(limit)
+        var members: [JSONValue.Member] = [
             .init(
                 "devices",
                 .array(
-                    devices.prefix(limit).map { record in
+                    page.map { record in
                         .object([
                             .init("device", .string(String(record.device.number))),
                             .init("created_at", .string(Timestamp.text(record.createdAt))),
                             .init("seen_at", .string(Timestamp.text(record.seenAt))),
                         ])
-                    })), .init("left_out", .integer(max(0, total - min(limit, devices.count)))),
-        ])
+                    }))
+        ]
+        if devices.count > limit, let last = page.last {
+            members.append(.init("next_after", .string(String(last.device.number))))
+        }
+        return .object(members)
     }
 
     func showDevice(_ request: Request) throws(Problem) -> JSONValue {
-        let device = try requiredDevice(request)
+        let (device, _) = try requiredTarget(request)
         let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
         guard case .device(let state) = loaded, let record = state.record else { throw unknown(device) }
         let name = String(device.number)
-        let isOnline = try ask { host in
-            host.allLinks.contains { $0.kind == .device && $0.isLoggedIn && $0.peerName == name }
-        }.contains(true)
-        return .object([
+        let connection = try ask { host in
+            host.allLinks.first { $0.kind == .device && $0.isLoggedIn && $0.peerName == name }?.summary
+        }.compactMap { $0 }.first
+        let expiry = daemon.configuration.deviceExpirySeconds
+        var members: [JSONValue.Member] = [
             .init("device", .string(name)), .init("created_at", .string(Timestamp.text(record.createdAt))),
-            .init("seen_at", .string(Timestamp.text(record.seenAt))), .init("online", .boolean(isOnline)),
-            .init("registrations", .array(state.registrations.map(row))),
-            .init("pending", .array(state.mailbox.map(row))),
-        ])
+            .init("seen_at", .string(Timestamp.text(record.seenAt))),
+        ]
+        if expiry > 0, connection == nil {
+            let end = record.seenAt + Int64(expiry) * 1_000
+            members.append(.init("expires_at", .string(Timestamp.text(end))))
+        }
+        members += [
+            .init("online", .boolean(connection != nil)), .init("connection", connection ?? .null),
+            .init("registrations", .array(state.registrations.map { row($0, state.mailbox) })),
+            .init("mailbox", counts(state.mailbox)),
+            .init("pending", .array(state.mailbox.prefix(Limits.shownMessages).map(row))),
+        ]
+        return .object(members)
     }
 
-    private func row(_ registration: Registration) -> JSONValue {
+    private func row(_ registration: Registration, _ mailbox: [MailboxEntry]) -> JSONValue {
         .object([
+            .init("number", .integer(Int(registration.name.number.number))),
             .init(
                 "token", .string(String(decoding: daemon.seal.token(for: registration.name), as: UTF8.self))),
             .init("category", .string(String(decoding: registration.category, as: UTF8.self))),
+            .init("subtype", .string(String(decoding: registration.subtype, as: UTF8.self))),
             .init("sender_id", .string(String(decoding: registration.senderText, as: UTF8.self))),
+            .init("kind", .string(registration.kind)),
+            .init("waiting", .integer(mailbox.count { $0.registration == registration.name.number })),
             .init("created_at", .string(Timestamp.text(registration.createdAt))),
+        ])
+    }
+
+    private func counts(_ mailbox: [MailboxEntry]) -> JSONValue {
+        .object([
+            .init("messages", .integer(mailbox.count { $0.kind == .message })),
+            .init("with_collapse_key", .integer(mailbox.count { $0.collapseKey != nil })),
+            .init("deleted_markers", .integer(mailbox.count { $0.kind != .message })),
+            .init("receipts_owed", .integer(mailbox.count { $0.receipt != nil })),
         ])
     }
 
@@ -69,7 +104,8 @@ extension ControlServer {
         ])
     }
 
-    private func requiredDevice(_ request: Request) throws(Problem) -> DeviceID {
+    /// The device that the request names by its number.
+    func requiredDevice(_ request: Request) throws(Problem) -> DeviceID {
         guard let text = request.arguments["device"]?.text, let number = UInt64(text), number > 0 else {
             throw Problem(
                 text: "device is the decimal number of a device",
@@ -78,7 +114,8 @@ extension ControlServer {
         return DeviceID(number)
     }
 
-    private func unknown(_ device: DeviceID) -> Problem {
+    /// What to say about a device that is not there.
+    func unknown(_ device: DeviceID) -> Problem {
         Problem(
             text: "there is no device \(device.number)", hint: "ccsctl devices list shows those there are")
     }
@@ -108,5 +145,13 @@ extension Link {
             .init(kind.isAppServer ? "sender_id" : "device", .string(peerName ?? "")),
             .init("since", .string(Timestamp.text(openedAt))),
         ])
+    }
+}
+
+extension Registration {
+    /// What may be sent to it: payloads that are encrypted here, those that the app server encrypts, or plain ones.
+    fileprivate var kind: String {
+        if web != nil { return "web" }
+        return sender.number == 0 ? "web_endpoint" : "app"
     }
 }

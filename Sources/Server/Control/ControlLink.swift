@@ -11,6 +11,7 @@ final class ControlLink: Link {
     private var input = ByteBuffer()
     private var isBusy = false
     private var latches: [UInt32: Latch<SessionCommand>] = [:]
+    private var trace: RunningTrace?
 
     init(connection: Connection, host: ReactorHost, control: ControlServer) {
         self.control = control
@@ -72,8 +73,28 @@ final class ControlLink: Link {
     /// Hands the core's answer to a ticket to whoever waits for it.
     func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
 
+    /// Tells the steps of a trace from now on.
+    func begin(_ trace: RunningTrace) { self.trace = trace }
+
+    /// Tells no more; what came of it.
+    func endTrace() -> RunningTrace? {
+        defer { trace = nil }
+        return trace
+    }
+
+    override func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {
+        trace?.isHeldUp = outboundIsCongested
+    }
+
+    override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        trace?.ended.fulfil(true)
+        super.connectionClosed(connection, reason: reason, now: now)
+    }
+
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
+        case .traced(let ticket, let note):
+            if let line = trace?.line(of: note, ticket: ticket, at: now.wall) { reply(line) }
         case .acknowledge(let ticket, _, _), .refuse(let ticket, _), .forgotten(let ticket, _, _),
             .registrationRefused(let ticket, _):
             latches.removeValue(forKey: ticket)?.fulfil(command)

@@ -13,6 +13,8 @@ final class ControlServer: Sendable {
         var connection: ConnectionID
         /// Tells how far a long command is.
         var progress: (_ done: Int, _ total: Int, _ what: String) -> Void
+        /// Says one line of many, before the answer.
+        var say: (_ name: String, _ line: JSONValue) -> Void
     }
 
     /// Why a command was not carried out.
@@ -23,7 +25,7 @@ final class ControlServer: Sendable {
 
     let daemon: Daemon
     let mailboxes: [ReactorMailbox]
-    private let nextTicket = Atomic<UInt32>(1)
+    private let tickets = Atomic<UInt32>(1)
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -41,6 +43,7 @@ final class ControlServer: Sendable {
             ("senders remove", removeSender),
             ("devices list", listDevices),
             ("devices show", showDevice),
+            ("devices trace", traceDevice),
             ("devices forget", forgetDevice),
             ("sessions list", listSessions),
             ("send", send),
@@ -78,10 +81,10 @@ final class ControlServer: Sendable {
             return .problem(
                 "there is no command '\(name)'", hint: "known: \(Self.names.joined(separator: ", "))")
         }
-        let full = Request(arguments: request["arguments"] ?? .object([]), connection: connection) {
-            done, total, what in
-            reply(ControlReply.progress(done: done, total: total, what: what))
-        }
+        let full = Request(
+            arguments: request["arguments"] ?? .object([]), connection: connection,
+            progress: { reply(ControlReply.progress(done: $0, total: $1, what: $2)) },
+            say: { reply(JSONValue.object([.init($0, $1)]).compact) })
         do {
             return .result(try command.run(self)(full))
         } catch {
@@ -107,7 +110,7 @@ final class ControlServer: Sendable {
 
     /// Gives an event to the core in the name of a control connection, and waits for the answer to its ticket.
     func submit(from connection: ConnectionID, _ event: (Origin) -> Event) throws(Problem) -> SessionCommand {
-        let origin = Origin(connection: connection, ticket: nextTicket.add(1, ordering: .relaxed).newValue)
+        let origin = origin(of: connection)
         let latch = Latch<SessionCommand>()
         let event = event(origin)
         mailboxes[Int(connection.reactor)].post { host in
@@ -120,6 +123,11 @@ final class ControlServer: Sendable {
                 hint: "ccsctl status shows whether the store is well")
         }
         return answer
+    }
+
+    /// A number of its own for a request of a connection.
+    func origin(of connection: ConnectionID) -> Origin {
+        Origin(connection: connection, ticket: tickets.add(1, ordering: .relaxed).newValue)
     }
 
     /// Turns a failure of the store into words for the operator.

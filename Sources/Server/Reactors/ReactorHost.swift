@@ -87,8 +87,11 @@ final class ReactorHost: ReactorDelegate {
         dispatcher.handle(event, now: now, effects: &effects)
     }
 
-    /// Changes how many messages an app server may have and not have answered.
-    func setPendingWindow(_ window: Int) { dispatcher.setPendingWindow(window) }
+    /// Changes how many messages an app server may have and not have answered, and after how many seconds a device expires.
+    func set(pendingWindow: Int, deviceExpiry: Int) {
+        dispatcher.setPendingWindow(pendingWindow)
+        dispatcher.setDeviceExpiry(deviceExpiry)
+    }
 
     // MARK: Turn
 
@@ -162,6 +165,7 @@ final class ReactorHost: ReactorDelegate {
         tally.add(downstream: effects.downstream, upstream: effects.upstream)
         effects.downstream = MilestoneCounts()
         effects.upstream = MilestoneCounts()
+        if effects.expiredDevices > 0 { noteExpiredDevices() }
         while !effects.commands.isEmpty || !effects.forwards.isEmpty {
             var round = Effects()
             swap(&round.commands, &effects.commands)
@@ -183,6 +187,12 @@ final class ReactorHost: ReactorDelegate {
             store.load(effects.loads, partition: index)
             effects.loads.removeAll(keepingCapacity: true)
         }
+    }
+
+    private func noteExpiredDevices() {
+        tally.expired(devices: effects.expiredDevices)
+        log.notice("devices_expired", ["devices": LogValue(effects.expiredDevices)])
+        effects.expiredDevices = 0
     }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {

@@ -65,6 +65,9 @@ struct ReactorTally {
     /// Upstream messages came that were known.
     func duplicates(_ count: Int) { shard.add(count, to: .upstreamDuplicates) }
 
+    /// Devices were forgotten since they had not been seen for too long.
+    func expired(devices: Int) { shard.add(devices, to: .devicesExpired) }
+
     /// Takes what a session counted.
     func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }

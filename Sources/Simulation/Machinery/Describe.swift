@@ -62,6 +62,8 @@ enum Describe {
         case .upstream(let sender, let page, let isLast):
             "upstream \(sender.number): \(page.map { text($0.messageID) + " " + short($0.sequence.number) }) last \(isLast)"
         case .expired(let entries): "expired \(entries.count)"
+        case .unseen(let devices, let next):
+            "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .failed(let load): "FAILED \(load)"
         }
     }

@@ -1,0 +1,69 @@
+import Basics
+
+/// The search of partition 0 for devices that have not been seen for too long.
+struct DeviceSweep {
+    /// Whether the store has been asked.
+    var isAsking = false
+    /// When it is asked again.
+    var next = Instant.distantPast
+    /// Where it goes on.
+    var from: DeviceID
+    /// Whether this round began with the first device there can be, and so meets all of them.
+    var isWholeRound = false
+
+    init(from: DeviceID) { self.from = from }
+}
+
+/// Devices that nobody hears of any more (mcs-device 3.8; http 11: a token without contact ends after 270 days).
+///
+/// The store is gone through page by page, in the order of the ids. A search that a restart breaks off goes on anywhere, and a
+/// device that could not be looked at, or came back meanwhile, is met again in the next round.
+extension Dispatcher {
+    mutating func tickDevices(_ now: Now, _ effects: inout Effects) {
+        guard partition == 0, settings.deviceExpirySeconds > 0, !deviceSweep.isAsking,
+            now.monotonic >= deviceSweep.next
+        else { return }
+        deviceSweep.isAsking = true
+        deviceSweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        effects.loads.append(
+            .unseen(
+                before: now.wall - expiryMilliseconds, from: deviceSweep.from,
+                examine: Limits.devicesPerSweep, limit: Limits.expiredDevicesPerSweep))
+    }
+
+    mutating func unseenLoaded(
+        _ found: [DeviceID], next: DeviceID?, _ now: Now, _ effects: inout Effects
+    ) {
+        deviceSweep.isAsking = false
+        for device in found { effects.forwards.append(.unseen(device)) }
+        if next == nil {
+            if deviceSweep.isWholeRound {
+                let rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, expiryMilliseconds / 8)
+                deviceSweep.next = now.monotonic.advanced(milliseconds: rest)
+            }
+            deviceSweep.isWholeRound = true
+        }
+        deviceSweep.from = next ?? DeviceID(0)
+    }
+
+    /// The store says that a device has been away for too long: it goes, unless that is no longer so.
+    mutating func deviceUnseen(_ device: DeviceID, _ now: Now, _ effects: inout Effects) {
+        guard let entry = ready(device, orWait: .unseen(device), &effects) else { return }
+        defer { devices.rest(entry) }
+        guard let record = entry.record, settings.deviceExpirySeconds > 0 else { return }
+        // One that stays connected for longer than the whole time is seen by that.
+        guard entry.link == nil else { return seen(entry, record, now, &effects) }
+        guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
+        _ = dissolve(entry, &effects)
+        effects.expiredDevices += 1
+    }
+
+    /// How long a device may be away.
+    private var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
+
+    /// How far the time at which a device was last seen may be behind, in milliseconds: a small part of the time it may be away.
+    func seenGranularity(atMost seconds: Int) -> Int64 {
+        let most = Int64(seconds) * 1_000
+        return settings.deviceExpirySeconds > 0 ? min(most, expiryMilliseconds / 8) : most
+    }
+}

@@ -1,0 +1,166 @@
+import Client
+import Foundation
+import Testing
+import Transport
+
+/// Devices that go, apps that go, and what an operator sees of both, on the real daemon.
+@Suite("Lifetime of devices", .serialized)
+struct DeviceLifetimeTests {
+    /// Sends one message with ccsctl; the error code, nil for an ACK.
+    private func send(_ daemon: RunningDaemon, to token: String) throws -> String? {
+        let tool = try Tool.run(
+            "ccsctl",
+            ["--socket", daemon.controlSocket, "--json", "send", try daemon.firstSender.id, token, "a=b"])
+        guard let answer = tool.object else { throw HarnessFailure("\(tool)") }
+        return answer["error"] as? String
+    }
+
+    @Test("a device away for too long expires with its messages, and its token says so, also after a restart")
+    func expires() throws {
+        let flags = ["--device-expiry-seconds", "2"]
+        let daemon = try RunningDaemon(flags: flags, reactors: 2)
+        let sender = try daemon.firstSender.id
+        let gone = try TestDevice(daemon, sender: sender)
+        let stays = try TestDevice(daemon, sender: sender)
+        gone.stop()
+        #expect(try send(daemon, to: gone.token) == nil)
+        try eventually("the device is gone", seconds: 60) {
+            try send(daemon, to: gone.token) == "DEVICE_UNREGISTERED"
+        }
+        #expect(try send(daemon, to: stays.token) == nil, "it is connected, for longer than two seconds")
+        let audit = try daemon.ctl("audit")
+        #expect(audit["holds"] as? Bool == true && audit["devices"] as? Int == 1)
+        #expect(((audit["downstream"] as? [String: Any])?["removed"] as? Int ?? 0) >= 1)
+        #expect(daemon.words.contains("event=devices_expired"))
+        stays.stop()
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        // Nobody comes back: the next process finds it by itself.
+        let next = try RunningDaemon(directory: daemon.directory, flags: flags, reactors: 2)
+        try eventually("no device is left", seconds: 60) {
+            try next.ctl("audit")["devices"] as? Int == 0
+        }
+    }
+
+    @Test("an app that was uninstalled is told of at the next send; canary: another app of the device is not")
+    func uninstalled() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender.id
+        let reactor = try Reactor(index: 0)
+        let endpoint = try Endpoint(
+            host: "127.0.0.1", port: UInt16(daemon.port("https")),
+            tls: TLSClientSettings(trust: .file(daemon.authority)))
+        let app = DeviceCalls.App(category: "com.example.gone", sender: sender)
+        let first = try DeviceEnrolment.run(nil, app, reactor: reactor, endpoint: endpoint)
+        let other = try DeviceEnrolment.run(
+            first.identity, DeviceCalls.App(category: "com.example.stays", sender: sender), reactor: reactor,
+            endpoint: endpoint)
+        #expect(try send(daemon, to: first.token) == nil)
+        // Of a removed package its name alone is told.
+        let client = HTTPClient(reactor: reactor, endpoint: endpoint)
+        let call = DeviceCalls.unregister(
+            DeviceCalls.App(category: "com.example.gone", sender: ""), first.identity)
+        #expect(try DeviceCalls.unregistered(try client.answer(to: call)) == "com.example.gone")
+        client.close()
+        #expect(try send(daemon, to: first.token) == "DEVICE_UNREGISTERED")
+        #expect(try send(daemon, to: other.token) == nil)
+        let audit = try daemon.ctl("audit")
+        #expect((audit["downstream"] as? [String: Any])?["removed"] as? Int == 1)
+        #expect(audit["holds"] as? Bool == true)
+    }
+
+    @Test("devices show and list say what there is; forget takes it away")
+    func shown() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender.id
+        let device = try TestDevice(daemon, sender: sender)
+        let online = try daemon.ctl("devices", "show", device.token)
+        let number = try #require(online["device"] as? String)
+        #expect(online["online"] as? Bool == true && online["expires_at"] == nil)
+        #expect((online["connection"] as? [String: Any])?["peer"] as? String != nil)
+        device.stop()
+        for text in ["one", "two"] { _ = try daemon.ctl("send", sender, device.token, "text=\(text)") }
+        let away = try daemon.ctl("devices", "show", number)
+        let row = (away["registrations"] as? [[String: Any]])?.first
+        #expect(row?["category"] as? String == "com.example.app" && row?["kind"] as? String == "app")
+        #expect(row?["sender_id"] as? String == sender && row?["waiting"] as? Int == 2)
+        #expect((away["mailbox"] as? [String: Any])?["messages"] as? Int == 2)
+        #expect(away["online"] as? Bool == false && away["expires_at"] is String)
+        let others = try (0..<2).map { _ in try TestDevice(daemon, sender: sender) }
+        let first = try daemon.ctl("devices", "list", "--limit", "2")
+        let last = try #require(first["next_after"] as? String)
+        let rest = try daemon.ctl("devices", "list", "--limit", "2", "--after", last)
+        let listed = [first, rest].flatMap { $0["devices"] as? [[String: Any]] ?? [] }
+        #expect(listed.count == 3 && rest["next_after"] == nil && others.count == 2)
+        let forgotten = try daemon.ctl("devices", "forget", number)
+        #expect(forgotten["messages"] as? Int == 2 && forgotten["registrations"] as? Int == 1)
+        #expect(try send(daemon, to: device.token) == "DEVICE_UNREGISTERED")
+        let unknown = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "devices", "show", number])
+        #expect(unknown.code == 1 && unknown.errors.contains("there is no device"))
+    }
+
+    @Test("a trace tells each step both ways as it happens, never what a message says, and ends by itself")
+    func trace() throws {
+        let daemon = try RunningDaemon(reactors: 2)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.stop()
+        let process = ChildProcess()
+        let output = Pipe()
+        process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+        process.arguments = [
+            "--socket", daemon.controlSocket, "--json", "devices", "trace", device.token, "--seconds", "6",
+        ]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let lines = Lines(output.fileHandleForReading)
+        #expect(lines.next(seconds: 20)?.contains("tracing") == true)
+        _ = try daemon.ctl("send", sender.id, device.token, "text=hush-hush")
+        try device.start(daemon)
+        try device.expectMessage { $0["text"] == "hush-hush" }
+        try device.sendUpstream(["text": "hush-hush"])
+        device.stop()
+        let told = lines.rest(seconds: 30)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let steps = told.compactMap { line -> String? in
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            guard let row = object?["trace"] as? [String: Any], let step = row["step"] as? String,
+                let direction = row["direction"] as? String
+            else { return nil }
+            return "\(direction) \(step)"
+        }
+        #expect(
+            steps == [
+                "downstream stored", "downstream accepted", "connection connected", "downstream sent",
+                "downstream acknowledged", "downstream delivered", "upstream received", "upstream stored",
+                "upstream accepted", "connection disconnected",
+            ], "\(told)")
+        #expect(told.last?.contains("\"lines\":10") == true)
+        for secret in ["hush-hush", sender.key, device.token] {
+            #expect(!told.contains { $0.contains(secret) })
+        }
+    }
+
+    @Test("a reader that goes away ends its trace")
+    func abandoned() throws {
+        let daemon = try RunningDaemon()
+        let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
+        let process = ChildProcess()
+        let output = Pipe()
+        process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+        process.arguments = [
+            "--socket", daemon.controlSocket, "--json", "devices", "trace", device.token, "--seconds", "3600",
+        ]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        #expect(Lines(output.fileHandleForReading).next(seconds: 20)?.contains("tracing") == true)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait(seconds: 20) == 0, "no thread waits for the hour")
+    }
+}

@@ -1,0 +1,227 @@
+import Basics
+import Delivery
+import Testing
+
+/// Devices that nobody hears of any more, and apps that are gone (mcs-device 3.8, 5.3; http 11).
+@Suite struct LifetimeTests {
+    private static let day: Int64 = 86_400_000
+
+    private func settings(days: Int) -> DeliverySettings {
+        var settings = DeliverySettings()
+        settings.deviceExpirySeconds = days * 86_400
+        return settings
+    }
+
+    /// A device with a registration and two messages that wait, in a world where devices expire.
+    private func bench(days: Int = 10, partitions: Int = 1) -> Harness {
+        let bench = Harness.withDevice(partitions: partitions, settings: settings(days: days))
+        bench.submit(1, lifetime: 2_419_200)
+        bench.submit(2, lifetime: 2_419_200)
+        bench.settle()
+        _ = bench.take(appServer)
+        return bench
+    }
+
+    /// Lets the search go round: twice, since the first round begins anywhere.
+    private func sweep(_ bench: Harness, turns: Int = 4) {
+        for _ in 0..<turns {
+            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.post(.tick)
+            bench.settle()
+        }
+    }
+
+    private func answer(_ bench: Harness, _ ticket: UInt32) -> String? {
+        bench.submit(ticket)
+        bench.settle()
+        return bench.take(appServer).words.first
+    }
+
+    @Test("A device away for too long goes with all it had, and its token is not registered any more")
+    func expires() {
+        let bench = bench()
+        bench.advance(milliseconds: 10 * Self.day - 60_000)
+        sweep(bench)
+        #expect(bench.store.records[device] != nil, "on its last day it stays")
+        bench.advance(milliseconds: Int64(Limits.deviceSweepRestSeconds) * 1_000)
+        sweep(bench)
+        #expect(bench.store.records.isEmpty && bench.store.registrations.isEmpty)
+        #expect(bench.store.downPending == 0 && bench.store.down.removed == 2 && bench.store.holds)
+        #expect(bench.down.removed == 2 && bench.expiredDevices == 1)
+        #expect(answer(bench, 3) == "nack 3 not_registered")
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words == ["login refused wrong_credentials"])
+        sweep(bench, turns: 50)
+        #expect(bench.expiredDevices == 1)
+    }
+
+    @Test("It is found whichever partition owns it, and after a restart that lost the removal")
+    func restarts() {
+        let bench = bench(partitions: 3)
+        bench.advance(milliseconds: 11 * Self.day)
+        sweep(bench)
+        #expect(bench.store.records.isEmpty)
+        bench.crash(seed: 99)
+        #expect(bench.store.records.count == 1, "nobody waited for it to be on disk")
+        sweep(bench)
+        #expect(bench.store.records.isEmpty && bench.store.holds)
+    }
+
+    @Test("Login, check-in, registration and the end of a long connection count as contact")
+    func contact() {
+        let moves: [(String, (Harness) -> Void)] = [
+            ("login", { $0.login() }),
+            (
+                "check-in",
+                {
+                    $0.post(
+                        .checkIn(
+                            CheckIn(
+                                origin: Origin(connection: web, ticket: 1), claimed: (device, token),
+                                freshDevice: DeviceID(5), freshToken: 1, freshDigest: token,
+                                refusesWrongToken: true)))
+                }
+            ),
+            (
+                "registration",
+                {
+                    $0.post(
+                        .register(
+                            RegistrationRequest(
+                                origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                                category: bytes("app"), subtype: [], senderText: bytes("100"))))
+                }
+            ),
+        ]
+        for (name, move) in moves {
+            let bench = bench()
+            bench.advance(milliseconds: 9 * Self.day)
+            move(bench)
+            bench.settle()
+            bench.post(.deviceClosed(phone, device))
+            bench.settle()
+            bench.advance(milliseconds: 9 * Self.day)
+            sweep(bench)
+            #expect(bench.store.records[device] != nil, "\(name)")
+            bench.advance(milliseconds: 2 * Self.day)
+            sweep(bench)
+            #expect(bench.store.records.isEmpty, "\(name)")
+        }
+    }
+
+    @Test("A connected device never expires, and its time runs from the end of the connection")
+    func connected() {
+        let bench = bench()
+        bench.login()
+        bench.settle()
+        for _ in 0..<5 {
+            bench.advance(milliseconds: 9 * Self.day)
+            sweep(bench)
+        }
+        #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
+        bench.advance(milliseconds: 9 * Self.day)
+        bench.post(.deviceClosed(phone, device))
+        bench.settle()
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall)
+        bench.advance(milliseconds: 9 * Self.day)
+        sweep(bench)
+        #expect(bench.store.records[device] != nil)
+    }
+
+    @Test("One that came back after the store had named it stays")
+    func race() {
+        let bench = bench()
+        bench.advance(milliseconds: 11 * Self.day)
+        bench.login()
+        bench.settle()
+        bench.post(.deviceClosed(phone, device))
+        bench.post(.unseen(device))
+        bench.settle()
+        #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
+    }
+
+    @Test("Zero is for ever, and a reload changes it")
+    func never() {
+        let bench = bench(days: 0)
+        bench.advance(milliseconds: 10_000 * Self.day)
+        sweep(bench)
+        #expect(bench.store.records[device] != nil)
+        #expect(bench.unseenAsked == 0, "nothing is asked for nothing")
+        bench.partitions[0].core.setDeviceExpiry(86_400)
+        sweep(bench)
+        #expect(bench.store.records.isEmpty)
+    }
+
+    @Test("A search looks at so many and takes so many, one question at a time, and rests after a round")
+    func bounded() {
+        let bench = bench()
+        for number in 0..<3 * UInt64(Limits.devicesPerSweep) {
+            let other = DeviceID(1 << 40 + number)
+            bench.store.records[other] = DeviceRecord(
+                device: other, token: token, createdAt: 0, seenAt: bench.now.wall, nextRegistration: 1)
+        }
+        bench.advance(milliseconds: 11 * Self.day)
+        bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        for _ in 0..<3 {
+            bench.post(.tick)
+            bench.runTurns()
+        }
+        #expect(bench.unseenAsked == 1)
+        bench.settle()
+        sweep(bench)
+        #expect((1...4 * Limits.expiredDevicesPerSweep + 1).contains(bench.expiredDevices))
+        sweep(bench, turns: 4 * Limits.devicesPerSweep / Limits.expiredDevicesPerSweep)
+        #expect(bench.store.records.isEmpty)
+        // The round is over; the next one is an hour away.
+        let asked = bench.unseenAsked
+        sweep(bench, turns: 60)
+        #expect(bench.unseenAsked <= asked + 2)
+    }
+
+    @Test("A store that cannot answer is asked again")
+    func failingStore() {
+        let bench = bench()
+        bench.advance(milliseconds: 11 * Self.day)
+        bench.post(.tick)
+        bench.runTurns()
+        while !bench.partitions[0].loads.isEmpty { bench.read(bench.partitions[0], failing: true) }
+        while !bench.partitions[0].answers.isEmpty { bench.tellAnswer(bench.partitions[0]) }
+        bench.settle()
+        #expect(bench.expiredDevices == 0)
+        sweep(bench)
+        #expect(bench.expiredDevices == 1)
+    }
+
+    @Test("An app that is uninstalled loses every token on the device; its messages go, other apps stay")
+    func uninstalled() {
+        let bench = bench()
+        for (ticket, category, subtype) in [(1, "app", "sub"), (2, "other", "")] as [(UInt32, String, String)]
+        {
+            bench.post(
+                .register(
+                    RegistrationRequest(
+                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        category: bytes(category), subtype: bytes(subtype), senderText: bytes("100"))))
+        }
+        bench.settle()
+        // What is said of a removed package names the app alone: no sender, no subtype.
+        bench.post(
+            .unregister(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 3), device: device, token: token,
+                    category: bytes("app"), subtype: [], senderText: [])))
+        bench.settle()
+        #expect(bench.take(web).words.last == "unregistered 3")
+        #expect(bench.store.registrations.values.map(\.category) == [bytes("other")])
+        #expect(bench.store.down.removed == 2 && bench.store.holds)
+        #expect(answer(bench, 3) == "nack 3 not_registered")
+    }
+}
+
+extension Harness {
+    /// Searches for unseen devices that wait for an answer or were answered.
+    fileprivate var unseenAsked: Int {
+        asked.count { if case .unseen = $0 { true } else { false } }
+    }
+}
