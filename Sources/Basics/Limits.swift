@@ -193,6 +193,10 @@ package enum Limits {
     package static let requestIdleSeconds = 60
     /// Seconds that a request may wait for the core before it is answered with 503.
     package static let answerDeadlineSeconds = 30
+    /// Recipients of one request: as with the real service (http 2.1).
+    package static let recipientsPerRequest = 1_000
+    /// Recipients of one connection whose answers are not known; beyond it no request is read. Ten full requests.
+    package static let recipientsPerConnection = 10_000
     /// Fields of one form: the longest registration in use has under 40.
     package static let formFields = 256
     /// Requests of one connection that wait for their answers.

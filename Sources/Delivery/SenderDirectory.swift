@@ -3,10 +3,17 @@ package import Basics
 /// All senders, as one unchanging snapshot that every partition holds.
 package struct SenderDirectory: Sendable {
     private let records: [SenderID: SenderRecord]
+    /// Which account each key is of. A look-up by the digest of a secret tells nothing about other secrets.
+    private let owners: [[UInt8]: SenderID]
 
     /// A directory of these senders.
     package init(_ records: [SenderRecord] = []) {
         self.records = Dictionary(records.map { ($0.sender, $0) }) { _, newer in newer }
+        let pairs = self.records.values.flatMap { record in
+            record.keys.map { ($0.digest.octets, record.sender) }
+        }
+        // Two accounts with one key: the older id, on every run.
+        owners = Dictionary(pairs) { min($0, $1) }
     }
 
     /// The record of a sender.
@@ -22,6 +29,12 @@ package struct SenderDirectory: Sendable {
         let keys = (records[sender]?.keys ?? []).reversed()
         guard let newest = keys.lazy.compactMap(\.scram).first else { return [] }
         return keys.filter { $0.scram?.salt == newest.salt && $0.scram?.iterations == newest.iterations }
+    }
+
+    /// The account that a key belongs to, where no account is named with it (http 1.3); nil: none that may use it now.
+    package func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
+        guard let sender = owners[key.octets], check(sender, key: key, at: now) == nil else { return nil }
+        return sender
     }
 
     /// Checks a key; takes the same time for an unknown sender as for a wrong key.

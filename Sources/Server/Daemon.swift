@@ -56,7 +56,8 @@ final class Daemon: Sendable {
         self.drainer = drainer
         self.listeners = listeners
         self.source = source
-        let sessions = SessionSettings(configuration, seal: seal, scramSecret: scramSecret)
+        let sessions = SessionSettings(
+            configuration, seal: seal, scramSecret: scramSecret, senders: senders)
         settings = Mutex(Settings(configuration: configuration, sessions: sessions))
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
@@ -69,7 +70,8 @@ final class Daemon: Sendable {
 
     /// Puts other settings in force, for what begins from now on.
     func apply(_ configuration: Configuration) {
-        let sessions = SessionSettings(configuration, seal: seal, scramSecret: scramSecret)
+        let sessions = SessionSettings(
+            configuration, seal: seal, scramSecret: scramSecret, senders: senders)
         settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
         let (window, expiry) = (configuration.pendingWindow, configuration.deviceExpirySeconds)
         for mailbox in mailboxes { mailbox.post { $0.set(pendingWindow: window, deviceExpiry: expiry) } }

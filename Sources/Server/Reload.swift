@@ -41,11 +41,13 @@ extension Daemon {
 
 extension SessionSettings {
     /// The settings that a configuration asks for; `scramSecret` makes the salts of senders that do not exist.
-    init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8]) {
+    init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8], senders: Senders) {
         self.init(
             seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
         )
         webPush = .host
+        // One look at the directory for a whole request, however many it is sent to.
+        senderOfKey = { key, now in senders.directory.sender(withKey: key, at: now) }
         pendingWindow = configuration.pendingWindow
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds

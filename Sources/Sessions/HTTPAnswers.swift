@@ -13,6 +13,8 @@ struct HTTPAnswers {
         case unregister(done: [UInt8])
         /// A page of the daemon.
         case page
+        /// A send; each of its recipients has a ticket of its own.
+        case send(HTTPSend)
     }
 
     private struct Open {
@@ -25,6 +27,8 @@ struct HTTPAnswers {
     /// Tickets with the oldest first, among them some that are answered; `oldest` is the first that may be open.
     private var order: [UInt32] = []
     private var oldest = 0
+    /// Recipients of all open sends of which nothing is known yet.
+    private(set) var recipients = 0
 
     /// When the oldest of them has waited too long.
     var deadline: Instant {
@@ -36,6 +40,16 @@ struct HTTPAnswers {
     mutating func add(_ question: Question, ticket: UInt32, exchange: UInt32, deadline: Instant) {
         open[ticket] = Open(exchange: exchange, question: question, deadline: deadline)
         order.append(ticket)
+        if case .send(let send) = question { recipients += send.pending }
+    }
+
+    /// Notes what became of one recipient of a send; the answer, once all are known.
+    mutating func note(_ result: LegacyReply.Result, request: UInt32, index: Int) -> HTTPResponse? {
+        guard case .send(let send)? = open[request]?.question else { return nil }
+        let before = send.pending
+        send.note(result, at: index)
+        recipients -= before - send.pending
+        return send.pending == 0 ? send.response : nil
     }
 
     /// What was asked under a ticket; nil if it was answered or is none of ours.
@@ -52,9 +66,13 @@ struct HTTPAnswers {
         return found.exchange
     }
 
-    /// Takes all away.
-    mutating func takeAll() -> [UInt32] {
+    /// Takes all away; sends with the answer that what is known of them makes.
+    mutating func takeAll() -> [(exchange: UInt32, response: HTTPResponse?)] {
         defer { self = HTTPAnswers() }
-        return order[oldest...].compactMap { open[$0]?.exchange }
+        return order[oldest...].compactMap { ticket in
+            guard let entry = open[ticket] else { return nil }
+            guard case .send(let send) = entry.question else { return (entry.exchange, nil) }
+            return (entry.exchange, send.response)
+        }
     }
 }

@@ -13,6 +13,8 @@ struct HTTPEndpoint: Sendable {
         case register
         /// A Firebase installation is made (mcs-device 5.5).
         case createInstallation
+        /// An app server sends to one or many (http 2).
+        case legacySend
         /// The daemon answers.
         case page(HostRequest.Page)
     }
@@ -47,6 +49,8 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.post, "/checkin", .checkIn),
         HTTPEndpoint(.post, "/c2dm/register3", .register),
         HTTPEndpoint(.post, "/v1/projects/*/installations", .createInstallation, .json),
+        HTTPEndpoint(.post, "/fcm/send", .legacySend),
+        HTTPEndpoint(.post, "/gcm/send", .legacySend),
     ]
 
     /// What the operator's tools may ask for, on a port of their own.

@@ -43,7 +43,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         case .close(let reason): front.end(reason)
         case .drain: front.end(.connectionDraining)
         default:
-            guard let (ticket, response) = answer(to: command, now) else { return }
+            guard let (ticket, response) = noted(command) ?? answer(to: command, now) else { return }
             answer(ticket, response)
         }
         advance(now, &io)
@@ -60,9 +60,9 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     package mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
-            for exchange in answers.takeAll() {
+            for (exchange, response) in answers.takeAll() {
                 let fault = RequestFault(.unavailable, "The server did not answer in time.")
-                front.answer(exchange, .plain(fault))
+                front.answer(exchange, response ?? .plain(fault))
             }
             front.end(.internalError)
         } else if !front.isIdle {
@@ -88,8 +88,18 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if let exchange = answers.take(ticket) { front.answer(exchange, response) }
     }
 
+    /// Takes in the word on one recipient of a send; the answer to its request, if it was the last.
+    private mutating func noted(_ command: SessionCommand) -> (UInt32, HTTPResponse)? {
+        guard let (request, index, result) = result(in: command),
+            let response = answers.note(result, request: request, index: index)
+        else { return nil }
+        return (request, response)
+    }
+
     /// Whether another request may be taken up.
-    private var hasRoom: Bool { !isCongested && front.hasRoom }
+    private var hasRoom: Bool {
+        !isCongested && front.hasRoom && answers.recipients < Limits.recipientsPerConnection
+    }
 
     /// Takes up requests, writes answers, and sets the deadlines anew, as far as each can go.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
@@ -125,7 +135,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         let ticket = nextTicket
-        nextTicket = nextTicket == .max ? 1 : nextTicket + 1
+        nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
         switch outcome(of: exchange.request, ticket, now, &io) {
         case .answer(let response): front.answer(exchange.number, response)
         case .wait(let question):
@@ -146,6 +156,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
             switch endpoint.action {
             case .checkIn: return try checkIn(request, origin, &io)
             case .register: return register(request, origin, &io)
+            case .legacySend: return legacySend(request, origin, now, &io)
             case .createInstallation: return try createInstallation(request, project: captured[0])
             case .page(let page):
                 io.hostRequests.append(HostRequest(ticket: ticket, page: page))

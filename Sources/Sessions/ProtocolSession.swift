@@ -93,6 +93,8 @@ package struct SessionSettings: Sendable {
     package var random: @Sendable () -> UInt64
     /// What web push needs; without it web apps are sent nothing.
     package var webPush = WebPushFunctions.none
+    /// The account that a server key belongs to at a time; nil where it is of none, or of one that is suspended.
+    package var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
     /// What SCRAM needs; nil: it is not offered, as with the real service.
     package var scram: SCRAMSettings?
     /// XEP-0198 is offered after the login.

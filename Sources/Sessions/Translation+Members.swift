@@ -27,6 +27,12 @@ struct LastMembers {
     @inline(__always)
     subscript(at: Int) -> JSONMember { many.isEmpty ? few.span[at] : many[at] }
 
+    /// Whether there is a member of that name.
+    func contains(_ name: StaticString, in reader: borrowing JSONReader) -> Bool {
+        for at in 0..<count where reader.string(self[at].key, equals: name) { return true }
+        return false
+    }
+
     private func place(of member: JSONMember, in reader: borrowing JSONReader) -> Int? {
         let length = member.key.end - member.key.start
         let isPlain = reader.isPlain(member.key)

@@ -19,9 +19,11 @@ package struct Translation: ~Copyable {
     /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text.
     ///
     /// Throws `reservedKey` and `tooLarge`; the size is that of keys and values, without the prefix, in UTF-8.
-    /// `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`.
+    /// `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
+    /// without `body` is read by the older `text` (http 2.2).
     package mutating func body(
-        of message: DownstreamMessage, in payload: borrowing AppServerPayload, reservesGCMPrefix: Bool = false
+        of message: DownstreamMessage, in payload: borrowing AppServerPayload,
+        reservesGCMPrefix: Bool = false, textMeansBody: Bool = false
     ) throws(Refusal) -> Body {
         body.removeAll(keepingCapacity: true)
         var dataOctets = 0
@@ -35,17 +37,43 @@ package struct Translation: ~Copyable {
         }
         if let notification = message.notification {
             let members = LastMembers(of: notification, in: payload.reader)
+            let text: StaticString? =
+                textMeansBody && !members.contains("body", in: payload.reader) ? "text" : nil
             for at in 0..<members.count {
-                notificationOctets += append(notification: members[at], in: payload.reader)
+                notificationOctets += append(notification: members[at], in: payload.reader, body: text)
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
-        guard dataOctets + notificationOctets <= Limits.payloadBytes else {
-            throw .tooLarge(
-                field: dataOctets >= notificationOctets ? "data" : "notification",
-                octets: dataOctets + notificationOctets, limit: Limits.payloadBytes)
-        }
+        try Self.checkSize(data: dataOctets, notification: notificationOctets)
         return body.copied()
+    }
+
+    /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.
+    package mutating func body(
+        ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool
+    ) throws(Refusal) -> Body {
+        body.removeAll(keepingCapacity: true)
+        var octets = 0
+        for pair in pairs {
+            guard !pair.key.contains(0), !pair.value.contains(0) else {
+                throw .conflict(field: PayloadField.data.name, reason: "it holds U+0000")
+            }
+            let key = Array(String(decoding: pair.key, as: UTF8.self).utf8)
+            let value = Array(String(decoding: pair.value, as: UTF8.self).utf8)
+            try ReservedKeys.check(key.raw, reservesGCMPrefix: reservesGCMPrefix)
+            AppData.append(key: key.raw, value: value.raw, to: &body)
+            octets += key.count + value.count
+        }
+        try Self.checkSize(data: octets, notification: 0)
+        return body.copied()
+    }
+
+    private static func checkSize(data: Int, notification: Int) throws(Refusal) {
+        guard data + notification <= Limits.payloadBytes else {
+            throw .tooLarge(
+                field: data >= notification ? "data" : "notification", octets: data + notification,
+                limit: Limits.payloadBytes)
+        }
     }
 
     /// Gives the buffers back: for a session that has gone quiet.
@@ -75,12 +103,18 @@ package struct Translation: ~Copyable {
         return plainKey.byteCount + plainValue.byteCount
     }
 
-    /// Appends one pair of `notification`; the result is its size without the prefix.
-    private mutating func append(notification member: JSONMember, in reader: borrowing JSONReader) -> Int {
+    /// Appends one pair of `notification`, the one named by `alias` as `body`; the result is its size without the prefix.
+    private mutating func append(
+        notification member: JSONMember, in reader: borrowing JSONReader, body alias: StaticString?
+    ) -> Int {
         key.removeAll(keepingCapacity: true)
         key.append("gcm.notification.")
         let prefix = key.count
-        reader.append(string: member.key, to: &key)
+        if let alias, reader.string(member.key, equals: alias) {
+            key.append("body")
+        } else {
+            reader.append(string: member.key, to: &key)
+        }
         fillValue(member.value, in: reader)
         Self.append(key, value, to: &body)
         return key.count - prefix + value.count

@@ -15,6 +15,8 @@ final class FixedRandom: Sendable {
 /// A session with its time, and what came out of it.
 final class HTTPDesk {
     static let connection = ConnectionID(reactor: 1, slot: 2, generation: 3)
+    /// The account of the key `good-key`.
+    static let sender = SenderID(1_234_567_890)
     static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
 
     var session: HTTPSession
@@ -37,8 +39,11 @@ final class HTTPDesk {
 
     init(isAdministrative: Bool = false) {
         let random = FixedRandom()
-        let settings = SessionSettings(
+        var settings = SessionSettings(
             seal: Self.seal, digest: { Self.digest($0) }, random: { random.next() })
+        settings.senderOfKey = { key, _ in
+            key == Self.digest(Array("good-key".utf8)) ? Self.sender : nil
+        }
         session = HTTPSession(
             connection: Self.connection, settings: settings, isAdministrative: isAdministrative, now: now)
     }

@@ -97,14 +97,15 @@ struct AppServerDialect: TranscriptDialect {
         case .appServerClosed(_, let sender): "closed \(sender.number)"
         case .upstreamSettled(_, let sender, let sequence, let settlement):
             "settled \(sender.number) \(sequence.number) \(settlement)"
-        case .submitted(let submission): shown(submission)
+        case .submitted(let submission): Self.shown(submission)
         default: "\(event)"
         }
     }
 
-    private func shown(_ message: Submission) -> String {
-        var text =
-            "submitted #\(message.origin.ticket) id=\(String(decoding: message.messageID, as: UTF8.self))"
+    /// A submission; `ticket` where it is not shown as a plain number.
+    static func shown(_ message: Submission, ticket: String? = nil) -> String {
+        var text = "submitted #\(ticket ?? "\(message.origin.ticket)")"
+        text += " id=\(String(decoding: message.messageID, as: UTF8.self))"
         text += " to=\(message.target.number.number)"
         if let key = message.collapseKey { text += " collapse=\(String(decoding: key, as: UTF8.self))" }
         if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
@@ -160,7 +161,7 @@ struct AppServerDialect: TranscriptDialect {
             lifetimeSeconds: Int(fields["ttl"] ?? "") ?? 86_400, body: body.copied())
     }
 
-    private static let refusals: [String: Refusal] = Dictionary(
+    static let refusals: [String: Refusal] = Dictionary(
         uniqueKeysWithValues: [
             .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
             .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,

@@ -16,6 +16,11 @@ extension AppServerPayload {
                     field: PayloadField.messageID.name, octets: octets, limit: Limits.messageIDBytes)
             }
         }
+        try checkNUL()
+    }
+
+    /// Refuses U+0000 in any field that is used: XML cannot carry it, and devices end strings with it.
+    func checkNUL() throws(Refusal) {
         guard !reader.isPlain(reader.root) else { return }
         for field in PayloadField.allCases {
             if let value = self[field], reader.holdsNUL(value) {
@@ -117,7 +122,7 @@ extension AppServerPayload {
     }
 
     /// A value as a refusal shows it: a string without quotes, cut to `Limits.refusalTextBytes`.
-    private func shown(_ value: JSONSlice) -> String {
+    func shown(_ value: JSONSlice) -> String {
         var text = ByteBuffer()
         if reader.kind(value) == .string {
             reader.append(string: value, to: &text)

@@ -35,7 +35,7 @@ package struct AppServerPayload: ~Escapable {
 
     /// The document.
     package let reader: JSONReader
-    private var places: InlineArray<18, JSONSlice>
+    private var places: InlineArray<19, JSONSlice>
 
     /// Reads a payload; of equal keys the last one counts, and null is the same as absent.
     @_lifetime(copy text)
@@ -43,7 +43,7 @@ package struct AppServerPayload: ~Escapable {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
-        var places = InlineArray<18, JSONSlice>(repeating: JSONSlice.absent)
+        var places = InlineArray<19, JSONSlice>(repeating: JSONSlice.absent)
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {
             guard let field = Self.field(member.key, in: reader) else { continue }

@@ -8,7 +8,7 @@ package struct DownstreamMessage: Sendable, Equatable {
         case high
     }
 
-    /// `to`, a string; the token itself is not checked yet.
+    /// `to`, a string; the token itself is not checked yet. Absent where the targets are the caller's.
     package var to: JSONSlice
     /// `collapse_key`, at most `Limits.collapseKeyBytes`.
     package var collapseKey: [UInt8]?
@@ -36,7 +36,20 @@ package struct DownstreamMessage: Sendable, Equatable {
     /// Checks the fields in the order of ccs-xmpp 3.4, step 7; `lenientLifetime` allows `"600"` for 600.
     package init(_ payload: borrowing AppServerPayload, lenientLifetime: Bool = false) throws(Refusal) {
         try payload.checkForm()
-        to = try payload.target()
+        try self.init(payload, to: payload.target(), lenientLifetime: lenientLifetime)
+    }
+
+    /// The same for HTTP, which has targets of its own, and to which the fields of XMPP alone mean nothing (http 2.1).
+    package init(legacy payload: borrowing AppServerPayload) throws(Refusal) {
+        try payload.checkNUL()
+        try self.init(payload, to: .absent, lenientLifetime: false)
+        wantsReceipt = false
+    }
+
+    private init(
+        _ payload: borrowing AppServerPayload, to: JSONSlice, lenientLifetime: Bool
+    ) throws(Refusal) {
+        self.to = to
         collapseKey = try payload.text(.collapseKey, limit: Limits.collapseKeyBytes)
         priority = try payload.priority()
         isContentAvailable = try payload.flag(.contentAvailable)

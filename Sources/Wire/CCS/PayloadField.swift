@@ -20,6 +20,7 @@ package enum PayloadField: Int, CaseIterable, Sendable {
     case notificationKey
     case data
     case notification
+    case rawData
 
     /// The field's name on the wire.
     package var name: String {
@@ -42,6 +43,7 @@ package enum PayloadField: Int, CaseIterable, Sendable {
         case .notificationKey: "notification_key"
         case .data: "data"
         case .notification: "notification"
+        case .rawData: "raw_data"
         }
     }
 
@@ -53,6 +55,7 @@ package enum PayloadField: Int, CaseIterable, Sendable {
         case 4 where name.equals("from"): self = .from
         case 7 where name.equals("dry_run"): self = .dryRun
         case 8 where name.equals("priority"): self = .priority
+        case 8 where name.equals("raw_data"): self = .rawData
         case 9 where name.equals("condition"): self = .condition
         case 10 where name.equals("message_id"): self = .messageID
         case 12 where name.equals("time_to_live"): self = .timeToLive

@@ -40,6 +40,19 @@ package struct FormBody: Sendable {
         return nil
     }
 
+    /// The fields whose names begin with a prefix, in order, the prefix taken off; of equal names the first counts.
+    package func pairs(prefix: StaticString) -> [(key: [UInt8], value: [UInt8])] {
+        let length = prefix.utf8CodeUnitCount
+        var seen: Set<[UInt8]> = []
+        var pairs: [(key: [UInt8], value: [UInt8])] = []
+        for field in fields where field.name.count > length {
+            guard field.name.raw.extracting(0..<length).equals(prefix) else { continue }
+            let key = Array(field.name[length...])
+            if seen.insert(key).inserted { pairs.append((key, field.value)) }
+        }
+        return pairs
+    }
+
     /// Undoes `%XX` and `+`.
     package static func decoded(_ text: borrowing RawSpan) throws(Fault) -> [UInt8] {
         var decoded: [UInt8] = []

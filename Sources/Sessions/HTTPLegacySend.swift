@@ -1,0 +1,170 @@
+import Basics
+import Delivery
+import Wire
+
+/// What all recipients of one request are sent (http 2.1).
+struct LegacyMessage {
+    var collapseKey: [UInt8]?
+    var lifetimeSeconds: Int
+    var priority: Priority
+    var isDryRun: Bool
+    var restrictedPackage: [UInt8]?
+    var body: Body = []
+    /// Why the payload is too large.
+    var payloadRefusal: Refusal?
+}
+
+/// `POST /fcm/send` and `/gcm/send`: the legacy send of app servers, as JSON and as a form (http 2).
+extension HTTPSession {
+    /// Checks in the order of http 2.8: the key, the form of the body, the targets, the fields; then each recipient.
+    func legacySend(
+        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
+        do throws(HTTPRefusal) {
+            let sender = try sender(of: request, now)
+            // A JSON body under another type is read as a form, as the real service does.
+            return request.mediaType == "application/json"
+                ? try sendJSON(request, sender, origin, &io) : try sendForm(request, sender, origin, &io)
+        } catch {
+            return .answer(error.response)
+        }
+    }
+
+    private func sendJSON(
+        _ request: HTTPRequest, _ sender: SenderID, _ origin: Origin, _ io: inout SessionIO
+    ) throws(HTTPRefusal) -> Outcome {
+        do throws(LegacyFault) {
+            let payload: AppServerPayload
+            do throws(PayloadError) {
+                payload = try AppServerPayload(request.body.raw)
+            } catch { throw LegacyFault(Self.parsingFault(error)) }
+            let target = try payload.legacyTarget()
+            let message: LegacyMessage
+            do throws(Refusal) {
+                message = try legacyMessage(payload)
+            } catch { throw LegacyError.fault(error) }
+            let targets: [[UInt8]]
+            switch target {
+            case .one(let one): targets = [payload.reader.string(one)]
+            case .several(let list, let count):
+                targets = Self.strings(in: list, count: count, of: payload)
+            case .condition:
+                throw LegacyFault("InvalidParameters: Conditions on topics are not served here")
+            }
+            if targets.count == 1, targets[0].starts(with: "/topics/".utf8) {
+                throw LegacyFault("InvalidParameters: Topics are not served here")
+            }
+            let id = max(Int64(bitPattern: settings.random() >> 1), 1)
+            return submit(message, to: targets, sender, .json(multicastID: id), origin, &io)
+        } catch {
+            throw HTTPRefusal(.legacy(error))
+        }
+    }
+
+    private func sendForm(
+        _ request: HTTPRequest, _ sender: SenderID, _ origin: Origin, _ io: inout SessionIO
+    ) throws(HTTPRefusal) -> Outcome {
+        do throws(Refusal) {
+            let body: FormBody
+            do throws(FormBody.Fault) {
+                body = try FormBody(request.body.raw)
+            } catch {
+                throw .conflict(field: "body", reason: "it is no form")
+            }
+            let form = try LegacyForm(body)
+            var message = LegacyMessage(
+                collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds, priority: .normal,
+                isDryRun: form.isDryRun, restrictedPackage: form.restrictedPackage)
+            var translation = Translation()
+            do throws(Refusal) {
+                message.body = try translation.body(
+                    ofPairs: form.data, reservesGCMPrefix: settings.reservesGCMPrefix)
+            } catch {
+                guard LegacyError.isOfSize(error) else { throw error }
+                message.payloadRefusal = error
+            }
+            return submit(message, to: [form.target], sender, .text, origin, &io)
+        } catch {
+            let send = HTTPSend(.text, recipients: 1)
+            send.note(.refused(error), at: 0)
+            return .answer(send.response)
+        }
+    }
+
+    private func legacyMessage(_ payload: borrowing AppServerPayload) throws(Refusal) -> LegacyMessage {
+        let given = try DownstreamMessage(legacy: payload)
+        var message = LegacyMessage(
+            collapseKey: Translation.collapseKey(of: given), lifetimeSeconds: given.lifetimeSeconds,
+            priority: Translation.priority(of: given), isDryRun: given.isDryRun,
+            restrictedPackage: given.restrictedPackage)
+        var translation = Translation()
+        do throws(Refusal) {
+            message.body = try translation.body(
+                of: given, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix, textMeansBody: true)
+        } catch {
+            guard LegacyError.isOfSize(error) else { throw error }
+            message.payloadRefusal = error
+        }
+        return message
+    }
+
+    private static func parsingFault(_ error: PayloadError) -> String {
+        switch error {
+        case .notJSON(let error): "JSON_PARSING_ERROR: \(error.fault.rawValue) at position \(error.offset)"
+        case .notObject, .noMessageID: "JSON_PARSING_ERROR: The message must be a JSON object"
+        }
+    }
+
+    private static func strings(
+        in list: JSONSlice, count: Int, of payload: borrowing AppServerPayload
+    ) -> [[UInt8]] {
+        var strings: [[UInt8]] = []
+        strings.reserveCapacity(count)
+        var cursor = payload.reader.begin(list)
+        while let element = payload.reader.nextElement(&cursor) {
+            strings.append(payload.reader.string(element))
+        }
+        return strings
+    }
+
+    /// Hands the message to the core once for each recipient; what can be said at once is not asked.
+    ///
+    /// One whose payload is too large is only looked at, so that what is wrong with a token is told first.
+    private func submit(
+        _ message: LegacyMessage, to targets: [[UInt8]], _ sender: SenderID, _ form: HTTPSend.Form,
+        _ origin: Origin, _ io: inout SessionIO
+    ) -> Outcome {
+        let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
+        for (index, token) in targets.enumerated() {
+            guard let target = settings.seal.name(of: token.raw) else {
+                send.note(.refused(.invalidToken), at: index)
+                continue
+            }
+            let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+            io.events.append(
+                .submitted(
+                    Submission(
+                        origin: Origin(connection: connection, ticket: ticket), sender: sender,
+                        target: target, messageID: [], collapseKey: message.collapseKey,
+                        lifetimeSeconds: message.lifetimeSeconds, priority: message.priority,
+                        isDryRun: message.isDryRun || message.payloadRefusal != nil,
+                        restrictedPackage: message.restrictedPackage, body: message.body)))
+        }
+        return send.pending == 0 ? .answer(send.response) : .wait(.send(send))
+    }
+
+    /// What a command says of one recipient: of which request, at which place.
+    func result(in command: SessionCommand) -> (request: UInt32, index: Int, LegacyReply.Result)? {
+        switch command {
+        case .acknowledge(let ticket, let id, let canonical):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (
+                request, index, .sent(id, canonical: canonical.map { settings.seal.token(for: $0) })
+            )
+        case .refuse(let ticket, let refusal):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, .refused(refusal))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Basics
+import Delivery
+import Wire
+
+/// A request to send to one or many, while the core has not told of all of them (http 2.3, 2.6).
+final class HTTPSend {
+    /// How the answer is told.
+    enum Form {
+        /// `multicast_id` and `results`.
+        case json(multicastID: Int64)
+        /// `id=` or `Error=`.
+        case text
+    }
+
+    private let form: Form
+    /// What a recipient is told that would be sent to: a payload that is too large is told only to those (http 2.8).
+    private let payloadRefusal: Refusal?
+    private var results: [LegacyReply.Result?]
+    /// Recipients of which the core has not told.
+    private(set) var pending: Int
+
+    /// A send to so many, of none of which anything is known.
+    init(_ form: Form, recipients: Int, payloadRefusal: Refusal? = nil) {
+        self.form = form
+        self.payloadRefusal = payloadRefusal
+        results = Array(repeating: nil, count: recipients)
+        pending = recipients
+    }
+
+    /// Notes what became of one recipient; the first word counts.
+    func note(_ result: LegacyReply.Result, at index: Int) {
+        guard index < results.count, results[index] == nil else { return }
+        if case .sent = result, let payloadRefusal {
+            results[index] = .refused(payloadRefusal)
+        } else {
+            results[index] = result
+        }
+        pending -= 1
+    }
+
+    /// The answer; of whom nothing is known, it is said to be worth another try.
+    var response: HTTPResponse {
+        let results = results.map { $0 ?? .refused(.unavailable) }
+        switch form {
+        case .json(let id):
+            return HTTPResponse(.ok, HTTPResponse.json, LegacyReply.json(results, multicastID: id))
+        case .text:
+            // Being unavailable is told by the status in this form, never by a word (http 2.6).
+            switch results[0] {
+            case .refused(.unavailable), .refused(.senderRateExceeded), .refused(.draining):
+                return .plain(RequestFault(.unavailable, "The server cannot take it now, try again."))
+            case .refused(.internalError):
+                return .plain(RequestFault(.internalError, "Internal error, try again."))
+            default: return HTTPResponse(.ok, HTTPResponse.text, LegacyReply.text(results[0]))
+            }
+        }
+    }
+}
+
+/// The tickets of the recipients of one request: apart from those of requests, and each finds its request and its place.
+enum RecipientTicket {
+    private static let mark: UInt32 = 1 << 31
+    private static let indexBits: UInt32 = 10
+
+    /// Requests are numbered from 1 up to this, then again from 1.
+    static let highestRequest: UInt32 = 1 << (31 - indexBits) - 1
+
+    /// The ticket of a recipient; `Limits.recipientsPerRequest` fits into the bits of the index.
+    static func make(request: UInt32, index: Int) -> UInt32 {
+        mark | request << indexBits | UInt32(index)
+    }
+
+    /// The request and the place that a ticket stands for; nil for the ticket of a request.
+    static func parts(_ ticket: UInt32) -> (request: UInt32, index: Int)? {
+        guard ticket & mark != 0 else { return nil }
+        return ((ticket & ~mark) >> indexBits, Int(ticket & (1 << indexBits - 1)))
+    }
+}

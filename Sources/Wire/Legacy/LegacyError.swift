@@ -1,0 +1,54 @@
+package import Basics
+
+/// How the legacy HTTP interface words a refusal (http 2.7, 4).
+package enum LegacyError {
+    /// The word for one recipient: in `results`, or behind `Error=`.
+    package static func word(_ refusal: Refusal) -> StaticString {
+        switch refusal {
+        case .missingTarget: "MissingRegistration"
+        case .outOfRange(field: PayloadField.timeToLive.name, _, _, _),
+            .wrongType(field: PayloadField.timeToLive.name, _, _):
+            "InvalidTtl"
+        case .tooLarge(field: PayloadField.data.name, _, _),
+            .tooLarge(field: PayloadField.notification.name, _, _),
+            .tooLarge(field: PayloadField.rawData.name, _, _):
+            "MessageTooBig"
+        case .reservedKey: "InvalidDataKey"
+        case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck:
+            "InvalidParameters"
+        case .invalidToken: "InvalidRegistration"
+        case .senderMismatch: "MismatchSenderId"
+        case .notRegistered: "NotRegistered"
+        case .packageMismatch: "InvalidPackageName"
+        case .deviceRateExceeded: "DeviceMessageRateExceeded"
+        case .topicRateExceeded: "TopicsMessageRateExceeded"
+        case .senderRateExceeded, .unavailable, .draining: "Unavailable"
+        case .internalError: "InternalServerError"
+        }
+    }
+
+    /// Whether a refusal concerns the size of the payload, which is told for each recipient (http 2.8).
+    package static func isOfSize(_ refusal: Refusal) -> Bool {
+        guard case .tooLarge(let field, _, _) = refusal else { return false }
+        return field == PayloadField.data.name || field == PayloadField.notification.name
+            || field == PayloadField.rawData.name
+    }
+
+    /// The text with which a JSON request is refused as a whole.
+    package static func fault(_ refusal: Refusal) -> LegacyFault {
+        switch refusal {
+        case .wrongType(let field, let expected, let found):
+            LegacyFault("Field \"\(field)\" must be a JSON \(expected): \(found)")
+        case .outOfRange(let field, let value, let lowest, let highest):
+            LegacyFault("Invalid value (\(value)) for \"\(field)\": must be between \(lowest) and \(highest)")
+        case .notAllowed(let field, let value, let allowed):
+            LegacyFault("Invalid value (\(value)) for \"\(field)\": must be one of: \(allowed)")
+        case .tooLarge(let field, let octets, let limit):
+            LegacyFault("Field \"\(field)\" has \(octets) bytes: must be at most \(limit)")
+        case .reservedKey(let key): LegacyFault("\"data\" key \"\(key)\" is a reserved keyword")
+        case .conflict(let field, let reason):
+            LegacyFault("Field \"\(field)\" cannot be used: \(reason)")
+        default: LegacyFault("\(word(refusal))")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import Basics
+
+/// A message in the plain-text form of the legacy interface, checked field by field (http 2.6).
+package struct LegacyForm: Sendable {
+    /// The one target: a token, the key of a group or `/topics/NAME`; never empty.
+    package var target: [UInt8]
+    /// `collapse_key`, at most `Limits.collapseKeyBytes`.
+    package var collapseKey: [UInt8]?
+    /// `time_to_live` in seconds.
+    package var lifetimeSeconds = Limits.lifetimeSeconds
+    /// `delay_while_idle`.
+    package var delaysWhileIdle = false
+    /// `dry_run`.
+    package var isDryRun = false
+    /// `restricted_package_name`.
+    package var restrictedPackage: [UInt8]?
+    /// The pairs of `data.KEY`, in order, the prefix taken off.
+    package var data: [(key: [UInt8], value: [UInt8])]
+
+    /// Checks a form; empty fields count as absent, as Google's own demo sends them.
+    package init(_ form: FormBody) throws(Refusal) {
+        guard let target = Self.text(form["registration_id"]) ?? Self.text(form["to"]) else {
+            throw .missingTarget
+        }
+        self.target = target
+        if let text = Self.text(form["time_to_live"]) { lifetimeSeconds = try Self.lifetime(text) }
+        collapseKey = try Self.bounded(form["collapse_key"], .collapseKey, Limits.collapseKeyBytes)
+        restrictedPackage = try Self.bounded(
+            form["restricted_package_name"], .restrictedPackageName, Limits.registrationFieldBytes)
+        delaysWhileIdle = try Self.flag(form["delay_while_idle"], .delayWhileIdle)
+        isDryRun = try Self.flag(form["dry_run"], .dryRun)
+        data = form.pairs(prefix: "data.")
+    }
+
+    private static func text(_ value: [UInt8]?) -> [UInt8]? { value?.isEmpty == true ? nil : value }
+
+    private static func bounded(
+        _ value: [UInt8]?, _ field: PayloadField, _ limit: Int
+    ) throws(Refusal) -> [UInt8]? {
+        guard let text = text(value) else { return nil }
+        guard text.count <= limit else {
+            throw .tooLarge(field: field.name, octets: text.count, limit: limit)
+        }
+        return text
+    }
+
+    private static func lifetime(_ text: [UInt8]) throws(Refusal) -> Int {
+        guard let seconds = JSONReader.integer(text.raw), seconds >= 0, seconds <= Limits.lifetimeSeconds
+        else {
+            throw .outOfRange(
+                field: PayloadField.timeToLive.name, value: shown(text), lowest: 0,
+                highest: Limits.lifetimeSeconds)
+        }
+        return seconds
+    }
+
+    /// All the words that clients really send.
+    private static func flag(_ value: [UInt8]?, _ field: PayloadField) throws(Refusal) -> Bool {
+        guard let text = text(value) else { return false }
+        if text.raw.equals("1") || ASCII.equals(text.raw, ignoringCase: "true") { return true }
+        if text.raw.equals("0") || ASCII.equals(text.raw, ignoringCase: "false") { return false }
+        throw .notAllowed(field: field.name, value: shown(text), allowed: "1, 0, true, false")
+    }
+
+    private static func shown(_ text: [UInt8]) -> String {
+        String(decoding: text.prefix(Limits.refusalTextBytes), as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+import Basics
+
+/// To whom a send over HTTP goes (http 2.1).
+package enum LegacyTarget: Sendable, Equatable {
+    /// `to`, or the older `notification_key`: a token, the key of a group or `/topics/NAME`.
+    case one(JSONSlice)
+    /// `registration_ids`: so many tokens, in the order of their answers.
+    case several(JSONSlice, count: Int)
+    /// `condition`: an expression over topics.
+    case condition(JSONSlice)
+}
+
+/// Why a whole request is refused with status 400 (http 2.7).
+package struct LegacyFault: Error, Sendable, Equatable {
+    /// The body of the answer, without its line end.
+    package var text: String
+
+    /// A fault with this text.
+    package init(_ text: String) { self.text = text }
+}
+
+extension AppServerPayload {
+    /// The one target of a request, with the texts that the real service answers for none, several and wrong ones (http 2.7).
+    package func legacyTarget() throws(LegacyFault) -> LegacyTarget {
+        let one = self[.to] != nil ? PayloadField.to : PayloadField.notificationKey
+        if let list = self[.registrationIDs] {
+            guard self[one] == nil else {
+                throw LegacyFault("Must use either \"registration_ids\" field or \"to\", not both")
+            }
+            guard self[.condition] == nil else { throw Self.severalTargets }
+            return .several(list, count: try count(ofTokens: list))
+        }
+        if let condition = self[.condition] {
+            guard self[one] == nil else { throw Self.severalTargets }
+            guard reader.kind(condition) == .string else { throw notString(.condition, condition) }
+            return .condition(condition)
+        }
+        guard let target = self[one] else { throw LegacyFault("Missing \"registration_ids\" field") }
+        guard reader.kind(target) == .string else { throw notString(one, target) }
+        return .one(target)
+    }
+
+    private static let severalTargets = LegacyFault(
+        "Must use only one of \"to\", \"registration_ids\" and \"condition\"")
+
+    private func count(ofTokens list: JSONSlice) throws(LegacyFault) -> Int {
+        guard reader.kind(list) == .array else {
+            throw LegacyFault("\"registration_ids\" field is not a JSON array")
+        }
+        var count = 0
+        var cursor = reader.begin(list)
+        while let token = reader.nextElement(&cursor) {
+            guard reader.kind(token) == .string else {
+                throw LegacyFault(
+                    "Field \"registration_ids\" must be a JSON array of strings: \(shown(token))")
+            }
+            count += 1
+        }
+        guard count > 0 else { throw LegacyFault("\"registration_ids\" field cannot be empty") }
+        guard count <= Limits.recipientsPerRequest else {
+            throw LegacyFault(
+                "Number of messages on bulk (\(count)) exceeds maximum allowed (\(Limits.recipientsPerRequest))"
+            )
+        }
+        return count
+    }
+
+    private func notString(_ field: PayloadField, _ value: JSONSlice) -> LegacyFault {
+        LegacyFault("Field \"\(field.name)\" must be a JSON string: \(shown(value))")
+    }
+}
