@@ -199,6 +199,16 @@ package enum Limits {
     package static let recipientsPerConnection = 10_000
     /// Fields of one form: the longest registration in use has under 40.
     package static let formFields = 256
+    /// Octets of the topic of a web push (RFC 8030, 5.4).
+    package static let pushTopicBytes = 32
+    /// Octets of a header that goes with a web push: those in use have under 250.
+    package static let pushHeaderBytes = 1_024
+    /// Seconds that the token of a web push may be valid from now on (RFC 8292, 2).
+    package static let vapidSeconds = 86_400
+    /// Seconds by which the clock of an application server may be ahead: libraries ask for exactly the longest time.
+    package static let vapidClockSkewSeconds = 60
+    /// Seconds after which a web push that could not be taken may be tried again.
+    package static let pushRetrySeconds = 30
     /// Requests of one connection that wait for their answers.
     package static let pipelinedRequests = 16
 

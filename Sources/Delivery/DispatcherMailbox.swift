@@ -12,7 +12,8 @@ extension Dispatcher {
         do {
             var at = try check(submission, entry, now.monotonic, effects)
             var canonical: RegistrationName?
-            if let newer = try replacement(of: at, entry, now) {
+            // A web push is encrypted for this subscription, and no newer one could read it.
+            if submission.entitlement == .account, let newer = try replacement(of: at, entry, now) {
                 at = newer
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
@@ -42,16 +43,14 @@ extension Dispatcher {
         _ effects: borrowing Effects
     ) throws(Refusal) -> Int {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
-        guard entry.registrations[at].registration.allows(submission.sender) else {
-            throw .senderMismatch
-        }
+        try entry.registrations[at].registration.checkEntitlement(of: submission)
         if submission.restrictedPackage != nil,
             submission.restrictedPackage != entry.registrations[at].registration.category
         {
             throw .packageMismatch
         }
         guard entry.buckets.allowsMessage(settings.rates, now) else { throw .deviceRateExceeded }
-        if senderRate.isLimited,
+        if senderRate.isLimited, submission.entitlement == .account,
             senderBuckets[submission.sender]?.allows(senderRate, now: now) == false
         {
             throw .senderRateExceeded
@@ -88,7 +87,7 @@ extension Dispatcher {
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant
     ) {
         entry.buckets.takeMessage(settings.rates, now)
-        if senderRate.isLimited {
+        if senderRate.isLimited, submission.entitlement == .account {
             senderBuckets[submission.sender, default: TokenBucket()].take(senderRate, now: now)
         }
     }

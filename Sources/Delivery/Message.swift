@@ -36,6 +36,8 @@ package struct Submission: Sendable {
     package var restrictedPackage: [UInt8]?
     /// The pairs.
     package var body: Body
+    /// By what right it is submitted.
+    package var entitlement = Entitlement.account
 
     /// A submission; all parts are the caller's.
     package init(

@@ -64,6 +64,7 @@ extension SessionSettings {
                         .prefix(Limits.scramSaltBytes))
             }
         }
+        pushHosts = HostNames.all(configuration).map { $0.lowercased() }
         acceptedDomains += configuration.hostNames.filter { !acceptedDomains.contains($0) }
     }
 }

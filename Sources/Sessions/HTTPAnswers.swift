@@ -11,6 +11,8 @@ struct HTTPAnswers {
         case register(isChromium: Bool)
         /// An unregistration, and the body that says it is done.
         case unregister(done: [UInt8])
+        /// A web push.
+        case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
         /// A send; each of its recipients has a ticket of its own.

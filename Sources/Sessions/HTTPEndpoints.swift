@@ -15,6 +15,8 @@ struct HTTPEndpoint: Sendable {
         case createInstallation
         /// An app server sends to one or many (http 2).
         case legacySend
+        /// A web push, encrypted already (mcs-device 5.7).
+        case push
         /// The daemon answers.
         case page(HostRequest.Page)
     }
@@ -35,7 +37,7 @@ struct HTTPEndpoint: Sendable {
     var errors: ErrorForm
 
     /// What an `Allow` header says of it.
-    var allow: StaticString { method == .get ? "GET, HEAD" : "POST" }
+    var allow: String { method == .get ? "GET, HEAD" : "POST" }
 
     private init(_ method: HTTPMethod, _ path: String, _ action: Action, _ errors: ErrorForm = .text) {
         self.method = method
@@ -51,6 +53,8 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.post, "/v1/projects/*/installations", .createInstallation, .json),
         HTTPEndpoint(.post, "/fcm/send", .legacySend),
         HTTPEndpoint(.post, "/gcm/send", .legacySend),
+        HTTPEndpoint(.post, "/fcm/send/*", .push),
+        HTTPEndpoint(.post, "/wp/*", .push),
     ]
 
     /// What the operator's tools may ask for, on a port of their own.

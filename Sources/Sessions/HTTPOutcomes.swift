@@ -24,6 +24,12 @@ extension HTTPSession {
                 return (ticket, Self.refusal(refusal, isChromium: false))
             }
             return (ticket, Self.refusal(refusal, isChromium: isChromium))
+        case .acknowledge(let ticket, let id?, _):
+            guard case .push(let push)? = question(of: ticket) else { return nil }
+            return (ticket, Self.pushed(push, id))
+        case .refuse(let ticket, let refusal):
+            guard case .push? = question(of: ticket) else { return nil }
+            return (ticket, Self.refusal(refusal))
         default: return nil
         }
     }

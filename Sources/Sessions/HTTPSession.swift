@@ -158,6 +158,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
             case .register: return register(request, origin, &io)
             case .legacySend: return legacySend(request, origin, now, &io)
             case .createInstallation: return try createInstallation(request, project: captured[0])
+            case .push: return push(request, token: captured[0], origin, now, &io)
             case .page(let page):
                 io.hostRequests.append(HostRequest(ticket: ticket, page: page))
                 return .wait(.page)
@@ -187,7 +188,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         guard request.header("content-length") != nil || request.header("transfer-encoding") != nil else {
             throw RequestFault(.lengthRequired, "The request has no body.")
         }
-        guard let coding = request.header("content-encoding"), !coding.isEmpty,
+        guard endpoint.action != .push, let coding = request.header("content-encoding"), !coding.isEmpty,
             !ASCII.equals(coding.raw, ignoringCase: "identity")
         else { return }
         if ASCII.equals(coding.raw, ignoringCase: "gzip") {

@@ -37,13 +37,14 @@ final class HTTPDesk {
             })
     }
 
-    init(isAdministrative: Bool = false) {
+    init(isAdministrative: Bool = false, _ change: (inout SessionSettings) -> Void = { _ in }) {
         let random = FixedRandom()
         var settings = SessionSettings(
             seal: Self.seal, digest: { Self.digest($0) }, random: { random.next() })
         settings.senderOfKey = { key, _ in
             key == Self.digest(Array("good-key".utf8)) ? Self.sender : nil
         }
+        change(&settings)
         session = HTTPSession(
             connection: Self.connection, settings: settings, isAdministrative: isAdministrative, now: now)
     }

@@ -14,7 +14,7 @@ struct HTTPDialect: TranscriptDialect {
             "TOKEN2": String(decoding: AppServerDialect.seal.token(for: Self.name(2)), as: UTF8.self),
             "GUARD": "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
             "AID": String(Self.device.number), "SECRET": "700000000000000002",
-        ]
+        ].merging(TranscriptWebPush.values) { $1 }
     }
 
     private static func name(_ number: UInt64) -> RegistrationName {
@@ -30,6 +30,7 @@ struct HTTPDialect: TranscriptDialect {
         settings.senderOfKey = { key, _ in
             key.octets == Array("AIza-key".utf8) ? SenderID(1_234_567_890) : nil
         }
+        settings.webPush = TranscriptWebPush.functions
         return HTTPSession(
             connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
     }
@@ -50,6 +51,7 @@ struct HTTPDialect: TranscriptDialect {
             return checkIn.refusesWrongToken ? text + " strict" : text
         case .register(let request): return "register \(Self.shown(request))"
         case .unregister(let request): return "unregister \(Self.shown(request))"
+        case .submitted(let push) where push.entitlement != .account: return TranscriptWebPush.shown(push)
         case .submitted(let message):
             let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender.number)"
@@ -91,6 +93,10 @@ struct HTTPDialect: TranscriptDialect {
                 ticket: ticket, id: words.contains("dry") ? nil : Self.messageID,
                 canonical: words.contains("canonical") ? Self.name(2) : nil)
         case "nack": return AppServerDialect.refusals[words[2]].map { .refuse(ticket: ticket, $0) }
+        case "acknowledge":
+            let id = PersistentID(sequence: Sequence(UInt64(words[2]) ?? 0), salt: 0x1234_5678)
+            return .acknowledge(ticket: ticket, id: id, canonical: nil)
+        case "refuse": return TranscriptWebPush.refusal(words[2]).map { .refuse(ticket: ticket, $0) }
         case "drain": return .drain
         case "close": return CloseReason(rawValue: words[1]).map { .close($0) }
         default: return nil

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Delivery
 import Sessions
+import Wire
 
 /// Web push in transcripts: real encryption, with the keys and the salt of Fixtures/webpush/vectors.json for chance.
 enum TranscriptWebPush {
@@ -24,6 +25,39 @@ enum TranscriptWebPush {
         },
         isUsable: { WebPush.isUsable(publicKey: $0.publicKey, auth: $0.auth) },
         verifies: { P256.verifies($0, of: $1, by: $2) })
+
+    /// What transcripts may name: the key of an application server and tokens that it has signed, the last two of no use.
+    static let values = [
+        "VAPID_KEY":
+            "BPFJB2JMZS140FCsEPC3FKPV2qAMeUiFJVYu3my5S2uHcD8x_uSzoiLFMCwTlLRbZ7ilF9lJgsf91zoPmdqWqgM",
+        "VAPID":
+            "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL2ZjbS5nb29nbGVhcGlzLmNvbSIsImV4cCI6MTQzMDMyMTAyMSwic3ViIjoibWFpbHRvOnB1c2hAZXhhbXBsZS5vcmcifQ.KXDKcmYINq8RdQkOavcKS9_KjJa5MMlFPtVyzJKvRNk01eFK3X57KupS1nu4W98SXIbXnJKeWX7eX0gkv-zC6Q",
+        "VAPID_EXPIRED":
+            "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL2ZjbS5nb29nbGVhcGlzLmNvbSIsImV4cCI6MTQzMDI3NzgyMCwic3ViIjoibWFpbHRvOnB1c2hAZXhhbXBsZS5vcmcifQ.uZttb-zfRuvjm-8dW-Vwl7EKXJUNbiRhtqg46BqLupju16HzDCCsoZsXDPS4Y0nazlWHOkIqoFiFP4-IJDGhcw",
+        "VAPID_ELSEWHERE":
+            "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3VwZGF0ZXMucHVzaC5zZXJ2aWNlcy5tb3ppbGxhLmNvbSIsImV4cCI6MTQzMDMyMTAyMSwic3ViIjoibWFpbHRvOnB1c2hAZXhhbXBsZS5vcmcifQ.Sp1uMjE_Lp7W1quV2QQngVefGvzG6id5EdaDu3gXdvNUELluC3BFq950UEgXHMcpQ3LmSGF2v07ZDgmS-JHWXg",
+    ]
+
+    /// A submission of a web push.
+    static func shown(_ push: Submission) -> String {
+        guard case .webPush(let key) = push.entitlement else { return "\(push)" }
+        var message = ByteBuffer()
+        message.appendField(MCS.DataMessage.Field.category, text: "")
+        message.append(push.body)
+        let read = try? MCS.DataMessage(decoding: message.bytes)
+        return "push #\(push.origin.ticket) registration=\(push.target.number.number) "
+            + "key=\(Base64.text(key, urlSafe: true, padded: false)) ttl=\(push.lifetimeSeconds)"
+            + (push.priority == .high ? " high" : "")
+            + (push.collapseKey.map { " topic=" + String(decoding: $0, as: UTF8.self) } ?? "")
+            + " " + DeviceMessages.pairs(push.body).shown + " raw=" + Hex.text(read?.rawData ?? [])
+    }
+
+    /// A refusal by its word.
+    static func refusal(_ word: String) -> Refusal? {
+        [
+            .invalidToken, .notRegistered, .senderMismatch, .deviceRateExceeded, .unavailable,
+        ].first { $0.word == word }
+    }
 
     private static func octets(_ text: String) -> [UInt8] { Base64.bytes(Array(text.utf8).raw) ?? [] }
 }

@@ -9,6 +9,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
     case notFound = 404
     case methodNotAllowed = 405
     case requestTimeout = 408
+    case gone = 410
     case lengthRequired = 411
     case contentTooLarge = 413
     case targetTooLong = 414
@@ -33,6 +34,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
         case .notFound: "Not Found"
         case .methodNotAllowed: "Method Not Allowed"
         case .requestTimeout: "Request Timeout"
+        case .gone: "Gone"
         case .lengthRequired: "Length Required"
         case .contentTooLarge: "Content Too Large"
         case .targetTooLong: "URI Too Long"
@@ -58,7 +60,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
         case .ok, .created, .noContent: "OK"
         case .unauthorized: "UNAUTHENTICATED"
         case .forbidden: "PERMISSION_DENIED"
-        case .notFound: "NOT_FOUND"
+        case .notFound, .gone: "NOT_FOUND"
         case .tooManyRequests: "RESOURCE_EXHAUSTED"
         case .requestTimeout: "DEADLINE_EXCEEDED"
         case .internalError: "INTERNAL"

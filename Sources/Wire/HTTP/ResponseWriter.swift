@@ -9,12 +9,15 @@ package struct HTTPResponse: Sendable {
     /// The body.
     package var body: [UInt8]
     /// A further header, where one status asks for it: `Allow` with 405, `Accept-Encoding` with 415.
-    package var extra: (name: StaticString, value: StaticString)?
+    package var extra: (name: StaticString, value: String)?
+
+    /// Where what a request made is to be found: with 201.
+    package var location: String?
 
     /// An answer; all parts are the caller's.
     package init(
         _ status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8],
-        extra: (name: StaticString, value: StaticString)? = nil
+        extra: (name: StaticString, value: String)? = nil
     ) {
         self.status = status
         self.contentType = contentType
@@ -69,7 +72,12 @@ package struct HTTPResponse: Sendable {
         if let extra {
             out.append(extra.name)
             out.append(": ")
-            out.append(extra.value)
+            out.append(text: extra.value)
+            out.append("\r\n")
+        }
+        if let location {
+            out.append("Location: ")
+            out.append(text: location)
             out.append("\r\n")
         }
         if closes { out.append("Connection: close\r\n") }

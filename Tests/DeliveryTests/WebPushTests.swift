@@ -1,0 +1,105 @@
+import Basics
+import Delivery
+import Testing
+
+/// Submissions that a key entitles to, not an account.
+@Suite struct WebPushTests {
+    private static let key = [4] + [UInt8](repeating: 3, count: 64)
+    private static let endpoint = RegistrationName(device: device, number: RegistrationNumber(2))
+
+    /// A device with registration 1 for a sender ID and registration 2 for a key.
+    private func bench(settings: DeliverySettings = DeliverySettings()) -> Harness {
+        let bench = Harness.withDevice(settings: settings)
+        bench.post(
+            .register(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                    category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"),
+                    senderText: bytes(Base64.text(Self.key, urlSafe: true, padded: false)),
+                    instance: bytes("one"))))
+        bench.settle()
+        _ = bench.take(web)
+        return bench
+    }
+
+    private func push(
+        _ ticket: UInt32, to name: RegistrationName = endpoint, key: [UInt8] = key, lifetime: Int = 3_600
+    ) -> Event {
+        var submission = Harness.submission(ticket, lifetime: lifetime, to: name)
+        submission.sender = SenderID(0)
+        submission.messageID = []
+        submission.entitlement = .webPush(key: key)
+        return .submitted(submission)
+    }
+
+    @Test("a push is acknowledged once it is on disk, and delivered from the key")
+    func delivered() throws {
+        let bench = bench()
+        bench.login()
+        bench.settle()
+        _ = bench.take(phone)
+        bench.post(push(5))
+        bench.runTurns()
+        #expect(bench.take(appServer).isEmpty, "what is not on disk is not promised")
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 5"])
+        let delivery = try #require(bench.take(phone).compactMap(\.delivery).first)
+        #expect(delivery.from == bytes(Base64.text(Self.key, urlSafe: true, padded: false)))
+        #expect(delivery.web == nil && delivery.message.body == bytes("body 5"))
+    }
+
+    @Test("without a lifetime it is answered at once, whether the device is there or not")
+    func passing() {
+        let bench = bench()
+        bench.post(push(5, lifetime: 0))
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["ack 5"])
+        bench.settle()
+        #expect((bench.store.messages[device] ?? []).isEmpty)
+    }
+
+    /// The canary: whoever knows a token but not the key must not be let in.
+    @Test("another key, a registration of a sender ID, one with keys, and one that is gone")
+    func refused() throws {
+        let bench = bench()
+        bench.post(push(5, key: [4] + [UInt8](repeating: 4, count: 64)))
+        bench.post(push(6, to: Harness.target))
+        let keys = try #require(
+            WebKeys(publicKey: Self.key, auth: [UInt8](repeating: 1, count: 16)))
+        bench.post(
+            .registerWeb(
+                WebRegistrationRequest(
+                    origin: Origin(connection: web, ticket: 2), endpoint: Self.endpoint, keys: keys,
+                    project: .sender(Harness.sender))))
+        bench.settle()
+        let encrypted = RegistrationName(device: device, number: RegistrationNumber(3))
+        bench.post(push(7, to: encrypted))
+        bench.post(push(8, to: RegistrationName(device: device, number: RegistrationNumber(9))))
+        // An account may not use an endpoint of a key either.
+        bench.post(.submitted(Harness.submission(9, to: Self.endpoint)))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == [
+                "nack 5 sender_mismatch", "nack 6 sender_mismatch", "nack 7 invalid_token",
+                "nack 8 not_registered", "nack 9 sender_mismatch",
+            ])
+        #expect((bench.store.messages[device] ?? []).isEmpty)
+    }
+
+    @Test("a newer instance of the app does not get what is encrypted for the older one")
+    func replaced() throws {
+        let bench = bench()
+        bench.post(
+            .register(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 3), device: device, token: token,
+                    category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"),
+                    senderText: bytes(Base64.text(Self.key, urlSafe: true, padded: false)),
+                    instance: bytes("two"))))
+        bench.settle()
+        bench.post(push(5))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 5"])
+        #expect(bench.store.messages[device]?.map(\.registration) == [Self.endpoint.number])
+    }
+}

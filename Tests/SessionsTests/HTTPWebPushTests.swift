@@ -1,0 +1,243 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// The endpoint of web push: which headers it takes, which tokens, and what it answers (RFC 8030, RFC 8292, http 10).
+@Suite struct HTTPWebPushTests {
+    static let name = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
+    static let key = [4] + [UInt8](repeating: 7, count: 64)
+    static let now = 1_795_156_966
+
+    /// Signatures here are a keyed digest twice: what matters is that they are asked for and believed.
+    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] {
+        let digest = HTTPDesk.digest(text + key).octets
+        return digest + digest
+    }
+
+    static func desk() -> HTTPDesk {
+        HTTPDesk { settings in
+            settings.webPush.verifies = { signature, text, key in signature == sign(text, key) }
+        }
+    }
+
+    static func base64(_ text: [UInt8]) -> String { Base64.text(text, urlSafe: true, padded: false) }
+
+    /// A signed token.
+    static func jwt(
+        _ claims: String? = nil, header: String = #"{"typ":"JWT","alg":"ES256"}"#, key: [UInt8] = key
+    ) -> String {
+        let claims = claims ?? Self.claims()
+        let text = base64(Array(header.utf8)) + "." + base64(Array(claims.utf8))
+        return text + "." + base64(sign(Array(text.utf8), key))
+    }
+
+    static func claims(
+        aud: String = "https://fcm.googleapis.com", exp: String = "\(now + 3_600)",
+        sub: String = #""mailto:a@example.org""#
+    ) -> String {
+        #"{"aud":"\#(aud)","exp":\#(exp),"sub":\#(sub)}"#
+    }
+
+    /// A request; `nil` leaves a header out.
+    static func request(
+        path: String? = nil, authorization: String? = "vapid t=\(jwt()), k=\(base64(key))",
+        ttl: String? = "60", coding: String? = "aes128gcm", extra: String = "", body: String = "secret"
+    ) -> String {
+        let token = String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+        var text = "POST \(path ?? "/fcm/send/\(token)") HTTP/1.1\r\nHost: fcm.googleapis.com\r\n"
+        for (name, value) in [
+            ("Authorization", authorization), ("TTL", ttl), ("Content-Encoding", coding),
+        ] {
+            if let value { text += "\(name): \(value)\r\n" }
+        }
+        return text + extra + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    static func submission(_ desk: HTTPDesk) throws -> Submission {
+        guard desk.events.count == 1, case .submitted(let submission) = desk.events[0] else {
+            Issue.record("no submission: \(desk.taken())")
+            throw DeviceUnexpected("\(desk.events)")
+        }
+        return submission
+    }
+
+    @Test(
+        "a message goes to the core with what the device needs to read it, and is answered once it is stored")
+    func accepted() throws {
+        let desk = Self.desk()
+        desk.send(Self.request(extra: "Urgency: high\r\nTopic: news_1\r\n"))
+        let submission = try Self.submission(desk)
+        #expect(submission.target == Self.name)
+        #expect(submission.sender == SenderID(0))
+        #expect(submission.entitlement == .webPush(key: Self.key))
+        #expect(submission.lifetimeSeconds == 60)
+        #expect(submission.priority == .high)
+        #expect(submission.collapseKey == Array("news_1".utf8))
+        // The body is pairs and raw_data: what a device finds in it.
+        var message = ByteBuffer()
+        message.appendField(MCS.DataMessage.Field.category, bytes: [1])
+        message.append(submission.body)
+        let read = try MCS.DataMessage(decoding: message.bytes)
+        #expect(read.body == DeviceSamples.pairs(("content-encoding", "aes128gcm")))
+        #expect(read.rawData == Array("secret".utf8))
+        #expect(desk.taken().isEmpty, "what is not stored is not promised")
+        desk.perform(
+            .acknowledge(
+                ticket: submission.origin.ticket, id: PersistentID(sequence: Sequence(9), salt: 1),
+                canonical: nil))
+        #expect(
+            desk.taken()
+                == HTTPDesk.text(
+                    "", "201 Created",
+                    extra: "TTL: 60\r\nLocation: https://fcm.googleapis.com/m/0:9%2500000001f9fd7ecd\r\n"))
+    }
+
+    @Test("aesgcm needs its two headers, which go along as they came")
+    func aesgcm() throws {
+        let desk = Self.desk()
+        let key = "dh=AAA;p256ecdsa=\(Self.base64(Self.key))"
+        desk.send(
+            Self.request(
+                authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
+                extra: "Encryption: salt=BBB\r\nCrypto-Key: \(key)\r\n"))
+        let body = try Self.submission(desk).body
+        var pairs: [String] = []
+        try AppData.forEach(in: body.raw) { key, value in
+            pairs.append(
+                String(decoding: [UInt8](copying: key), as: UTF8.self) + "="
+                    + String(decoding: [UInt8](copying: value), as: UTF8.self))
+        }
+        #expect(pairs == ["crypto-key=\(key)", "encryption=salt=BBB", "content-encoding=aesgcm"])
+    }
+
+    @Test("without content nothing is encoded; a lifetime beyond the longest is cut; both paths lead here")
+    func bare() throws {
+        let desk = Self.desk()
+        let token = String(decoding: HTTPDesk.seal.token(for: Self.name), as: UTF8.self)
+        desk.send(
+            Self.request(path: "/wp/\(token)", ttl: "99999999999999999999999", coding: nil, body: ""))
+        let submission = try Self.submission(desk)
+        #expect(submission.body.isEmpty)
+        #expect(submission.lifetimeSeconds == Limits.lifetimeSeconds)
+        #expect(submission.priority == .normal && submission.collapseKey == nil)
+    }
+
+    @Test(
+        "what the form does not allow is refused, with the field that is wrong",
+        arguments: [
+            (request(ttl: nil), 400, "TTL"), (request(ttl: "-1"), 400, "TTL"),
+            (request(ttl: "1.5"), 400, "TTL"), (request(ttl: ""), 400, "TTL"),
+            (request(extra: "Urgency: urgent\r\n"), 400, "Urgency"),
+            (request(extra: "Topic: a b\r\n"), 400, "Topic"),
+            (request(extra: "Topic: \r\n"), 400, "Topic"),
+            (request(extra: "Topic: \(String(repeating: "a", count: 33))\r\n"), 400, "Topic"),
+            (request(coding: nil), 400, "Content-Encoding"),
+            (request(coding: "gzip"), 415, "Content-Encoding"),
+            (request(coding: "aesgcm"), 400, "Crypto-Key"),
+            (request(coding: "aesgcm", extra: "Crypto-Key: dh=a\r\n"), 400, "Encryption"),
+            (request(body: String(repeating: "x", count: 4_097)), 413, "4,096"),
+            (request(path: "/fcm/send/abc"), 404, "subscription"),
+            (request(authorization: nil), 401, "Authorization"),
+            (request(authorization: "key=AIza"), 401, "Authorization"),
+            (request(authorization: "vapid k=\(base64(key))"), 401, "token"),
+            (request(authorization: "vapid t=\(jwt())"), 401, "public key"),
+            (request(authorization: "vapid t=\(jwt()), k=AAAA"), 401, "public key"),
+            (request(authorization: "WebPush \(jwt())"), 401, "public key"),
+        ])
+    func refused(text: String, status: Int, word: String) {
+        let desk = Self.desk()
+        desk.send(text)
+        let answer = desk.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+        #expect(answer.contains(word), "\(answer)")
+        #expect(answer.contains("WWW-Authenticate: vapid") == (status == 401))
+        #expect(desk.events.isEmpty)
+    }
+
+    @Test(
+        "a token that is not for here and now is refused",
+        arguments: [
+            ("aud", jwt(claims(aud: "https://updates.push.services.mozilla.com"))),
+            ("aud", jwt(claims(aud: "http://fcm.googleapis.com"))),
+            ("aud", jwt(claims(aud: "https://fcm.googleapis.com/"))),
+            ("aud", jwt(claims(aud: "https://fcm.googleapis.com.example.org"))),
+            ("aud", jwt(claims(aud: "https://fcm.googleapis.com:x"))),
+            ("aud", jwt(#"{"exp":\#(now + 60)}"#)),
+            ("exp", jwt(claims(exp: "\(now)"))), ("exp", jwt(claims(exp: "\(now + 86_400 + 62)"))),
+            ("exp", jwt(claims(exp: "\"1\""))), ("exp", jwt(claims(exp: "null"))),
+            ("sub", jwt(claims(sub: "\"a@example.org\""))), ("sub", jwt(claims(sub: "1"))),
+            ("ES256", jwt(header: #"{"alg":"none"}"#)), ("ES256", jwt(header: #"{"alg":"HS256"}"#)),
+            ("JWT", jwt(header: "[]")), ("JWT", jwt("no json")), ("JWT", "a.b"), ("JWT", "a.b.c.d"),
+            ("signature", jwt(key: [4] + [UInt8](repeating: 8, count: 64))),
+            ("signature", jwt().split(separator: ".").dropLast().joined(separator: ".") + "."),
+        ])
+    func untrusted(word: String, token: String) {
+        let desk = Self.desk()
+        desk.send(Self.request(authorization: "vapid t=\(token), k=\(Self.base64(Self.key))"))
+        let answer = desk.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(answer)")
+        #expect(answer.contains(word), "\(answer)")
+        #expect(desk.events.isEmpty)
+    }
+
+    @Test(
+        "forms that libraries use are taken",
+        arguments: [
+            "vapid t=\(jwt()),k=\(base64(key))", "VAPID k=\(base64(key)) , t=\(jwt())",
+            "vapid t=\"\(jwt())\"; k=\"\(base64(key))\"", "vapid t=\(jwt()), k=\(base64(key))=",
+            "vapid t=\(jwt(claims(aud: "https://FCM.googleapis.com:443"))), k=\(base64(key))",
+            "vapid t=\(jwt(claims(aud: "https://[::1]:8443"))), k=\(base64(key))",
+            "vapid t=\(jwt(claims(exp: "\(now + 86_400)"))), k=\(base64(key))",
+            "vapid t=\(jwt(#"{"aud":"https://localhost","exp":\#(now + 60).5}"#)), k=\(base64(key))",
+        ])
+    func taken(authorization: String) throws {
+        let desk = Self.desk()
+        desk.send(Self.request(authorization: authorization))
+        #expect(try Self.submission(desk).entitlement == .webPush(key: Self.key))
+    }
+
+    /// The canary: if the signature were not looked at, one changed octet would pass.
+    @Test("each changed octet of a token is noticed")
+    func changed() {
+        let token = Array(Self.jwt().utf8)
+        for at in stride(from: 0, to: token.count, by: 7) {
+            var other = token
+            other[at] = other[at] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            let desk = Self.desk()
+            let text = String(decoding: other, as: UTF8.self)
+            desk.send(Self.request(authorization: "vapid t=\(text), k=\(Self.base64(Self.key))"))
+            #expect(desk.events.isEmpty, "octet \(at)")
+        }
+    }
+
+    @Test(
+        "what the core refuses has its status",
+        arguments: [
+            (Refusal.notRegistered, "410 Gone", nil), (.invalidToken, "404 Not Found", nil),
+            (.senderMismatch, "403 Forbidden", nil), (.deviceRateExceeded, "429 Too Many Requests", "30"),
+            (.unavailable, "503 Service Unavailable", "30"), (.draining, "503 Service Unavailable", "30"),
+        ] as [(Refusal, String, String?)])
+    func core(refusal: Refusal, status: String, retry: String?) throws {
+        let desk = Self.desk()
+        desk.send(Self.request())
+        let ticket = try Self.submission(desk).origin.ticket
+        desk.perform(.refuse(ticket: ticket, refusal))
+        let answer = desk.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
+        #expect(answer.contains("Retry-After: ") == (retry != nil))
+    }
+
+    @Test("a header that is no text a frame can carry is refused")
+    func headerBytes() {
+        let desk = Self.desk()
+        desk.send(
+            Self.request(coding: "aesgcm", extra: "Encryption: salt=\u{e9}\r\nCrypto-Key: dh=a\r\n"))
+        #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
+        let long = String(repeating: "a", count: Limits.pushHeaderBytes + 1)
+        desk.send(Self.request(coding: "aesgcm", extra: "Encryption: salt=a\r\nCrypto-Key: \(long)\r\n"))
+        #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
+    }
+}
