@@ -28,7 +28,7 @@ package struct Rate: Sendable, Equatable {
 
 /// What is left of a rate: one instant, that at which nothing will be missing any more.
 ///
-/// The rate is not kept in it but given with each question, always the same one.
+/// The rate is not kept in it but given with each question, always the same one until `change`.
 package struct TokenBucket: Sendable, Equatable {
     private var fullAt = Instant.distantPast
 
@@ -43,6 +43,18 @@ package struct TokenBucket: Sendable, Equatable {
         guard rate.isLimited, fullAt > now else { return now }
         // One is there as soon as no more than the others are missing.
         return Instant(nanoseconds: fullAt.nanoseconds &- Int64(rate.burst - 1) &* rate.interval)
+    }
+
+    /// Another rate holds from now on: what is missing of the old one is missing of the new one, at most all of it.
+    package mutating func change(from old: Rate, to new: Rate, now: Instant) {
+        guard old != new, fullAt > now else { return }
+        guard old.isLimited, new.isLimited else {
+            fullAt = .distantPast
+            return
+        }
+        let missing = Double(fullAt.nanoseconds &- now.nanoseconds) / Double(old.interval)
+        let time = min(missing, Double(new.burst)) * Double(new.interval)
+        fullAt = Instant(nanoseconds: now.nanoseconds &+ Int64(time))
     }
 
     /// Notes that it has happened, whether or not it was allowed.

@@ -40,3 +40,34 @@ package struct DeliverySettings: Sendable {
     /// The defaults.
     package init() {}
 }
+
+/// Those of them that an operator may change while the server runs.
+package struct RunningSettings: Sendable {
+    /// See `DeliverySettings`.
+    package var pendingWindow = Limits.pendingWindow
+    /// See `DeliverySettings`.
+    package var rates = Rates()
+    /// See `DeliverySettings`.
+    package var deviceExpirySeconds = Limits.deviceExpirySeconds
+
+    /// The defaults.
+    package init() {}
+}
+
+extension DeliverySettings {
+    /// What may change while the server runs.
+    package var running: RunningSettings {
+        get {
+            var running = RunningSettings()
+            running.pendingWindow = pendingWindow
+            running.rates = rates
+            running.deviceExpirySeconds = deviceExpirySeconds
+            return running
+        }
+        set {
+            pendingWindow = newValue.pendingWindow
+            rates = newValue.rates
+            deviceExpirySeconds = newValue.deviceExpirySeconds
+        }
+    }
+}

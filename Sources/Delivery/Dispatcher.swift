@@ -9,7 +9,7 @@ package import Basics
 package struct Dispatcher: ~Copyable {
     let partition: Int
     let partitions: Int
-    private(set) var settings: DeliverySettings
+    var settings: DeliverySettings
     /// Second half of this process's persistent ids.
     let salt: UInt32
     var directory = SenderDirectory()
@@ -30,7 +30,7 @@ package struct Dispatcher: ~Copyable {
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
     var senderBuckets: [SenderID: TokenBucket] = [:]
     /// That share.
-    let senderRate: Rate
+    var senderRate: Rate
 
     /// A partition with nothing in memory, of so many; `seed` gives the salt, `hashKey` keys the tables.
     package init(
@@ -52,12 +52,6 @@ package struct Dispatcher: ~Copyable {
         senders = SenderTable(hash: hash)
     }
 
-    /// Changes the window of upstream messages on each connection; what is out already stays out.
-    package mutating func setPendingWindow(_ window: Int) { settings.pendingWindow = window }
-
-    /// Changes after how many seconds without contact a device is forgotten; 0: never.
-    package mutating func setDeviceExpiry(_ seconds: Int) { settings.deviceExpirySeconds = seconds }
-
     /// Takes in one event; what follows from it is appended to `effects`.
     package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
         switch consume event {
@@ -70,6 +64,7 @@ package struct Dispatcher: ~Copyable {
         case .senders(let directory): replaceDirectory(directory, &effects)
         case .trace(let device, let watcher): trace(device, watcher)
         case .untrace(let watcher): untrace(watcher)
+        case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
         case .expired(.message(let device, let sequence, let expiresAt)):
             messageExpired(device, sequence, expiresAt, now, &effects)
 

@@ -27,8 +27,13 @@ extension Dispatcher {
 
     /// Lets those go on whose time has come.
     mutating func tickHeld(_ now: Now, _ effects: inout Effects) {
+        releaseHeld(dueBy: now.monotonic, now, &effects)
+    }
+
+    /// Lets those go on whose time comes by an instant; those that may not yet are held again.
+    mutating func releaseHeld(dueBy due: Instant, _ now: Now, _ effects: inout Effects) {
         var again: [RegistrationName] = []
-        while let name = held.take(by: now.monotonic) {
+        while let name = held.take(by: due) {
             guard let entry = devices[name.device], let at = entry.index(of: name.number) else { continue }
             guard entry.phase == .ready else {
                 // It is being read again; what is held stays so.

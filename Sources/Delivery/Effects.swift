@@ -77,6 +77,8 @@ package enum SessionCommand: Sendable {
     case streamNotResumed
     /// Announce CONNECTION_DRAINING; the host closes later.
     case drain
+    /// Let so many messages go unanswered in each direction from now on; what is under way stays so.
+    case changePendingWindow(Int)
 
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.

@@ -221,6 +221,8 @@ package enum Event: Sendable {
     // To every partition.
     /// The senders changed.
     case senders(SenderDirectory)
+    /// An operator changed settings.
+    case settingsChanged(RunningSettings)
     /// Time passed: at least twice a second.
     case tick
 
@@ -250,7 +252,7 @@ package enum Event: Sendable {
         case .unregisterToken(let name, _): .device(name.device)
         case .expired(.message(let device, _, _)): .device(device)
         case .expired(.upstream(let sender, _, _)): .sender(sender)
-        case .committed, .loaded, .senders, .tick, .trace, .untrace: nil
+        case .committed, .loaded, .senders, .settingsChanged, .tick, .trace, .untrace: nil
         }
     }
 }

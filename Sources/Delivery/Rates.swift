@@ -25,6 +25,13 @@ struct DeviceBuckets {
     private var long = TokenBucket()
     private var upstream = TokenBucket()
 
+    /// Other rates hold from now on.
+    mutating func change(from old: Rates, to new: Rates, _ now: Instant) {
+        short.change(from: old.deviceShort, to: new.deviceShort, now: now)
+        long.change(from: old.deviceLong, to: new.deviceLong, now: now)
+        upstream.change(from: old.deviceUpstream, to: new.deviceUpstream, now: now)
+    }
+
     /// Whether the device may be sent one more.
     func allowsMessage(_ rates: Rates, _ now: Instant) -> Bool {
         short.allows(rates.deviceShort, now: now) && long.allows(rates.deviceLong, now: now)

@@ -68,13 +68,15 @@ final class Daemon: Sendable {
     /// Settings of sessions that begin now.
     var sessionSettings: SessionSettings { settings.withLock { $0.sessions } }
 
-    /// Puts other settings in force, for what begins from now on.
+    /// Puts other settings in force: rates and windows everywhere, the rest for what begins from now on.
     func apply(_ configuration: Configuration) {
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
         settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
-        let (window, expiry) = (configuration.pendingWindow, configuration.deviceExpirySeconds)
-        for mailbox in mailboxes { mailbox.post { $0.set(pendingWindow: window, deviceExpiry: expiry) } }
+        let window = configuration.pendingWindow
+        var change = Parcel(events: [.settingsChanged(configuration.running)])
+        change.jobs.append { $0.changePendingWindow(window) }
+        for mailbox in mailboxes { mailbox.post(change) }
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }

@@ -78,7 +78,7 @@ package enum DaemonProgram {
         var nextCheck = Now.read().monotonic
         while true {
             switch signals.wait(milliseconds: turn) {
-            case .reload: _ = daemon.reload()
+            case .reload: _ = try? daemon.reload()
             case .terminate, .interrupt: return stop(daemon, signals, notify)
             case nil: break
             }

@@ -16,6 +16,15 @@ extension Configuration {
             spreadMilliseconds: Int64(drainSpreadSeconds) * 1_000)
     }
 
+    /// What the core may be told while it runs.
+    var running: RunningSettings {
+        var running = RunningSettings()
+        running.pendingWindow = pendingWindow
+        running.rates = rates
+        running.deviceExpirySeconds = deviceExpirySeconds
+        return running
+    }
+
     /// How much a device, an app or a sender may send or be sent.
     var rates: Rates {
         var rates = Rates()

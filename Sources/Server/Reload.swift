@@ -5,32 +5,50 @@ import Sessions
 import Transport
 
 extension Daemon {
-    /// Reads configuration and certificates again; on any problem everything stays as it was, and the problems are returned.
-    func reload() -> [String] {
-        let problems = tryReload()
-        metrics.shards[0].add(to: .configReloads, problems.isEmpty ? 0 : 1)
-        metrics.shards.last?.set(.configReloadSuccess, to: problems.isEmpty ? 1 : 0)
-        if problems.isEmpty {
-            log.notice("reloaded")
-        } else {
-            for problem in problems { log.error("reload_failed", ["problem": .text(problem)]) }
-        }
-        return problems
+    /// What a reload changed.
+    struct Reloaded {
+        /// Keys whose new values are in use.
+        var applied: [ConfigKey] = []
+        /// Keys whose new values wait for a restart.
+        var waiting: [ConfigKey] = []
     }
 
-    private func tryReload() -> [String] {
+    /// Why a reload changed nothing; one line for each problem.
+    struct ReloadFailure: Error {
+        var problems: [String]
+    }
+
+    /// Reads configuration and certificates again; on any problem everything stays as it was.
+    func reload() throws(ReloadFailure) -> Reloaded {
+        do throws(ReloadFailure) {
+            let reloaded = try reloadAll()
+            metrics.shards[0].add(to: .configReloads, 0)
+            metrics.shards.last?.set(.configReloadSuccess, to: 1)
+            log.notice("reloaded", ["changed": .text(Self.names(reloaded.applied))])
+            if !reloaded.waiting.isEmpty {
+                log.warning("settings_wait_for_restart", ["keys": .text(Self.names(reloaded.waiting))])
+            }
+            return reloaded
+        } catch {
+            metrics.shards[0].add(to: .configReloads, 1)
+            metrics.shards.last?.set(.configReloadSuccess, to: 0)
+            for problem in error.problems { log.error("reload_failed", ["problem": .text(problem)]) }
+            throw error
+        }
+    }
+
+    private func reloadAll() throws(ReloadFailure) -> Reloaded {
         let newer: Configuration
-        do { newer = try source.load() } catch { return error.lines }
+        do { newer = try source.load() } catch { throw ReloadFailure(problems: error.lines) }
         let old = configuration
         let next = old.reloaded(from: newer)
-        do { try certificates.reload(next) } catch { return [error.description] }
-        let waiting = newer.changes(from: next)
-        if !waiting.isEmpty {
-            log.warning(
-                "settings_wait_for_restart", ["keys": .text(waiting.map(\.rawValue).joined(separator: ","))])
-        }
+        do { try certificates.reload(next) } catch { throw ReloadFailure(problems: [error.description]) }
         apply(next)
-        return []
+        return Reloaded(applied: next.changes(from: old), waiting: newer.changes(from: next))
+    }
+
+    private static func names(_ keys: [ConfigKey]) -> String {
+        keys.map(\.rawValue).joined(separator: ",")
     }
 
     /// Looks at configuration and files as `ccsd check` does; one line for each finding.

@@ -168,9 +168,7 @@ struct Startup: ~Copyable {
     ) -> [ReactorHost] {
         var settings = DeliverySettings()
         settings.sequenceFloor = sequenceFloor
-        settings.pendingWindow = configuration.pendingWindow
-        settings.rates = configuration.rates
-        settings.deviceExpirySeconds = configuration.deviceExpirySeconds
+        settings.running = configuration.running
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let failedLogins = FailedLogins()
         return reactors.enumerated().map { index, reactor in

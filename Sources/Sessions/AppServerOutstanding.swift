@@ -14,10 +14,14 @@ struct AppServerOutstanding {
 
     private static let receiptPrefix = Array("dr2:".utf8)
 
-    private let window: Int
+    /// How many there may be, at least 1.
+    private(set) var window: Int
     private var entries: [Entry] = []
 
     init(window: Int) { self.window = max(window, 1) }
+
+    /// Changes how many there may be; those over a smaller number stay.
+    mutating func setWindow(_ window: Int) { self.window = max(window, 1) }
 
     /// How many there are.
     var count: Int { entries.count }

@@ -89,6 +89,13 @@ extension AppServerSession {
         swap(&waiting, &held)
     }
 
+    /// Other bounds hold: what waited for the old one may go on.
+    mutating func changePendingWindow(_ window: Int, _ io: inout SessionIO) {
+        tickets.setWindow(window)
+        outstanding.setWindow(window)
+        submitHeld(&io)
+    }
+
     /// The core has taken the message of a ticket.
     mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO) {
         guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }

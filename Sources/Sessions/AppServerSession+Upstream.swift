@@ -13,7 +13,7 @@ extension AppServerSession {
         if unwritten.isEmpty, hasRoom(io) { return write(message, &io) }
         unwritten.append(message)
         // The core holds messages and receipts to one window each, but forgets old receipts by itself.
-        if unwritten.count > 2 * max(settings.pendingWindow, 1) { write(unwritten.removeFirst(), &io) }
+        if unwritten.count > 2 * outstanding.window { write(unwritten.removeFirst(), &io) }
     }
 
     /// Writes what waits, as far as there is room.

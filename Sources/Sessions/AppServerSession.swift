@@ -116,6 +116,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
         case .deliverUpstream(let message): deliver(message, &io)
         case .drain: drain(&io)
+        case .changePendingWindow(let window): changePendingWindow(window, &io)
         case .close(let reason): close(reason, &io)
         default: break
         }

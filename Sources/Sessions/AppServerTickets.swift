@@ -21,12 +21,17 @@ struct AppServerTickets {
 
     /// How many are open.
     private(set) var count = 0
-    private let window: Int
+    private var window: Int
     private var slots: [Slot] = []
     private var free: [UInt16] = []
 
     /// A table for so many, at least 1.
-    init(window: Int) { self.window = min(max(window, 1), Int(UInt16.max)) }
+    init(window: Int) { self.window = Self.bounded(window) }
+
+    /// Changes how many may be open; those over a smaller number stay.
+    mutating func setWindow(_ window: Int) { self.window = Self.bounded(window) }
+
+    private static func bounded(_ window: Int) -> Int { min(max(window, 1), Int(UInt16.max)) }
 
     /// Whether one more may be opened.
     var hasRoom: Bool { count < window }

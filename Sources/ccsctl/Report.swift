@@ -37,7 +37,7 @@ enum Report {
                 "Forgotten, with \(cell(result, "registrations")) registrations and \(cell(result, "messages")) messages.\n"
         case "send": return sent(result)
         case "drain": return "\(cell(result, "sessions")) sessions were drained.\n"
-        case "reload": return "The new configuration and certificates are in use.\n"
+        case "reload": return reloaded(result)
         case "check": return check(result)
         default: return result.pretty + "\n"
         }
@@ -94,6 +94,17 @@ enum Report {
     private static func sent(_ result: JSONValue) -> String {
         guard result["outcome"]?.text == "nack" else { return "ACK for \(cell(result, "message_id")).\n" }
         return "NACK \(cell(result, "error")): \(cell(result, "error_description"))\n"
+    }
+
+    private static func reloaded(_ result: JSONValue) -> String {
+        func names(_ member: String) -> String? {
+            let names = result[member]?.elements ?? []
+            return names.isEmpty ? nil : names.map(plain).joined(separator: ", ")
+        }
+        var text = "The new configuration and certificates are in use.\n"
+        if let changed = names("changed") { text += "changed: \(changed)\n" }
+        if let waiting = names("needs_restart") { text += "needs a restart: \(waiting)\n" }
+        return text
     }
 
     private static func check(_ result: JSONValue) -> String {

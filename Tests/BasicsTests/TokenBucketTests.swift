@@ -62,6 +62,38 @@ import Testing
         #expect(Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 60))
     }
 
+    @Test("A changed rate keeps what is missing of the old one, as far as the new one has it")
+    func changed() {
+        let (slow, fast) = (Rate(4, perSeconds: 3_600), Rate(10, perSeconds: 10))
+        var bucket = TokenBucket()
+        #expect(burst(&bucket, slow, at: start, attempts: 3) == 3)
+        bucket.change(from: slow, to: fast, now: start)
+        #expect(burst(&bucket, fast, at: start, attempts: 99) == 7)
+        #expect(burst(&bucket, fast, at: start.advanced(seconds: 2), attempts: 99) == 2)
+
+        bucket.change(from: fast, to: slow, now: start.advanced(seconds: 2))
+        #expect(burst(&bucket, slow, at: start.advanced(seconds: 2), attempts: 9) == 0)
+        #expect(burst(&bucket, slow, at: start.advanced(seconds: 902), attempts: 9) == 1, "no more is owed")
+
+        bucket.change(from: slow, to: .unlimited, now: start.advanced(seconds: 902))
+        bucket.change(from: .unlimited, to: slow, now: start.advanced(seconds: 902))
+        #expect(burst(&bucket, slow, at: start.advanced(seconds: 902), attempts: 9) == 4)
+    }
+
+    @Test("The widest change there is overflows nothing")
+    func extremeChange() {
+        let widest = Rate(10_000, perSeconds: 10_000 * 86_400)
+        let highest = Rate(Limits.highestRate, perSeconds: 1)
+        var bucket = TokenBucket()
+        _ = burst(&bucket, widest, at: start, attempts: 10_000)
+        bucket.change(from: widest, to: highest, now: start)
+        #expect(bucket.allows(highest, now: start))
+        _ = burst(&bucket, highest, at: start, attempts: 20_000)
+        bucket.change(from: highest, to: widest, now: start)
+        #expect(
+            !bucket.allows(widest, now: start) && bucket.allows(widest, now: start.advanced(seconds: 86_400)))
+    }
+
     @Test("Canary: taking without asking is what the bound is about")
     func canary() {
         let rate = Rate(2, perSeconds: 2)

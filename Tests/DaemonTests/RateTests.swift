@@ -55,6 +55,48 @@ struct RateTests {
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
+    @Test("a reload changes rates while connections stay, and says by name what waits for a restart")
+    func reload() throws {
+        let folder = try Places.scratch()
+        let file = folder.appendingPathComponent("ccsd.yaml")
+        let first = "format: 1\ndevice_messages_per_minute: 2\n"
+        try first.write(to: file, atomically: true, encoding: .utf8)
+        let daemon = try RunningDaemon(flags: ["--config", file.path])
+        let made = try daemon.ctl("senders", "add", "--label", "reload")
+        let sender = try #require(made["sender_id"] as? String)
+        let device = try TestDevice(daemon, sender: sender)
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(daemon.port("app_server")), sender],
+            secret: try #require(made["key"] as? String))
+        try server.expect(event: "connected")
+        func answer(_ id: String) throws -> String? {
+            try server.send(["to": device.token, "message_id": id, "time_to_live": 0])
+            let answer = try server.expectJSON("the answer to \(id)") { $0["message_id"] as? String == id }
+            return answer["error"] as? String ?? answer["message_type"] as? String
+        }
+        #expect(try ["1", "2", "3"].map(answer) == ["ack", "ack", "DEVICE_MESSAGE_RATE_EXCEEDED"])
+
+        let second = "format: 1\ndevice_messages_per_minute: 5\nreactors: 2\nlog_format: json\n"
+        try second.write(to: file, atomically: true, encoding: .utf8)
+        let reloaded = try daemon.ctl("reload")
+        #expect(reloaded["changed"] as? [String] == ["device_messages_per_minute"])
+        // The test's own flag wins over the file, so reactors has not changed.
+        #expect(reloaded["needs_restart"] as? [String] == ["log_format"])
+        #expect(
+            try ["4", "5", "6", "7"].map(answer) == ["ack", "ack", "ack", "DEVICE_MESSAGE_RATE_EXCEEDED"])
+        let again = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "reload"])
+        #expect(again.output.hasSuffix("needs a restart: log_format\n"), "\(again)")
+
+        let third = "format: 1\ndevice_messages_per_minute: 0\n"
+        try third.write(to: file, atomically: true, encoding: .utf8)
+        daemon.signal(SIGHUP)
+        try eventually("the signal is heard") {
+            daemon.words.components(separatedBy: "event=reloaded").count > 3
+        }
+        #expect(try (8...20).map(String.init).map(answer).allSatisfy { $0 == "ack" })
+        device.stop()
+    }
+
     @Test("canary: with the service's own rate the same messages all pass")
     func canary() throws {
         let answers = try answers(try RunningDaemon(), 4)

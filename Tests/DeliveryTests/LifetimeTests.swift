@@ -148,7 +148,9 @@ import Testing
         sweep(bench)
         #expect(bench.store.records[device] != nil)
         #expect(bench.unseenAsked == 0, "nothing is asked for nothing")
-        bench.partitions[0].core.setDeviceExpiry(86_400)
+        var running = RunningSettings()
+        running.deviceExpirySeconds = 86_400
+        bench.post(.settingsChanged(running))
         sweep(bench)
         #expect(bench.store.records.isEmpty)
     }

@@ -88,6 +88,7 @@ extension SessionCommand {
                 ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
                 : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
         case .drain: "drain"
+        case .changePendingWindow(let window): "pending window \(window)"
         case .deviceLoginAccepted(let stored): "device login accepted \(stored.count)"
         case .deliver(let delivery):
             if case .discardedMarker(let count) = delivery.message.kind {

@@ -105,6 +105,40 @@ private struct Desk: ~Copyable {
         #expect(ids == Self.expected)
     }
 
+    @Test("a wider pending window lets held messages go on, a narrower one holds later ones back")
+    func changedWindow() {
+        var desk = Desk()
+        func submit(_ numbers: ClosedRange<Int>, _ desk: inout Desk) -> Int {
+            for number in numbers {
+                let token = TokenSeal(secret: [UInt8](repeating: 7, count: 32)).token(
+                    for: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)))
+                let json =
+                    #"{"to":"\#(String(decoding: token, as: UTF8.self))","message_id":"\#(number)","data":{}}"#
+                let stanza = #"<message id=""><gcm xmlns="google:mobile:data">\#(json)</gcm></message>"#
+                desk.session.receive(Array(stanza.utf8).raw, now: desk.now, io: &desk.io)
+            }
+            return taken(&desk)
+        }
+        func taken(_ desk: inout Desk) -> Int {
+            defer { desk.flush() }
+            return desk.io.events.count { if case .submitted = $0 { true } else { false } }
+        }
+        desk.session.perform(.changePendingWindow(2), now: desk.now, io: &desk.io)
+        let narrow = submit(1...5, &desk)
+        #expect(narrow == 2)
+        desk.session.perform(.changePendingWindow(4), now: desk.now, io: &desk.io)
+        let wide = taken(&desk)
+        #expect(wide == 2)
+        desk.session.perform(.changePendingWindow(1), now: desk.now, io: &desk.io)
+        desk.session.perform(.acknowledge(ticket: 0, id: nil, canonical: nil), now: desk.now, io: &desk.io)
+        let none = taken(&desk)
+        #expect(none == 0)
+        // Canary: the fifth waits for nothing but room.
+        desk.session.perform(.changePendingWindow(Limits.pendingWindow), now: desk.now, io: &desk.io)
+        let rest = taken(&desk)
+        #expect(rest == 1)
+    }
+
     @Test("small messages are written at once")
     func smallAtOnce() {
         var desk = Desk()

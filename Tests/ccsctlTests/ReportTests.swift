@@ -60,6 +60,23 @@ import Wire
                 "… and more: --limit N shows more, --after 1 goes on.\n"))
     }
 
+    @Test("a reload names what it changed and what waits for a restart, and neither where there is none")
+    func reload() {
+        #expect(
+            Report.text(of: ["reloaded": true, "changed": [], "needs_restart": []], for: "reload")
+                == "The new configuration and certificates are in use.\n")
+        let answer: JSONValue = [
+            "reloaded": true, "changed": ["log_level", "scram"], "needs_restart": ["device_port"],
+        ]
+        #expect(
+            Report.text(of: answer, for: "reload") == """
+                The new configuration and certificates are in use.
+                changed: log_level, scram
+                needs a restart: device_port
+
+                """)
+    }
+
     @Test("every command of the table has a text for any answer, however strange")
     func strangeAnswers() {
         let answers: [JSONValue] = [

@@ -114,7 +114,7 @@ extension ConfigKey {
         .pendingWindow: Entry(
             type: .integer(1...10_000), preset: .integer(Limits.pendingWindow), unit: "messages",
             help: "Messages sent and not yet answered on one app server's connection, in each direction.",
-            reason: "FCM has 100, and app servers count on it."),
+            reason: "FCM has 100, and app servers count on it.", isReloadable: true),
         .strictAcks: Entry(
             type: .truth, preset: .truth(false),
             help: "Answer an ack for a message not sent over that connection with BAD_ACK.",

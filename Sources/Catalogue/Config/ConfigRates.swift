@@ -23,11 +23,12 @@ extension ConfigKey {
             help:
                 "Messages with a collapse key that one app of one device gets at once; 0: as many as like.",
             reason:
-                "FCM has \(Limits.collapsibleBurst). Further ones are not refused: they wait, the newest of a key replaces the one before, and what came later may overtake them. Off, since a delay that nobody asked for is taken for a fault."
-        ),
+                "FCM has \(Limits.collapsibleBurst). Further ones are not refused: they wait, the newest of a key replaces the one before, and what came later may overtake them. Off, since a delay that nobody asked for is taken for a fault.",
+            isReloadable: true),
         .collapsibleRefillSeconds: Entry(
             type: .integer(1...86_400), preset: .integer(Limits.collapsibleRefillSeconds), unit: "seconds",
-            help: "Time in which one of collapsible_burst comes back.", reason: "FCM has three minutes."),
+            help: "Time in which one of collapsible_burst comes back.", reason: "FCM has three minutes.",
+            isReloadable: true),
         .deviceUpstreamPerMinute: rate(
             Limits.deviceUpstreamPerMinute,
             help: "Upstream messages that one device may send in a minute, and at once; 0: as many as like.",
@@ -41,6 +42,6 @@ extension ConfigKey {
     private static func rate(_ preset: Int, help: String, reason: String) -> Entry {
         Entry(
             type: .integer(0...Limits.highestRate), preset: .integer(preset), unit: "messages", help: help,
-            reason: reason)
+            reason: reason, isReloadable: true)
     }
 }

@@ -48,7 +48,10 @@ extension Program {
             details: ["With FILE no daemon is needed: ccsd check is run on it."],
             arguments: [Argument("FILE", "A configuration file.", isOptional: true)],
             examples: [Example("Before it is put in place", "ccsctl check new.yaml")]),
-        Command("reload", "Read configuration and certificates again; wrong ones change nothing."),
+        Command(
+            "reload",
+            "Read configuration and certificates again; wrong ones change nothing. Says which changes wait for a restart."
+        ),
         Command(
             "drain", "Ask app servers to reconnect, then close their connections.",
             details: [

@@ -105,12 +105,20 @@ extension ControlServer {
         ])
     }
 
+    private static func names(_ keys: [ConfigKey]) -> JSONValue {
+        .array(keys.map { .string($0.rawValue) })
+    }
+
     func reload(_ request: Request) throws(Problem) -> JSONValue {
-        let problems = daemon.reload()
-        guard problems.isEmpty else {
+        do {
+            let reloaded = try daemon.reload()
+            return .object([
+                .init("reloaded", true), .init("changed", Self.names(reloaded.applied)),
+                .init("needs_restart", Self.names(reloaded.waiting)),
+            ])
+        } catch {
             throw Problem(
-                text: problems.joined(separator: "; "), hint: "the settings of before stay in force")
+                text: error.problems.joined(separator: "; "), hint: "the settings of before stay in force")
         }
-        return .object([.init("reloaded", true)])
     }
 }

@@ -87,10 +87,11 @@ final class ReactorHost: ReactorDelegate {
         dispatcher.handle(event, now: now, effects: &effects)
     }
 
-    /// Changes how many messages an app server may have and not have answered, and after how many seconds a device expires.
-    func set(pendingWindow: Int, deviceExpiry: Int) {
-        dispatcher.setPendingWindow(pendingWindow)
-        dispatcher.setDeviceExpiry(deviceExpiry)
+    /// Tells every connection of an app server how many messages may go unanswered on it.
+    func changePendingWindow(_ window: Int) {
+        for link in allLinks where link.kind.isAppServer {
+            link.perform(.changePendingWindow(window), now: reactor.now)
+        }
     }
 
     // MARK: Turn
