@@ -12,6 +12,7 @@ package enum CloseReason: String, CaseIterable, Sendable {
     case loginDeadline = "login_deadline"
     case requestDeadline = "request_deadline"
     case slowRequest = "slow_request"
+    case frameDeadline = "frame_deadline"
     case idle = "idle"
     case deadPeer = "dead_peer"
     case slowConsumer = "slow_consumer"

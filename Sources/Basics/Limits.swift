@@ -97,6 +97,8 @@ package enum Limits {
     package static let storedMessages = 100
     /// Upstream messages of one app of one device that wait to be stored (FCM).
     package static let waitingUpstream = 20
+    /// Pairs of one upstream message: the payload counts keys and values alone, and empty ones have none.
+    package static let upstreamPairs = 1_024
     /// Upstream messages kept for one sender: a day at a steady 10 a second; beyond it devices are refused.
     package static let storedUpstreamPerSender = 1_000_000
     /// Seconds after which a receipt that nobody acknowledged leaves the window: most clients never ack one.
@@ -112,8 +114,16 @@ package enum Limits {
     package static let webPushRecordBytes = 4_096
     /// Draws of a private key: one in four thousand million is none, so a source that gives none so often is broken.
     package static let keyDraws = 4
-    /// Octets of an MCS login: a list of received ids may be long.
-    package static let loginFrameBytes = 65_536
+    /// Octets of an MCS login: some clients name all that they have ever received, here a hundred thousand messages.
+    package static let loginFrameBytes = 4_194_304
+    /// Octets of a login longer than a frame, apart from its received ids: real ones have under 500.
+    package static let loginRestBytes = 16_384
+    /// Octets of the newest received ids kept of such a login: those of a thousand messages, more than wait for an ack.
+    package static let loginIDBytes = 49_152
+    /// Octets of a received id in such a login; ours have 39, and others say nothing to us.
+    package static let receivedIDBytes = 64
+    /// Seconds in which a frame that a device has begun must end: Chromium gives the server half of that.
+    package static let frameDeadlineSeconds = 60
     /// Settings in one login that are looked at; clients send two at most.
     package static let loginSettings = 16
     /// Received persistent ids in one login.

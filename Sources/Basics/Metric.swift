@@ -16,6 +16,7 @@ package enum Metric: Int, CaseIterable, Sendable {
     case upstreamDuplicates
     case unknownAcks
     case keepalives
+    case oddLogins
     case httpRequests
     case devicesExpired
     case storeCommits

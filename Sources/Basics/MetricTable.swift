@@ -62,6 +62,9 @@ extension Metric {
             metric: .keepalives, name: "ccs_keepalives_total", kind: .counter,
             help: "Keepalives and pings sent to silent peers.", labels: [label("kind", sessionKinds)]),
         Row(
+            metric: .oddLogins, name: "ccs_odd_logins_total", kind: .counter,
+            help: "Logins of devices whose fields contradict each other; they are served all the same."),
+        Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
             help: "HTTP requests answered."),
         Row(

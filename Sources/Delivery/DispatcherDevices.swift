@@ -142,7 +142,7 @@ extension Dispatcher {
         _ received: [PersistentID], _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) -> Bool {
         var hasRemoved = false
-        for id in received.prefix(Limits.receivedIDs) {
+        for id in received.suffix(Limits.receivedIDs) {
             guard let at = entry.mailbox.index(of: id.sequence),
                 entry.mailbox.slots[at].entry.salt == id.salt
             else { continue }

@@ -69,6 +69,7 @@ extension SessionSettings {
         pendingWindow = configuration.pendingWindow
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds
+        deviceHeartbeatSeconds = configuration.deviceHeartbeatSeconds
         loginDeadlineSeconds = configuration.loginDeadlineSeconds
         strictAcks = configuration.strictAcks
         controlMessageID = configuration.controlMessageID

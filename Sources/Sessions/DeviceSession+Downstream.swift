@@ -16,7 +16,9 @@ extension DeviceSession {
         if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
         let message = delivery.message
         writeFrame(of: delivery, now: now, io: &io) { buffer in
-            Self.appendContent(of: message, category: delivery.category, to: &buffer)
+            Self.appendContent(
+                of: message, isPackage: Self.isPackage(delivery), hasSubtype: !delivery.subtype.isEmpty,
+                to: &buffer)
             if !delivery.subtype.isEmpty {
                 AppData.append(key: "subtype", value: delivery.subtype.raw, to: &buffer)
             }
@@ -55,16 +57,21 @@ extension DeviceSession {
     }
 
     private static func appendContent(
-        of message: StoredMessage, category: [UInt8], to buffer: inout ByteBuffer
+        of message: StoredMessage, isPackage: Bool, hasSubtype: Bool, to buffer: inout ByteBuffer
     ) {
         switch message.kind {
         case .message:
             if let key = message.collapseKey {
                 buffer.appendField(MCS.DataMessage.Field.token, bytes: key)
-            } else if isPackage(category) {
+            } else if isPackage {
                 buffer.appendField(MCS.DataMessage.Field.token, text: MCS.doNotCollapse)
             }
-            buffer.append(message.body)
+            if hasSubtype {
+                // Ours is the one that counts: what an app server put there would take it elsewhere (mcs-device 2.1).
+                AppData.append(message.body.raw, leavingOut: "subtype", to: &buffer)
+            } else {
+                buffer.append(message.body)
+            }
         case .discardedMarker(let count):
             AppData.append(key: "message_type", text: "deleted_messages", to: &buffer)
             var digits = ByteBuffer()
@@ -73,9 +80,11 @@ extension DeviceSession {
         }
     }
 
-    /// Whether a category names an Android-type app: extensions have no dot, browsers their own names (mcs-device 8, 3).
-    private static func isPackage(_ category: [UInt8]) -> Bool {
-        category.contains(UInt8(ascii: ".")) && !isBrowser(category)
+    /// Whether it is for an Android-type app: extensions have no dot, browsers their own names or a subtype of the web's
+    /// (mcs-device 8, 3).
+    private static func isPackage(_ delivery: borrowing DeviceDelivery) -> Bool {
+        delivery.category.contains(UInt8(ascii: ".")) && !isBrowser(delivery.category)
+            && !begins(delivery.subtype, with: "wp:")
     }
 
     /// Whether a category is that of a browser, or of a library that is one for its web app.

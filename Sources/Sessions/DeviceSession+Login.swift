@@ -13,6 +13,7 @@ extension DeviceSession {
             let token = DeviceNumber.parse(login.authToken.raw)
         else { return refuseLogin(.wrongCredentials, io: &io) }
         device = DeviceID(number)
+        if Self.isOdd(login, user: number) { io.counts.oddLogins += 1 }
         pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
         var text = ByteBuffer()
         text.append(decimal: token)
@@ -27,13 +28,17 @@ extension DeviceSession {
     /// Greets the device: what it has received is already removed, durably.
     mutating func acceptLogin(_ storedUpstream: [[UInt8]], now: Now, io: inout SessionIO) {
         phase = .open
-        reader.limit = Limits.frameBytes
+        reader.loginLimit = 0
         frameIDBase = UInt32(truncatingIfNeeded: settings.random())
         var response = MCS.LoginResponse()
         response.id = loginID
         loginID = []
         response.jid = jid
         response.lastStreamIDReceived = upstream.takeAcknowledgement(incoming: 1)
+        if settings.deviceHeartbeatSeconds > 0 {
+            response.heartbeatConfig = MCS.HeartbeatConfig(
+                intervalMilliseconds: Int32(clamping: settings.deviceHeartbeatSeconds * 1_000))
+        }
         response.serverTimestamp = now.wall
         io.out.bytes.append(byte: MCS.version)
         response.append(to: &io.out.bytes)
@@ -48,6 +53,7 @@ extension DeviceSession {
         var waiting = ByteBuffer()
         swap(&waiting, &held)
         read(waiting.bytes, now: now, io: &io)
+        watchFrame(isNew: true, now: now)
         endCall(now: now, io: &io)
     }
 
@@ -61,6 +67,14 @@ extension DeviceSession {
         response.append(to: &io.out.bytes)
         endFrame(io: &io)
         end(.loginRefused, io: &io)
+    }
+
+    /// Whether a login contradicts itself where all clients agree; that is noted and no reason to refuse it.
+    private static func isOdd(_ login: MCS.LoginRequest, user: UInt64) -> Bool {
+        if DeviceNumber.parse(login.resource.raw) != user { return true }
+        if let service = login.authService, service != 2 { return true }
+        guard let deviceID = login.deviceID else { return false }
+        return deviceID.map { $0 | 0x20 } != Array("android-\(String(user, radix: 16))".utf8)
     }
 
     private var jid: [UInt8] {

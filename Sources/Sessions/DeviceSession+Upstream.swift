@@ -138,18 +138,22 @@ extension DeviceSession {
             (message.persistentID?.count ?? 0) <= Limits.messageIDBytes,
             isText(messageID), isText(message.category), isText(message.persistentID ?? [])
         else { return UpstreamRefusal.invalidParameters.rawValue }
-        var octets = 0
+        var octets = message.rawData?.count ?? 0
+        var pairs = 0
         var isAllText = true
         let body = message.body
         do throws(MCSError) {
             try AppData.forEach(in: body.raw) { key, value in
+                pairs += 1
                 octets += key.byteCount + value.byteCount
                 isAllText = isAllText && isText([UInt8](copying: key)) && isText([UInt8](copying: value))
             }
         } catch {
             isAllText = false
         }
-        if octets > Limits.payloadBytes { return UpstreamRefusal.tooLarge.rawValue }
+        if octets > Limits.payloadBytes || pairs > Limits.upstreamPairs {
+            return UpstreamRefusal.tooLarge.rawValue
+        }
         return isAllText ? nil : UpstreamRefusal.invalidParameters.rawValue
     }
 

@@ -23,7 +23,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     let settings: SessionSettings
     let loginDeadline: Instant
     var phase = Phase.awaitingLogin
-    var reader = MCS.FrameReader(limit: Limits.loginFrameBytes)
+    var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
     /// Octets that came while the login was checked.
     var held = ByteBuffer()
     /// Zero before the login.
@@ -51,6 +51,9 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var streamAckDue = Instant.distantFuture
     /// When the device is asked to come again, because something could not be stored.
     var retryDue = Instant.distantFuture
+
+    /// When a frame that has begun must have ended.
+    var frameDue = Instant.distantFuture
 
     var isCongested = false
     /// When to look whether what was handed over has left.
@@ -84,7 +87,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     package var deadline: Instant {
         switch phase {
         case .awaitingLogin, .checking: loginDeadline
-        case .open: min(min(silenceDue, streamAckDue), min(retryDue, readyDue))
+        case .open: min(min(silenceDue, streamAckDue), min(min(retryDue, readyDue), frameDue))
         case .ended: .distantFuture
         }
     }
@@ -95,7 +98,9 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         case .checking: hold(bytes, io: &io)
         case .awaitingLogin, .open:
             lastHeard = now.monotonic
+            let framesBefore = incoming
             read(bytes, now: now, io: &io)
+            watchFrame(isNew: incoming != framesBefore, now: now)
             endCall(now: now, io: &io)
         }
     }
@@ -123,6 +128,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         case .awaitingLogin, .checking:
             if now.monotonic >= loginDeadline { end(.loginDeadline, io: &io) }
         case .open:
+            if now.monotonic >= frameDue { return close(.frameDeadline, io: &io) }
             if now.monotonic >= retryDue { return close(.storeFailed, io: &io) }
             if now.monotonic >= readyDue { tellReady(io: &io) }
             if now.monotonic >= streamAckDue { writeStreamAck(io: &io) }
@@ -181,6 +187,15 @@ extension DeviceSession {
         case .close: end(.peerEndedStream, io: &io)
         case .loginRequest: throw .invalidTag(tag)
         case .loginResponse, .streamError, nil: return
+        }
+    }
+
+    /// Notes whether a frame is under way, and until when it may be.
+    mutating func watchFrame(isNew: Bool, now: Now) {
+        if !reader.isWithinFrame {
+            frameDue = .distantFuture
+        } else if isNew || frameDue == .distantFuture {
+            frameDue = now.monotonic.advanced(seconds: Limits.frameDeadlineSeconds)
         }
     }
 

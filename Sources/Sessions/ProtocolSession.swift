@@ -29,6 +29,8 @@ package struct SessionCounts: Sendable, Equatable {
     package var keepalives = 0
     /// HTTP requests answered.
     package var requests = 0
+    /// Device logins whose fields contradict each other (mcs-device 3.1).
+    package var oddLogins = 0
 
     /// Nothing happened.
     package init() {}
@@ -107,6 +109,8 @@ package struct SessionSettings: Sendable {
     package var keepaliveSeconds = Limits.keepaliveSeconds
     /// Seconds without a frame before a device is pinged.
     package var devicePingSeconds = Limits.devicePingSeconds
+    /// Seconds after which devices are told to ping by themselves; 0: they keep to their own (mcs-device 3.6).
+    package var deviceHeartbeatSeconds = 0
     /// Seconds from the handshake to the finished login.
     package var loginDeadlineSeconds = Limits.loginDeadlineSeconds
     /// Domain that answers where the client named none that can be used (ccs-xmpp 1.3).

@@ -12,13 +12,13 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         let message = DeviceSamples.stored(1_600_000_000_000_001, wantsReceipt: true)
         harness.now.wall += 1_500
-        harness.perform(.deliver(DeviceSamples.delivery(message, subtype: "wp:x")))
+        harness.perform(.deliver(DeviceSamples.delivery(message, subtype: "x")))
         var expected = MCS.DataMessage()
         expected.id = Array("ABCD0002".utf8)
         expected.from = Array("123".utf8)
         expected.category = Array("com.example.app".utf8)
         expected.token = Array("do_not_collapse".utf8)
-        expected.body = DeviceSamples.pairs(("k", "v"), ("subtype", "wp:x"))
+        expected.body = DeviceSamples.pairs(("k", "v"), ("subtype", "x"))
         expected.fromTrustedServer = false
         expected.persistentID = Array("0:1600000000000001\(Self.salt)".utf8)
         expected.timeToLive = 59

@@ -119,6 +119,29 @@ import Wire
         return true
     }
 
+    @Test("no tag is sent that some client takes for the end", arguments: 0..<20 as Range<UInt64>)
+    func tags(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var harness = DeviceHarness.loggedIn()
+        var tags: Set<UInt8> = []
+        for step in 1...200 as ClosedRange<UInt64> {
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0: harness.receive(.heartbeatPing(MCS.Heartbeat(status: 1)))
+            case 1: harness.receive([UInt8.random(in: 9...15, using: &random), 0])
+            case 2: harness.receive(.dataMessage(DeviceSamples.upstream(to: "", persistentID: "\(step)")))
+            case 3: harness.receive(.dataMessage(DeviceSamples.upstream(category: "c.\(step)")))
+            case 4: harness.pass(seconds: 600)
+            default: harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(step))))
+            }
+            for ticket in 1...UInt32(step) { harness.perform(.upstreamStored(ticket: ticket)) }
+            tags.formUnion(harness.takeSent().map { DeviceHarness.bytes($0)[0] })
+        }
+        harness.perform(.close(.systemShutdown))
+        tags.formUnion(harness.takeSent().map { DeviceHarness.bytes($0)[0] })
+        #expect(tags.isSuperset(of: [0, 1, 7, 8]))
+        #expect(tags.isSubset(of: [0, 1, 3, 4, 7, 8]))
+    }
+
     @Test("canary: counts that lie are seen")
     func canary() {
         for (count, isHonest) in [(4, true), (5, false), (1, false)] as [(Int32, Bool)] {

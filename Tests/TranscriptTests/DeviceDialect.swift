@@ -29,6 +29,7 @@ struct DeviceDialect: TranscriptDialect {
         let number = words.count > 1 ? Int(words[1]) : nil
         switch (words.first, number) {
         case ("device_ping_seconds", let number?): settings.devicePingSeconds = number
+        case ("device_heartbeat_seconds", let number?): settings.deviceHeartbeatSeconds = number
         case ("login_deadline_seconds", let number?): settings.loginDeadlineSeconds = number
         default: throw DeviceNotation.Unreadable(text: setting)
         }
@@ -112,6 +113,7 @@ struct DeviceDialect: TranscriptDialect {
                 return nil
             }
             return .upstreamRefused(ticket: ticket, refusal)
+        case "drain": return .drain
         case "close": return words.count > 1 ? CloseReason(rawValue: words[1]).map { .close($0) } : nil
         default: return nil
         }

@@ -68,6 +68,9 @@ enum DeviceMessages {
             value["setting"]?.fields.map {
                 MCS.Setting(name: Array($0.name.utf8), value: $0.value.octets ?? [])
             } ?? []
+        login.deviceID = value["device_id"]?.octets
+        login.adaptiveHeartbeat = value["adaptive_heartbeat"]?.boolean
+        login.networkType = int32(value["network_type"])
         login.usesRMQ2 = value["use_rmq2"]?.boolean
         login.authService = int32(value["auth_service"])
         login.heartbeatStat = int32(value["heartbeat_interval_ms"]).map {
@@ -90,7 +93,10 @@ enum DeviceMessages {
         case .word("SelectiveAck"): content = .selectiveAck(value["ids"]?.items.compactMap(\.octets) ?? [])
         default: break
         }
-        return MCS.Iq(content, lastStreamIDReceived: int32(value["last_stream_id_received"]))
+        var iq = MCS.Iq(content, lastStreamIDReceived: int32(value["last_stream_id_received"]))
+        iq.id = value["id"]?.octets ?? []
+        iq.streamID = int32(value["stream_id"])
+        return iq
     }
 
     private static func dataMessage(_ value: DeviceValue) throws -> MCS.DataMessage {
@@ -102,11 +108,13 @@ enum DeviceMessages {
         message.token = value["token"]?.octets
         message.body = body(value["app_data"])
         message.persistentID = value["persistent_id"]?.octets
+        message.streamID = int32(value["stream_id"])
         message.lastStreamIDReceived = int32(value["last_stream_id_received"])
         message.registrationID = value["reg_id"]?.octets
         message.timeToLive = int32(value["ttl"])
         message.sent = value["sent"]?.integer
         message.queued = int32(value["queued"])
+        message.rawData = value["raw_data"]?.octets
         return message
     }
 }
@@ -131,6 +139,10 @@ extension DeviceMessages {
         }
         add("stream_id", number(response.streamID), to: &fields)
         add("last_stream_id_received", number(response.lastStreamIDReceived), to: &fields)
+        if let interval = response.heartbeatConfig?.intervalMilliseconds {
+            let config = DeviceField("interval_ms", .number(Int64(interval)))
+            fields.append(DeviceField("heartbeat_config", .record([config])))
+        }
         add("server_timestamp", response.serverTimestamp.map { .number($0) }, to: &fields)
         return DeviceValue.record(fields).shown
     }

@@ -5,7 +5,7 @@ import TranscriptNotation
     @Test("every transcript of devices, whole and in pieces", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "device")
-        #expect(transcripts.count >= 40)
+        #expect(transcripts.count >= 95)
         for transcript in transcripts {
             do {
                 try play(transcript, split)
@@ -32,6 +32,20 @@ import TranscriptNotation
                 try play(wrong, .whole)
             }
         }
+    }
+
+    @Test(
+        "every row of the spec is proved by a transcript or shown elsewhere, and every transcript proves rows"
+    )
+    func rows() throws {
+        let rows = try Transcript.rows(in: "device")
+        let transcripts = try Transcript.all(in: "device")
+        let proved = Set(transcripts.flatMap(\.proves))
+        #expect(Set(rows.map(\.name)).count == rows.count, "a row stands twice")
+        #expect(proved.subtracting(rows.map(\.name)).isEmpty)
+        for row in rows where row.elsewhere == nil { #expect(proved.contains(row.name), "\(row.name)") }
+        for transcript in transcripts { #expect(!transcript.proves.isEmpty, "\(transcript.name)") }
+        #expect(!proved.contains("1.1-tls"), "canary: no transcript has TLS")
     }
 
     @Test("the notation is read as it is shown")

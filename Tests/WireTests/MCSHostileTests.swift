@@ -114,6 +114,18 @@ extension MCSError {
         #expect(most <= 1_000 + 6)
     }
 
+    @Test("nor is a login held beyond what is kept of it", arguments: HostileMCS.all)
+    func memoryOfLogins(file: HostileMCS) {
+        var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
+        var most = 0
+        for octet in file.stream {
+            guard (try? reader.read([octet].raw, { _, _ in true })) != nil else { break }
+            most = max(most, reader.heldBytes)
+        }
+        #expect(most <= max(Limits.frameBytes + 6, Limits.loginRestBytes + 2 * Limits.loginIDBytes + 20))
+        #expect(most <= file.stream.count)
+    }
+
     @Test("a message cut at any offset, its size made to fit, is read or refused", arguments: MCSSamples.all)
     func everyOffset(message: MCS.Message) throws {
         let frame = mcsWritten(message)

@@ -100,12 +100,12 @@ import Wire
         #expect(throws: MCSError.missingField(3)) { try mcsMessage(tag: .loginRequest, "") }
     }
 
-    @Test("received ids beyond the limit are dropped, not kept")
-    func manyReceivedIDs() throws {
+    @Test("received ids beyond the limit are dropped, the oldest first", arguments: [1, 10, 4_096, 5_000])
+    func manyReceivedIDs(surplus: Int) throws {
         var login = MCSSamples.login
-        login.receivedIDs = [[UInt8]](repeating: [0x61], count: Limits.receivedIDs + 10)
+        login.receivedIDs = (0..<Limits.receivedIDs + surplus).map { mcsText("\($0)") }
         let again = try mcsFirstMessage(of: mcsWritten(.loginRequest(login)))
-        login.receivedIDs.removeLast(10)
+        login.receivedIDs.removeFirst(surplus)
         #expect(again == .loginRequest(login))
     }
 

@@ -19,6 +19,7 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case pendingWindow = "pending_window"
     case keepaliveSeconds = "keepalive_seconds"
     case devicePingSeconds = "device_ping_seconds"
+    case deviceHeartbeatSeconds = "device_heartbeat_seconds"
     case loginDeadlineSeconds = "login_deadline_seconds"
     case drainGraceSeconds = "drain_grace_seconds"
     case drainSpreadSeconds = "drain_spread_seconds"

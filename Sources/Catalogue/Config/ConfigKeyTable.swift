@@ -93,9 +93,14 @@ extension ConfigKey {
             help: "Silence after which an app server is sent one space.",
             reason: "Middleboxes forget connections that are silent for minutes.", isReloadable: true),
         .devicePingSeconds: Entry(
-            type: .integer(Limits.devicePingFloorSeconds...7_200), preset: .integer(Limits.devicePingSeconds),
+            type: .integer(Limits.devicePingFloorSeconds...3_000), preset: .integer(Limits.devicePingSeconds),
             unit: "seconds", help: "Silence after which a device is pinged.",
-            reason: "Each ping wakes a radio: shorter finds dead links sooner and costs battery.",
+            reason: "Shorter finds dead links sooner and costs battery; a client gives up after an hour.",
+            isReloadable: true),
+        .deviceHeartbeatSeconds: Entry(
+            type: .integer(0...7_200), preset: .integer(0), unit: "seconds",
+            help: "How often devices are told to ping by themselves; 0: they keep to their own.",
+            reason: "Chromium obeys; unless told it pings every 15 to 28 minutes. Others do not read it.",
             isReloadable: true),
         .deviceExpirySeconds: Entry(
             type: .integer(0...1_000_000_000), preset: .integer(Limits.deviceExpirySeconds), unit: "seconds",

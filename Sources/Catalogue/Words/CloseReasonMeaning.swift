@@ -15,6 +15,8 @@ extension CloseReason {
             "An HTTP request took longer than \(Limits.requestDeadlineSeconds) seconds to arrive."
         case .slowRequest:
             "The body of an HTTP request came slower than \(Limits.bodyBytesPerSecond) bytes a second."
+        case .frameDeadline:
+            "A device began a frame and did not end it in \(Limits.frameDeadlineSeconds) seconds."
         case .idle: "A kept HTTP connection asked nothing for \(Limits.requestIdleSeconds) seconds."
         case .deadPeer: "The peer answered no ping and sent nothing: its link is gone."
         case .slowConsumer:

@@ -14,6 +14,8 @@ extension Configuration {
     package var devicePingSeconds: Int { number(.devicePingSeconds) }
     /// Seconds without contact after which a device is forgotten; 0: never.
     package var deviceExpirySeconds: Int { number(.deviceExpirySeconds) }
+    /// Seconds after which devices are told to ping by themselves; 0: nothing is told.
+    package var deviceHeartbeatSeconds: Int { number(.deviceHeartbeatSeconds) }
     /// Seconds from the TLS handshake to a finished login.
     package var loginDeadlineSeconds: Int { number(.loginDeadlineSeconds) }
     /// Seconds between the draining notice and the first close.

@@ -141,6 +141,9 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         let waiting = io.out.bytes.count
         body(&session, &io)
         if io.out.bytes.count != waiting { host.tally.sent(io.out.bytes.count - waiting, kind) }
+        if io.counts.oddLogins > 0 {
+            host.log.debug("odd_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
+        }
         host.tally.take(&io.counts, kind)
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading

@@ -74,6 +74,7 @@ struct ReactorTally {
         shard.add(counts.unknownAcks, to: .unknownAcks)
         shard.add(counts.keepalives, to: .keepalives, kind == .device ? 1 : 0)
         shard.add(counts.requests, to: .httpRequests)
+        shard.add(counts.oddLogins, to: .oddLogins)
         counts = SessionCounts()
     }
 }

@@ -42,6 +42,28 @@ package enum AppData {
         body.appendField(2, text: value)
     }
 
+    /// Appends all pairs of a body but those of one key; a body that is none as it is.
+    package static func append(_ pairs: RawSpan, leavingOut key: StaticString, to body: inout ByteBuffer) {
+        var hasKey = false
+        var rest = ByteBuffer()
+        do throws(MCSError) {
+            try forEach(in: pairs) { found, _ in hasKey = hasKey || found.equals(key) }
+            if hasKey {
+                try forEach(in: pairs) { found, value in
+                    if !found.equals(key) { append(key: found, value: value, to: &rest) }
+                }
+            }
+        } catch {
+            // Sessions have checked what comes from app servers; what is left is the store's damage.
+            hasKey = false
+        }
+        if hasKey {
+            body.append(rest.bytes)
+        } else {
+            body.append(pairs)
+        }
+    }
+
     /// Visits the pairs of a body in order; throws where the body is none.
     ///
     /// The spans are borrowed from the body and end with the visit.

@@ -8,15 +8,25 @@ extension MCS {
     package struct FrameReader: ~Copyable {
         /// Octets that a frame's message may have.
         package var limit: Int
+        /// Octets that a login may have; one over `limit` is handed over without its oldest received ids.
+        package var loginLimit: Int
         /// The version octet that the peer began with; nil before it came.
         package private(set) var peerVersion: UInt8?
         private var held = ByteBuffer()
+        /// The login that is being read, where it is over `limit`.
+        private var long: LoginSieveBox?
 
         /// A reader at the begin of a direction.
-        package init(limit: Int = Limits.loginFrameBytes) { self.limit = limit }
+        package init(limit: Int = Limits.frameBytes, loginLimit: Int = 0) {
+            self.limit = limit
+            self.loginLimit = loginLimit
+        }
 
         /// Octets gathered of a frame that is not whole yet.
-        package var heldBytes: Int { held.count }
+        package var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
+
+        /// Whether the octets so far end within a frame.
+        package var isWithinFrame: Bool { !held.isEmpty || long != nil }
 
         /// Reads the next octets and hands over each frame that is whole; `visit` returns whether to go on.
         ///
@@ -30,12 +40,20 @@ extension MCS {
             if !held.isEmpty {
                 guard try completeHeld(bytes, &offset, visit) else { return offset }
             }
+            guard try completeLogin(bytes, &offset, visit) else { return offset }
             while offset < bytes.byteCount {
                 guard try !skipVersion(bytes.byte(at: offset)) else {
                     offset &+= 1
                     continue
                 }
-                guard let head = try head(bytes, at: offset), head.end <= bytes.byteCount else { break }
+                guard let head = try head(bytes, at: offset) else { break }
+                guard head.end &- head.start <= limit else {
+                    offset = head.start
+                    long = LoginSieveBox(size: head.end &- head.start)
+                    guard try completeLogin(bytes, &offset, visit) else { return offset }
+                    continue
+                }
+                guard head.end <= bytes.byteCount else { break }
                 let tag = bytes.byte(at: offset)
                 offset = head.end
                 guard try visit(tag, bytes.extracting(head.start..<head.end)) else { return offset }
@@ -50,6 +68,11 @@ extension MCS {
         ) throws(MCSError) -> Bool {
             while true {
                 if let head = try head(held.bytes, at: 0) {
+                    guard head.end &- head.start <= limit else {
+                        held.removeAll()
+                        long = LoginSieveBox(size: head.end &- head.start)
+                        return true
+                    }
                     let missing = min(head.end &- held.count, bytes.byteCount &- offset)
                     held.append(bytes.extracting(offset..<offset &+ missing))
                     offset &+= missing
@@ -63,6 +86,19 @@ extension MCS {
                 held.append(byte: bytes.byte(at: offset))
                 offset &+= 1
             }
+        }
+
+        /// Goes on with a login over `limit`, if there is one; false if its visitor wants no more.
+        private mutating func completeLogin(
+            _ bytes: RawSpan, _ offset: inout Int, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
+        ) throws(MCSError) -> Bool {
+            guard let long else { return true }
+            try long.sieve.take(bytes, at: &offset)
+            guard long.sieve.isWhole else { return true }
+            self.long = nil
+            var message = ByteBuffer()
+            long.sieve.appendKept(to: &message)
+            return try visit(Tag.loginRequest.rawValue, message.bytes)
         }
 
         /// Whether an octet where a tag is expected is a version octet.
@@ -88,7 +124,8 @@ extension MCS {
                 let octet = bytes.byte(at: offset &+ 1 &+ at)
                 size |= Int(octet & 0x7F) << (7 * at)
                 guard octet >= 0x80 else {
-                    guard size <= limit else { throw .tooLarge(size) }
+                    let isLogin = bytes.byte(at: offset) == Tag.loginRequest.rawValue
+                    guard size <= (isLogin ? max(limit, loginLimit) : limit) else { throw .tooLarge(size) }
                     let start = offset &+ 2 &+ at
                     return (start, start &+ size)
                 }

@@ -17,7 +17,7 @@ extension MCS {
         package var deviceID: [UInt8]?
         /// Wishes, of which `hbping` is one; the first `Limits.loginSettings` are kept.
         package var settings: [Setting] = []
-        /// Persistent ids received and not yet known to be acknowledged; the first `Limits.receivedIDs` are kept.
+        /// Persistent ids received and not yet known to be acknowledged; the last `Limits.receivedIDs` are kept.
         package var receivedIDs: [[UInt8]] = []
         /// Whether the client adapts its heartbeat.
         package var adaptiveHeartbeat: Bool?
@@ -57,9 +57,11 @@ extension MCS {
                     if settings.count < Limits.loginSettings { settings.append(setting) }
                 case 10:
                     let received = try fields.bytes(field)
-                    if receivedIDs.count < Limits.receivedIDs {
-                        receivedIDs.append([UInt8](copying: received))
+                    // Lists grow at their end: what is new, and may still be stored, stands there.
+                    if receivedIDs.count == 2 * Limits.receivedIDs {
+                        receivedIDs.removeFirst(Limits.receivedIDs)
                     }
+                    receivedIDs.append([UInt8](copying: received))
                 case 12: adaptiveHeartbeat = try fields.bool(field)
                 case 13: heartbeatStat = try HeartbeatStat(decoding: try fields.bytes(field))
                 case 14: usesRMQ2 = try fields.bool(field)
@@ -69,6 +71,7 @@ extension MCS {
                 default: try fields.skip(field)
                 }
             }
+            receivedIDs.removeFirst(max(0, receivedIDs.count - Limits.receivedIDs))
             guard hasUser else { throw .missingField(3) }
             guard hasToken else { throw .missingField(5) }
         }

@@ -23,9 +23,9 @@ extension MCS {
     }
 
     private static func read(
-        _ bytes: RawSpan, pieces: Int, limit: Int = Limits.loginFrameBytes
+        _ bytes: RawSpan, pieces: Int, limit: Int = Limits.frameBytes
     ) -> (messages: [Message], error: MCSError?) {
-        var reader = FrameReader(limit: limit)
+        var reader = FrameReader(limit: limit, loginLimit: Limits.loginFrameBytes)
         var messages: [Message] = []
         var offset = 0
         do throws(MCSError) {

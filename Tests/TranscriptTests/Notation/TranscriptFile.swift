@@ -88,6 +88,18 @@ package struct Transcript: Sendable {
         }
     }
 
+    /// The rows of a folder's rows.txt: their names, and what stands in the third part.
+    package static func rows(in folder: String) throws -> [(name: String, elsewhere: String?)] {
+        let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let text = try content(of: root + "/Fixtures/transcripts/" + folder + "/rows.txt")
+        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            let parts = line.split(separator: "|").map { part in
+                String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+            return (parts.first ?? "", parts.count > 2 ? parts[2] : nil)
+        }
+    }
+
     private static func content(of path: String) throws -> String {
         guard let file = fopen(path, "r") else {
             throw TranscriptFailure(transcript: path, line: 0, what: "cannot be opened")

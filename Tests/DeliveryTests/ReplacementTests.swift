@@ -1,0 +1,131 @@
+import Basics
+import Delivery
+import Testing
+
+/// A device that connects twice, as Chromium does at its start: whenever the newer login comes, nothing is lost or sent twice.
+@Suite struct ReplacementTests {
+    /// What may happen between the two logins, one step at a time.
+    private static func step(_ number: Int, _ bench: Harness, _ random: inout SeededRandom) {
+        let partition = bench.partitions[0]
+        switch number {
+        case 0: bench.turn(partition, events: 1)
+        case 1: bench.turn(partition)
+        case 2: bench.apply(partition)
+        case 3: bench.tellOutcome(partition)
+        case 4: bench.read(partition)
+        case 5: bench.tellAnswer(partition)
+        default: break
+        }
+    }
+
+    @Test(
+        "the newer connection gets all that is not acknowledged, in order; the older one Close and nothing more",
+        arguments: 0..<300 as Range<UInt64>)
+    func race(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var settings = DeliverySettings()
+        settings.mailboxPage = 3
+        let bench = Harness.withDevice(settings: settings)
+        let stored = UInt32.random(in: 0...7, using: &random)
+        if stored > 0 { for ticket in 1...stored { bench.submit(ticket) } }
+        bench.settle()
+        bench.commands.removeAll()
+        bench.login()
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+            Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
+        }
+        let late = UInt32.random(in: 0...3, using: &random)
+        if late > 0 { for ticket in stored + 1...stored + late { bench.submit(ticket) } }
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+            Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
+        }
+        let next = connection(10)
+        bench.login(next)
+        // The end of the older connection is heard of before, between or after.
+        if Bool.random(using: &random) { bench.post(.deviceClosed(phone, device)) }
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+            Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
+        }
+        bench.post(.deviceClosed(phone, device))
+        for _ in 0..<8 {
+            bench.settle()
+            bench.post(.deviceReady(next, device))
+        }
+        bench.settle()
+        let expected = stored + late == 0 ? [] : (1...stored + late).map { "deliver m\($0)" }
+        let given = bench.take(next).words
+        #expect(given.first == "device login accepted 0")
+        #expect(given.filter { $0.hasPrefix("deliver") } == expected)
+        let older = bench.take(phone).words
+        if let close = older.firstIndex(of: "close replaced_by_newer_login") {
+            #expect(close == older.count - 1)
+        }
+        #expect(bench.store.downPending == Int(stored + late))
+    }
+
+    @Test("three logins at once: the last one wins, whatever is still on its way")
+    func three() {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        bench.commands.removeAll()
+        let connections = [phone, connection(10), connection(11)]
+        for one in connections { bench.login(one) }
+        bench.settle()
+        #expect(bench.take(connections[0]).words.last == "close replaced_by_newer_login")
+        #expect(bench.take(connections[1]).words.last == "close replaced_by_newer_login")
+        #expect(
+            bench.take(connections[2]).words == [
+                "device login accepted 0", "deliver m1", "report when ready",
+            ])
+    }
+
+    @Test("a login with received ids that is replaced while they leave the disk: they do not come again")
+    func whileRemoving() {
+        let bench = Harness.withDevice()
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        bench.login()
+        bench.settle()
+        let ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
+        let (second, third) = (connection(10), connection(11))
+        bench.login(second, received: [ids[0], ids[2]])
+        bench.runTurns()
+        bench.login(third)
+        bench.settle()
+        #expect(bench.take(second).words == ["close replaced_by_newer_login"])
+        #expect(bench.take(third).words == ["device login accepted 0", "deliver m2", "report when ready"])
+        #expect(bench.store.down.delivered == 2)
+    }
+
+    @Test("of a list that is too long the newest ids are looked at")
+    func longList() {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        bench.login()
+        bench.settle()
+        let ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
+        let unknown = [PersistentID](
+            repeating: PersistentID(sequence: Sequence(1), salt: 0), count: Limits.receivedIDs)
+        let next = connection(10)
+        bench.login(next, received: unknown + ids)
+        bench.settle()
+        #expect(bench.take(next).words == ["device login accepted 0"])
+    }
+
+    @Test("canary: an acknowledged message does not go to the newer connection")
+    func canary() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.submit(1)
+        bench.settle()
+        bench.post(
+            .deviceAcknowledged(phone, device, bench.take(phone).compactMap(\.delivery?.message.sequence)))
+        bench.settle()
+        let next = connection(10)
+        bench.login(next)
+        bench.settle()
+        #expect(bench.take(next).words == ["device login accepted 0"])
+    }
+}
