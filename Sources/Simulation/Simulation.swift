@@ -44,10 +44,20 @@ package enum Simulation {
 
     /// Runs the world of a seed; nil if nothing was wrong.
     package static func run(_ seed: Seed, canary: WorldSettings.Canary? = nil) -> Failure? {
+        var tally = RuleTally()
+        return run(seed, canary: canary, counting: &tally)
+    }
+
+    /// Runs the world of a seed, and adds how often it reached each rule; nil if nothing was wrong.
+    package static func run(
+        _ seed: Seed, canary: WorldSettings.Canary? = nil, counting tally: inout RuleTally
+    ) -> Failure? {
         func world(isTraced: Bool) -> World {
             World(kind: seed.kind, seed: seed.number, canary: canary, isTraced: isTraced)
         }
-        let violations = world(isTraced: false).run()
+        let first = world(isTraced: false)
+        let violations = first.run()
+        tally.add(first.tally)
         guard !violations.isEmpty else { return nil }
         // Once more, with words.
         let second = world(isTraced: true)

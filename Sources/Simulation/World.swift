@@ -32,6 +32,8 @@ final class World {
     /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
     private(set) var clockWasSet = false
     private var generations: UInt32 = 0
+    /// How often each rule was reached.
+    private(set) var tally = RuleTally()
     private(set) var violations: [String] = []
     private var lines: [String] = []
     private let isTraced: Bool
@@ -60,6 +62,7 @@ final class World {
         boot()
         planCrash()
         planClockChange()
+        planDrain()
         at(settings.stormNanoseconds) { [self] in becomeCalm() }
         let end = settings.stormNanoseconds + 90_000_000_000
         while let next = agenda.next, next < end, violations.isEmpty, let work = agenda.removeNext() {
@@ -79,7 +82,8 @@ final class World {
     private func becomeCalm() {
         trace("--- calm")
         isCalm = true
-        settings.faults = Faults()
+        settings.faults = settings.faults.calmed
+        if chance(1, in: 2) { settings.faults.commitMilliseconds = 200 }
         if server == nil { boot() }
         for client in appServers { client.calm() }
         for device in devices { device.calm() }
@@ -121,6 +125,31 @@ final class World {
             clock.setWall(by: step)
             planClockChange()
         }
+    }
+
+    private func planDrain() {
+        guard faults.secondsBetweenDrains > 0 else { return }
+        after(random(1...Int64(faults.secondsBetweenDrains) * 2_000_000_000)) { [self] in
+            guard !isCalm else { return }
+            let client = appServers[Int(random(0...Int64(appServers.count - 1)))]
+            switch random(0...3) {
+            case 0:
+                drain(appServers.flatMap(\.links))
+                met(.allDrained)
+            case 1:
+                drain(client.links)
+                met(.senderDrained)
+            default: drain(Array(client.links.prefix(1)))
+            }
+            planDrain()
+        }
+    }
+
+    /// Gives notice to connections of app servers, which are closed after a while.
+    func drain(_ links: [AppServerClient.Link]) {
+        trace("--- drain \(links.map(\.number))")
+        for link in links { link.isDrained = true }
+        server?.drain(links.compactMap { $0.port?.end })
     }
 
     // MARK: Chance and time
@@ -210,6 +239,9 @@ final class World {
         trace("!!! \(checker): \(text)")
         violations.append("\(checker): \(text)")
     }
+
+    /// A rule was reached.
+    func met(_ rule: Rule) { tally.note(rule) }
 
     /// Notes a line, if anybody wants it.
     func trace(_ line: @autoclosure () -> String) {

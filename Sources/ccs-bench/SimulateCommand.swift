@@ -14,11 +14,11 @@ extension Bench {
         let end = start.advanced(seconds: minutes * 60)
         var count = 0
         var failures: [Simulation.Failure] = []
+        var tally = RuleTally()
         while count < most, Now.read().monotonic < end, failures.count < 10 {
             for kind in WorldSettings.Kind.allCases {
-                guard let failure = Simulation.run(Simulation.Seed(kind, first + UInt64(count))) else {
-                    continue
-                }
+                let seed = Simulation.Seed(kind, first + UInt64(count))
+                guard let failure = Simulation.run(seed, counting: &tally) else { continue }
                 failures.append(failure)
                 Terminal.error("\(failure)\n\n")
             }
@@ -32,10 +32,12 @@ extension Bench {
         tell(
             "\(worlds) worlds from seed \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) a second: "
                 + (failures.isEmpty
-                    ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above"),
+                    ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above")
+                + Rule.allCases.map { "\n  \($0): \(tally[$0])" }.joined(),
             .object([
                 .init("worlds", .integer(worlds)), .init("first", .integer(Int(first))),
                 .init("per_second", .number(rate)),
+                .init("rules", .object(Rule.allCases.map { .init($0.rawValue, .integer(tally[$0])) })),
                 .init("failed", .array(failures.map { .string("\($0.seed)") })),
             ]))
         if !failures.isEmpty { throw BenchError("\(failures.count) worlds went wrong") }

@@ -11,36 +11,63 @@ final class Checkers {
     var order = OrderChecker()
     var windows = WindowChecker()
     var answers = AnswerChecker()
+    var caps = CapChecker()
+    var tokens = TokenChecker()
+    /// Of the process that runs.
+    var core: CoreChecker?
 
     // MARK: Downstream
 
     func submitted(_ draft: DownstreamDraft, _ sender: SenderID, _ link: Int, _ world: World) {
-        truth.downstream[draft.number] = Truth.Downstream(
+        var message = Truth.Downstream(
             draft: draft, sender: sender, link: link, submittedAt: world.clock.now.wall,
-            isCalm: draft.number >= 1_000_000)
+            submittedNanoseconds: world.clock.nanoseconds, isCalm: draft.number >= 1_000_000)
+        if let before = truth.downstream[draft.number] {
+            message = before
+            message.link = link
+            message.submissions += 1
+            message.submittedAt = world.clock.now.wall
+            message.submittedNanoseconds = world.clock.nanoseconds
+            world.met(.retried)
+        }
+        truth.downstream[draft.number] = message
     }
 
-    func answered(_ number: Int, _ refusal: Refusal?, isOutstanding: Bool, _ world: World) {
-        answers.answered(number, refusal, isOutstanding: isOutstanding, &truth, world)
-        if refusal == nil { durability.acknowledged(number, truth, world) }
+    func answered(_ number: Int, _ answer: Answer, _ link: AppServerClient.Link, _ world: World) {
+        let isOutstanding = link.outstanding[number] != nil
+        answers.answered(number, answer, isOutstanding: isOutstanding, link, &truth, world)
+        guard case .acknowledged(let canonical) = answer, let message = truth.downstream[number] else {
+            return
+        }
+        durability.acknowledged(number, truth, world)
+        tokens.acknowledged(message, number, canonical: canonical, truth, world)
+        if message.draft.isDryRun { world.met(.dryRunAnswered) }
     }
 
     func deviceHeard(
-        _ number: Int?, _ id: PersistentID?, _ port: ObjectIdentifier, unacknowledged: Set<Int>,
-        _ world: World
+        _ heard: HeardMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
     ) {
         windows.device(unacknowledged, truth, world)
-        if let id { order.device(id, port, world) }
-        guard let number else { return }
-        identity.heard(number, id, &truth, world)
+        // What waits for the rate of its app is overtaken.
+        let key = heard.number.flatMap { truth.downstream[$0] }?.draft.collapseKey
+        if let id = heard.id, key == nil || !world.settings.rates.collapsible.isLimited {
+            order.device(id, port, world)
+        }
+        guard let number = heard.number else { return identity.heardMarker(heard, truth, world) }
+        identity.heard(number, heard, &truth, world)
         truth.downstream[number]?.isHeard = true
+    }
+
+    /// A device says that it has messages.
+    func reported(_ numbers: some Swift.Sequence<Int>) {
+        for number in numbers { truth.downstream[number]?.isReported = true }
     }
 
     // MARK: Upstream
 
     func upstreamSent(_ draft: UpstreamDraft, _ device: DeviceID?, _ world: World) {
         truth.upstream[draft.number] = Truth.Upstream(
-            draft: draft, device: device, isCalm: draft.number >= 1_000_000)
+            draft: draft, device: device, sentAt: world.clock.now.wall, isCalm: draft.number >= 1_000_000)
     }
 
     func upstreamConfirmed(_ number: Int, _ world: World) {
@@ -48,7 +75,16 @@ final class Checkers {
         durability.confirmed(number, truth, world)
     }
 
-    func upstreamRefused(_ number: Int) { truth.upstream[number]?.isRefused = true }
+    func upstreamRefused(_ number: Int, _ refusal: UpstreamRefusal, _ world: World) {
+        truth.upstream[number]?.isRefused = true
+        answers.upstreamRefused(number, refusal, truth, world)
+    }
+
+    /// An app server answers.
+    func upstreamAnswered(_ number: Int, isRefused: Bool, _ world: World) {
+        truth.upstream[number]?.isAnswered = true
+        if isRefused { world.met(.upstreamNacked) }
+    }
 
     func appServerHeard(
         _ number: Int, _ handle: UpstreamHandle, _ sender: SenderID, _ link: Int,
@@ -58,9 +94,10 @@ final class Checkers {
         windows.appServer(unsettled, truth, world)
         order.appServer(number, handle, link, world)
         truth.upstream[number]?.isHeard = true
-        if truth.upstream[number]?.draft.sender != sender {
-            world.fail("identity", "u\(number) went to sender \(sender.number)")
+        guard let draft = truth.upstream[number]?.draft, draft.sender == sender else {
+            return world.fail("identity", "u\(number) went to sender \(sender.number)")
         }
+        if draft.lifetimeSeconds == 0 { world.met(.passedUp) }
     }
 
     func receiptHeard(_ number: Int, _ sender: SenderID, _ world: World) {
@@ -70,6 +107,7 @@ final class Checkers {
         if message.sender != sender { world.fail("receipts", "m\(number) went to sender \(sender.number)") }
         if !message.isHeard { world.fail("receipts", "m\(number) has not been delivered") }
         if !message.draft.wantsReceipt { world.fail("receipts", "none was asked for m\(number)") }
+        world.met(.receiptHeard)
     }
 
     // MARK: Registrations
@@ -79,16 +117,23 @@ final class Checkers {
             world.fail("registrations", "\(name.device.number)/\(name.number.number) was used again")
         }
         truth.registered.insert(name)
+        truth.tokens.confirmed(name, at: world.clock.nanoseconds)
     }
 
-    func unregistering(_ name: RegistrationName) { truth.unregistered.insert(name) }
+    /// All tokens of an app are to go.
+    func unregistering(_ app: AppName) -> [RegistrationName] {
+        let names = truth.tokens.apps[app]?.tokens.map(\.name) ?? []
+        truth.unregistered.formUnion(names)
+        return names
+    }
 
-    func unregistered(_ name: RegistrationName) { truth.gone.insert(name) }
+    func unregistered(_ names: [RegistrationName]) { truth.gone.formUnion(names) }
 
     // MARK: Disk
 
     func didApply(_ batch: WriteBatch, _ outcome: CommitOutcome, _ world: World) {
         endings.didApply(batch, outcome, &truth, world)
+        caps.didApply(batch, endings, truth, world)
     }
 
     func didSync(_ batch: WriteBatch) { durability.didSync(batch, &truth) }
@@ -96,5 +141,8 @@ final class Checkers {
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
         durability.rolledBack(to: state, truth, world)
+        for (number, message) in truth.upstream where !message.isSynced {
+            truth.upstream[number]?.putAt = nil
+        }
     }
 }

@@ -4,7 +4,7 @@ import Store
 
 /// Each stored message ends once, for a reason that is true.
 struct EndingChecker {
-    private struct Place: Hashable {
+    struct Place: Hashable {
         var owner: UInt64
         var sequence: Sequence
     }
@@ -15,7 +15,7 @@ struct EndingChecker {
         var key: [UInt8]?
     }
 
-    private var messages: [Place: StoredMessage] = [:]
+    private(set) var messages: [Place: StoredMessage] = [:]
     /// The newest message that was ever put with a collapse key.
     private var newest: [Collapse: Sequence] = [:]
     private var upstream: [Place: StoredUpstream] = [:]
@@ -32,19 +32,31 @@ struct EndingChecker {
     ) {
         var ended: [(StoredMessage, Milestone)] = []
         var markers: Set<RegistrationName> = []
+        /// Messages without collapse key that are gone and have no marker yet.
+        var unmarked: [RegistrationName: Int] = [:]
         for mutation in batch.mutations {
             switch mutation {
             case .putMessage(let message):
                 put(message, &truth, world)
-                if message.kind != .message {
-                    markers.insert(RegistrationName(device: message.device, number: message.registration))
+                if case .discardedMarker(let count) = message.kind {
+                    markers.insert(message.name)
+                    truth.markers[message.persistentID] = count
+                    // What a failed commit should have put is counted and was never there.
+                    let isExact = world.settings.faults.hasCommitsAll
+                    if unmarked.removeValue(forKey: message.name) != count, isExact {
+                        world.fail("endings", "a marker tells of \(count) messages, which were others")
+                    }
                 }
             case .removeMessage(let device, let sequence, _, let reason):
                 let place = Place(owner: device.number, sequence: sequence)
-                if let message = messages.removeValue(forKey: place) { ended.append((message, reason)) }
-            case .putUpstream(let message, _):
+                guard let message = messages.removeValue(forKey: place) else { continue }
+                ended.append((message, reason))
+                if reason == .discarded, message.collapseKey == nil {
+                    unmarked[message.name, default: 0] += message.represented
+                }
+            case .putUpstream(let message, let now):
                 let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
-                if !isRepeated { put(message, &truth, world) }
+                if isRepeated { world.met(.duplicateDropped) } else { put(message, now, &truth, world) }
             case .removeUpstream(let sender, let sequence, _, let reason):
                 let place = Place(owner: sender.number, sequence: sequence)
                 if let message = upstream.removeValue(forKey: place) { check(message, reason, truth, world) }
@@ -68,12 +80,19 @@ struct EndingChecker {
         if known.draft.lifetimeSeconds == 0 || known.draft.isDryRun {
             world.fail("endings", "m\(number) was stored, which nobody asked for")
         }
-        if known.sequence != nil { world.fail("endings", "m\(number) was stored twice") }
-        truth.downstream[number]?.sequence = message.sequence
+        if known.puts >= known.submissions { world.fail("endings", "m\(number) was stored too often") }
+        let isOfApp =
+            message.name == known.draft.target
+            || truth.tokens.newer(than: known.draft.target).contains { $0.name == message.name }
+        if !isOfApp { world.fail("endings", "m\(number) was stored for another app") }
+        truth.downstream[number]?.puts += 1
+        truth.downstream[number]?.registration = message.name
         truth.downstream[number]?.expiresAt = message.expiresAt
     }
 
-    private mutating func put(_ message: StoredUpstream, _ truth: inout Truth, _ world: World) {
+    private mutating func put(
+        _ message: StoredUpstream, _ now: UnixMilliseconds, _ truth: inout Truth, _ world: World
+    ) {
         let place = Place(owner: message.sender.number, sequence: message.sequence)
         if upstream[place] != nil {
             world.fail("endings", "a place was used twice: \(message.sequence.number)")
@@ -82,6 +101,12 @@ struct EndingChecker {
         guard let number = Number.of(message.messageID) else { return }
         if message.kind == .message {
             truth.upstream[number]?.expiresAt = message.expiresAt
+            if let before = truth.upstream[number]?.putAt,
+                Upstreams.isRemembered(before, at: now)
+            {
+                world.fail("endings", "u\(number) was stored again within a day")
+            }
+            truth.upstream[number]?.putAt = now
         } else {
             truth.downstream[number]?.hasReceipt = true
         }
@@ -94,17 +119,24 @@ struct EndingChecker {
         guard message.kind == .message, let number = Number.of(message.messageID),
             let known = truth.downstream[number]
         else { return }
-        let name = RegistrationName(device: message.device, number: message.registration)
+        let name = message.name
         let isTrue =
             switch reason {
             case .delivered:
-                known.isHeard && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
+                known.isHeard && known.isReported
+                    && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
             case .expired: message.expiresAt <= world.latestWall
             case .replaced: isReplaced(message)
             case .discarded: message.collapseKey != nil || markers.contains(name)
-            case .removed: truth.unregistered.contains(name) || !truth.registered.contains(name)
+            case .removed: truth.mayBeGone(name) || !truth.registered.contains(name)
             default: false
             }
+        switch reason {
+        case .expired: world.met(.expiredDown)
+        case .replaced: world.met(.collapsed)
+        case .discarded where message.collapseKey != nil: world.met(.collapseKeyDiscarded)
+        default: break
+        }
         if !isTrue { world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so") }
     }
 
@@ -113,7 +145,7 @@ struct EndingChecker {
         _ message: Truth.Downstream, _ name: RegistrationName, _ truth: Truth, _ world: World
     ) -> Bool {
         message.hasReceipt || (message.expiresAt ?? 0) <= world.latestWall
-            || truth.unregistered.contains(name)
+            || truth.mayBeGone(name)
     }
 
     private func isReplaced(_ message: StoredMessage) -> Bool {
@@ -128,10 +160,25 @@ struct EndingChecker {
         guard message.kind == .message, let number = Number.of(message.messageID) else { return }
         let isTrue =
             switch reason {
-            case .delivered: truth.upstream[number]?.isHeard == true
+            case .delivered:
+                truth.upstream[number]?.isHeard == true && truth.upstream[number]?.isAnswered == true
             case .expired: message.expiresAt <= world.latestWall
             default: false
             }
+        if reason == .expired { world.met(.expiredUp) }
         if !isTrue { world.fail("endings", "u\(number) ended as \(reason.rawValue), which is not so") }
+    }
+}
+
+extension StoredMessage {
+    /// The registration that it waits for.
+    var name: RegistrationName { RegistrationName(device: device, number: registration) }
+
+    /// How many messages it is or stands for.
+    var represented: Int {
+        switch kind {
+        case .message: 1
+        case .discardedMarker(let count): count
+        }
     }
 }

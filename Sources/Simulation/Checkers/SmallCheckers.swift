@@ -4,22 +4,38 @@ import Store
 
 /// A message has one persistent id, and only a stored one has any.
 struct IdentityChecker {
-    func heard(_ number: Int, _ id: PersistentID?, _ truth: inout Truth, _ world: World) {
+    /// A marker tells of as many messages as were discarded.
+    func heardMarker(_ heard: HeardMessage, _ truth: Truth, _ world: World) {
+        world.met(.markerHeard)
+        guard let id = heard.id, let count = truth.markers[id], count == heard.deleted else {
+            return world.fail("identity", "a device heard of \(heard.deleted ?? -1) discarded messages")
+        }
+    }
+
+    func heard(_ number: Int, _ heard: HeardMessage, _ truth: inout Truth, _ world: World) {
+        let id = heard.id
         guard let message = truth.downstream[number] else {
             return world.fail("identity", "a device heard m\(number), which nobody sent")
         }
         if message.draft.isDryRun { world.fail("identity", "m\(number) was to be tried only") }
+        if heard.from != Array("\(message.sender.number)".utf8) {
+            world.fail("identity", "m\(number) came from another sender")
+        }
+        if truth.tokens.app(of: message.draft.target)?.audience.first != message.sender {
+            world.met(.sharedTokenDelivered)
+        }
         guard message.draft.lifetimeSeconds > 0 else {
-            if id != nil || message.isHeard {
+            if id != nil || (message.isHeard && message.submissions == 1) {
                 world.fail("identity", "m\(number) is now or never, and came otherwise")
             }
-            return
+            return world.met(.passedDown)
         }
         guard let id else { return world.fail("identity", "m\(number) came without its id") }
-        if let known = message.persistentID, known != id {
-            world.fail("identity", "m\(number) came as \(id.text) after \(known.text)")
+        if message.persistentIDs.contains(id) { world.met(.redelivered) }
+        truth.downstream[number]?.persistentIDs.insert(id)
+        if (truth.downstream[number]?.persistentIDs.count ?? 0) > message.puts {
+            world.fail("identity", "m\(number) came under another id")
         }
-        truth.downstream[number]?.persistentID = id
     }
 }
 
@@ -65,7 +81,7 @@ struct WindowChecker {
     func device(_ numbers: Set<Int>, _ truth: Truth, _ world: World) {
         let unacknowledged = numbers.count { number in
             guard let message = truth.downstream[number], message.draft.collapseKey == nil,
-                !truth.unregistered.contains(message.draft.target)
+                !truth.mayBeGone(message.registration ?? message.draft.target)
             else { return false }
             return message.expiresAt ?? 0 > world.latestWall
         }
@@ -80,27 +96,70 @@ struct WindowChecker {
     }
 }
 
-/// Every submission is answered once.
+/// What an app server hears about a submission.
+enum Answer {
+    case acknowledged(canonical: RegistrationName?)
+    case refused(Refusal)
+}
+
+/// Every submission is answered once, and refused only for a reason that is true.
 struct AnswerChecker {
     func answered(
-        _ number: Int, _ refusal: Refusal?, isOutstanding: Bool, _ truth: inout Truth, _ world: World
+        _ number: Int, _ answer: Answer, isOutstanding: Bool, _ link: AppServerClient.Link,
+        _ truth: inout Truth, _ world: World
     ) {
         guard let message = truth.downstream[number], isOutstanding else {
             return world.fail("answers", "m\(number) was answered, which nobody waits for")
         }
         truth.downstream[number]?.answers += 1
-        truth.downstream[number]?.isAcknowledged = refusal == nil
+        guard case .refused(let refusal) = answer else {
+            truth.downstream[number]?.isAcknowledged = true
+            return
+        }
         switch refusal {
-        case nil, .unavailable, .draining: break
-        case .notRegistered:
-            if truth.registered.contains(message.draft.target),
-                !truth.unregistered.contains(message.draft.target)
-            {
-                world.fail("answers", "m\(number) was refused for a registration that stands")
-            }
-        case .some(let refusal): world.fail("answers", "m\(number) was refused as \(refusal.word)")
+        case .unavailable: break
+        case .deviceRateExceeded where world.settings.rates.isLimitedPerDevice: break
+        case .senderRateExceeded where world.settings.rates.sender.isLimited: break
+        case .draining where link.isDrained: break
+        case .notRegistered, .senderMismatch:
+            let isStranger = refusal == .senderMismatch
+            world.checkers.tokens.refused(message, number, isStranger: isStranger, truth, world)
+        default: world.fail("answers", "m\(number) was refused as \(refusal.word)")
         }
     }
+
+    func upstreamRefused(_ number: Int, _ refusal: UpstreamRefusal, _ truth: Truth, _ world: World) {
+        guard let message = truth.upstream[number] else {
+            return world.fail("answers", "u\(number) was refused, which nobody sent")
+        }
+        let draft = message.draft
+        switch refusal {
+        case .expired where draft.lifetimeSeconds == 0: world.met(.missedUp)
+        case .expired:
+            world.met(.expiredUnstored)
+            if message.sentAt + Int64(draft.lifetimeSeconds) * 1_000 > world.latestWall {
+                world.fail("answers", "u\(number) has time left, and was refused as expired")
+            }
+        case .invalidParameters:
+            let app = message.device.map { AppName(device: $0, category: draft.category) }
+            let tokens = app.flatMap { truth.tokens.apps[$0] }?.tokens ?? []
+            if tokens.contains(where: { $0.confirmedAt != nil }),
+                !tokens.contains(where: { truth.unregistered.contains($0.name) })
+            {
+                world.fail("answers", "u\(number) was refused, though its app is registered")
+            }
+        case .tooMany: break
+        // Now or never is not tried again.
+        case .unavailable where draft.lifetimeSeconds == 0: break
+        case .tooLarge, .unavailable:
+            world.fail("answers", "u\(number) was refused as \(refusal.rawValue)")
+        }
+    }
+}
+
+extension Rates {
+    /// Whether what one device is sent has a bound.
+    var isLimitedPerDevice: Bool { deviceShort.isLimited || deviceLong.isLimited }
 }
 
 /// Once nothing fails any more, everything gets where it can.
@@ -128,7 +187,8 @@ struct ProgressChecker {
         if !world.devices.allSatisfy({ $0.isSettled }) { world.fail("progress", "a device is not settled") }
         for (number, message) in truth.downstream.sorted(by: { $0.key < $1.key }) where message.isCalm {
             if message.answers == 0 { world.fail("progress", "m\(number) was never answered") }
-            if message.isAcknowledged, !message.isHeard, isOwed(message, truth) {
+            let isNow = message.draft.lifetimeSeconds == 0
+            if message.isAcknowledged, !message.isHeard, isNow || isOwed(message, truth) {
                 world.fail("progress", "m\(number) never came")
             }
         }
@@ -136,14 +196,12 @@ struct ProgressChecker {
             if !message.isConfirmed, !message.isRefused {
                 world.fail("progress", "u\(number) was never confirmed")
             }
-            if message.isConfirmed, !message.isHeard, message.draft.lifetimeSeconds >= 3_600 {
-                world.fail("progress", "u\(number) never came")
-            }
+            if message.isConfirmed, !message.isHeard { world.fail("progress", "u\(number) never came") }
         }
     }
 
     private func isOwed(_ message: Truth.Downstream, _ truth: Truth) -> Bool {
         message.draft.lifetimeSeconds >= 3_600 && !message.draft.isDryRun && message.draft.collapseKey == nil
-            && !truth.unregistered.contains(message.draft.target)
+            && !truth.mayBeGone(message.registration ?? message.draft.target)
     }
 }

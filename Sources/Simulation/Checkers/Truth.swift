@@ -10,16 +10,25 @@ struct Truth {
         /// The connection it was last submitted on.
         var link: Int
         var submittedAt: UnixMilliseconds
+        /// The same by the clock that nobody sets.
+        var submittedNanoseconds: Int64
+        /// How often it was submitted: again after a refusal, or where the answer was lost.
+        var submissions = 1
         var answers = 0
         var isAcknowledged = false
-        /// Its place, once a commit has put it.
-        var sequence: Sequence?
+        /// How often a commit has put it.
+        var puts = 0
+        /// The registration that it was put for.
+        var registration: RegistrationName?
         var expiresAt: UnixMilliseconds?
         /// Whether it has been on the disk beyond any crash.
         var isSynced = false
         /// Whether the device has received it.
         var isHeard = false
-        var persistentID: PersistentID?
+        /// By which ids; as many as places.
+        var persistentIDs: Set<PersistentID> = []
+        /// Whether the device has said that it has it.
+        var isReported = false
         /// Whether its receipt has been put into the sender's mailbox.
         var hasReceipt = false
         /// Whether it was submitted after the faults had ended.
@@ -34,8 +43,14 @@ struct Truth {
         var isRefused = false
         var isSynced = false
         var expiresAt: UnixMilliseconds?
+        /// When it was first put, by the wall clock; nil where that is not on disk.
+        var putAt: UnixMilliseconds?
+        /// When it was first sent, by the wall clock.
+        var sentAt: UnixMilliseconds
         /// Whether an app server has received it.
         var isHeard = false
+        /// Whether an app server has answered it.
+        var isAnswered = false
         var isCalm: Bool
     }
 
@@ -43,10 +58,21 @@ struct Truth {
     var downstream: [Int: Downstream] = [:]
     /// By number.
     var upstream: [Int: Upstream] = [:]
+    /// Tokens of all apps.
+    var tokens = Tokens()
+    /// How many messages each marker stands for.
+    var markers: [PersistentID: Int] = [:]
+    /// Devices that have ever connected.
+    var cameOnline: Set<DeviceID> = []
     /// Registrations that were made.
     var registered: Set<RegistrationName> = []
     /// Registrations whose removal was asked for.
     var unregistered: Set<RegistrationName> = []
     /// Registrations whose removal was confirmed.
     var gone: Set<RegistrationName> = []
+
+    /// Whether a registration may be gone, with its messages.
+    func mayBeGone(_ name: RegistrationName) -> Bool {
+        unregistered.contains(name) || tokens.isReplacedOften(name)
+    }
 }

@@ -5,8 +5,8 @@ import Delivery
 enum AppServerWord {
     case loggedIn
     case refusedLogin
-    /// The answer to a submission; nil: acknowledged.
-    case answer(number: Int, Refusal?)
+    /// The answer to a submission.
+    case answer(number: Int, Answer)
     case upstream(number: Int, handle: UpstreamHandle)
     case receipt(number: Int, handle: UpstreamHandle)
     case draining
@@ -21,10 +21,16 @@ enum UpstreamHandle: Hashable {
 
 /// How an app server speaks: in events or in octets.
 protocol AppServerPort: AnyObject {
+    /// The other end of its connection.
+    var end: ServerEnd? { get }
     func login()
     func submit(_ draft: DownstreamDraft)
     func settle(_ handle: UpstreamHandle, isRefused: Bool)
+    /// Acknowledges what it has never been sent.
+    func settleUnknown()
     func close()
+    /// Says no more, and reads on.
+    func endInput()
     func cut()
 }
 
@@ -35,32 +41,46 @@ final class AppServerClient {
         let number: Int
         var port: (any AppServerPort)?
         var isReady = false
+        /// Whether it tries a wrong key first.
+        var isWrong: Bool
+        /// Whether the server is ending it.
+        var isDrained = false
+        /// Whether it has heard so, or says no more itself.
+        var isClosing = false
+        /// Whether it may not end before all is answered.
+        var isOwedAll = false
         /// Submissions without an answer.
-        var outstanding: Set<Int> = []
+        var outstanding: [Int: DownstreamDraft] = [:]
         /// Messages heard and not answered.
         var unsettled: [UpstreamHandle: Int] = [:]
-        init(_ number: Int) { self.number = number }
+        init(_ number: Int, isWrong: Bool) {
+            self.number = number
+            self.isWrong = isWrong
+        }
     }
 
     private unowned let world: World
     let sender: SenderID
-    let password: [UInt8]
-    /// The digest of the password.
-    let key: SecretDigest
-    private var links: [Link] = []
+    private let rightPassword: [UInt8]
+    private(set) var links: [Link] = []
     private var queue: [DownstreamDraft] = []
     private var wanted: Int
+    /// Whether it goes on submitting where it was told not to.
+    private let isRude: Bool
 
     init(_ world: World, sender: SenderID, password: [UInt8], connections: Int) {
         self.world = world
         self.sender = sender
-        self.password = password
-        key = SimulatedHost.digest(password)
+        rightPassword = password
         wanted = connections
+        isRude = world.chance(1, in: 3)
     }
 
     /// Connections that are logged in.
     var readyLinks: Int { links.count { $0.isReady } }
+
+    /// The key that a connection tries.
+    func password(_ link: Link) -> [UInt8] { link.isWrong ? rightPassword + [0x21] : rightPassword }
 
     /// Connects what is missing, now and whenever something is lost.
     func start() {
@@ -73,9 +93,9 @@ final class AppServerClient {
     }
 
     private func connect() {
-        guard links.count < wanted else { return }
+        guard links.count(where: { !$0.isClosing }) < wanted else { return }
         world.linkCount += 1
-        let link = Link(world.linkCount)
+        let link = Link(world.linkCount, isWrong: world.chance(1, in: 12))
         guard let port = world.openAppServer(self, link) else { return planConnect() }
         link.port = port
         links.append(link)
@@ -87,9 +107,20 @@ final class AppServerClient {
     }
 
     private func drop(_ link: Link) {
-        if world.chance(1, in: 2) { return link.port?.cut() ?? () }
-        link.port?.close()
-        hear(.lost, link)
+        switch world.random(0...3) {
+        case 0...1: link.port?.cut()
+        case 2: end(link)
+        default:
+            link.port?.close()
+            hear(.lost, link)
+        }
+    }
+
+    /// Says no more on a connection; what is owed still comes.
+    func end(_ link: Link) {
+        link.isClosing = true
+        link.port?.endInput()
+        planConnect()
     }
 
     /// The faults are over: new connections, on which everything is answered.
@@ -100,6 +131,8 @@ final class AppServerClient {
         }
     }
 
+    // MARK: Sending
+
     /// Sends as soon as a connection has room.
     func send(_ draft: DownstreamDraft) {
         queue.append(draft)
@@ -108,51 +141,93 @@ final class AppServerClient {
 
     private func pump() {
         while let draft = queue.first {
-            let free = links.filter { $0.isReady && $0.outstanding.count < Limits.pendingWindow }
+            let free = links.filter {
+                $0.isReady && !$0.isClosing && $0.outstanding.count < Limits.pendingWindow
+            }
             guard !free.isEmpty else { return }
             let link = free[Int(world.random(0...Int64(free.count - 1)))]
             queue.removeFirst()
-            link.outstanding.insert(draft.number)
-            world.checkers.submitted(draft, sender, link.number, world)
-            link.port?.submit(draft)
+            submit(draft, link)
         }
     }
+
+    private func submit(_ draft: DownstreamDraft, _ link: Link) {
+        link.outstanding[draft.number] = draft
+        world.checkers.submitted(draft, sender, link.number, world)
+        link.port?.submit(draft)
+    }
+
+    /// Sends again what was not taken, a few times.
+    private func retry(_ draft: DownstreamDraft) {
+        guard (world.checkers.truth.downstream[draft.number]?.submissions ?? 0) < 4 else { return }
+        world.after(world.random(100_000_000...3_000_000_000)) { [self] in send(draft) }
+    }
+
+    // MARK: Hearing
 
     /// Something came.
     func hear(_ word: AppServerWord, _ link: Link) {
         guard links.contains(where: { $0 === link }) else { return }
         switch word {
         case .loggedIn:
+            if link.isWrong { world.fail("logins", "a wrong key was accepted") }
             link.isReady = true
             pump()
-        case .refusedLogin, .draining: break
-        case .answer(let number, let refusal):
-            world.checkers.answered(
-                number, refusal, isOutstanding: link.outstanding.remove(number) != nil, world)
+        case .refusedLogin:
+            if !link.isWrong { world.fail("logins", "a right key was refused") }
+            world.met(.wrongKeyRefused)
+        case .draining:
+            world.met(.drainAnnounced)
+            if !link.isDrained { world.fail("drains", "nobody drains this connection") }
+            if !isRude || world.isCalm {
+                link.isClosing = true
+                planConnect()
+            }
+        case .answer(let number, let answer):
+            world.checkers.answered(number, answer, link, world)
+            let draft = link.outstanding.removeValue(forKey: number)
+            if let draft, case .refused(let refusal) = answer, refusal.isRetryable { retry(draft) }
             pump()
         case .upstream(let number, let handle):
             link.unsettled[handle] = number
             world.checkers.appServerHeard(
                 number, handle, sender, link.number, unsettled: link.unsettled.values, world)
-            settle(handle, link)
+            settle(handle, number, link)
         case .receipt(let number, let handle):
             world.checkers.receiptHeard(number, sender, world)
-            settle(handle, link)
-        case .lost:
-            links.removeAll { $0 === link }
-            link.isReady = false
-            planConnect()
+            settle(handle, nil, link)
+        case .lost: lost(link)
         }
     }
 
-    private func settle(_ handle: UpstreamHandle, _ link: Link) {
+    private func lost(_ link: Link) {
+        links.removeAll { $0 === link }
+        link.isReady = false
+        if link.isOwedAll, !link.outstanding.isEmpty {
+            world.fail("answers", "\(link.outstanding.count) answers were owed when the connection ended")
+        }
+        for (_, draft) in link.outstanding.sorted(by: { $0.key < $1.key })
+        where world.isCalm || world.chance(1, in: 2) { retry(draft) }
+        planConnect()
+    }
+
+    private func settle(_ handle: UpstreamHandle, _ number: Int?, _ link: Link) {
         if !world.isCalm, world.chance(world.faults.lazyAppServers, in: 100) { return }
         let longest: Int64 = world.isCalm ? 50_000_000 : 2_000_000_000
         world.after(world.random(0...longest)) { [self] in
             guard links.contains(where: { $0 === link }) else { return }
             link.unsettled[handle] = nil
-            link.port?.settle(handle, isRefused: world.chance(1, in: 50))
-            if world.chance(1, in: 20) { link.port?.settle(handle, isRefused: false) }
+            let isRefused = world.chance(1, in: 50)
+            if let number { world.checkers.upstreamAnswered(number, isRefused: isRefused, world) }
+            link.port?.settle(handle, isRefused: isRefused)
+            if world.chance(1, in: 20) {
+                link.port?.settle(handle, isRefused: false)
+                world.met(.upstreamAckRepeated)
+            }
+            if world.chance(1, in: 20) {
+                link.port?.settleUnknown()
+                world.met(.upstreamAckUnknown)
+            }
         }
     }
 }

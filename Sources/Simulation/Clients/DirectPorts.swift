@@ -8,6 +8,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     private unowned let world: World
     private var pipe: Pipe?
     private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
+    var end: ServerEnd? { pipe?.serverEnd }
 
     init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
         self.world = world
@@ -21,7 +22,10 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         self.pipe = pipe
     }
 
-    func login() { pipe?.sendToServer(.event(.appServerLogin(id, client.sender, key: client.key))) }
+    func login() {
+        let key = SimulatedHost.digest(client.password(link))
+        pipe?.sendToServer(.event(.appServerLogin(id, client.sender, key: key)))
+    }
 
     func submit(_ draft: DownstreamDraft) {
         let submission = Submission(
@@ -40,10 +44,17 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, sequence, settlement)))
     }
 
+    func settleUnknown() {
+        let sequence = Sequence(UInt64(world.random(1...(.max))))
+        pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, sequence, .acknowledged)))
+    }
+
     func close() {
         pipe?.closeByClient()
         pipe = nil
     }
+
+    func endInput() { pipe?.endInput() }
 
     func cut() { pipe?.cut() }
 
@@ -54,8 +65,10 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             pipe?.sendToServer(.event(.appServerReady(id, client.sender)))
             client.hear(.loggedIn, link)
         case .loginRefused: client.hear(.refusedLogin, link)
-        case .acknowledge(let ticket, _, _): client.hear(.answer(number: Int(ticket), nil), link)
-        case .refuse(let ticket, let refusal): client.hear(.answer(number: Int(ticket), refusal), link)
+        case .acknowledge(let ticket, _, let canonical):
+            client.hear(.answer(number: Int(ticket), .acknowledged(canonical: canonical)), link)
+        case .refuse(let ticket, let refusal):
+            client.hear(.answer(number: Int(ticket), .refused(refusal)), link)
         case .deliverUpstream(let upstream):
             guard let number = Number.of(upstream.messageID) else { return }
             let handle = UpstreamHandle.sequence(upstream.sequence)
@@ -107,6 +120,12 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, ids.map(\.sequence))))
     }
 
+    func acknowledgeForeign(_ ids: [PersistentID]) {
+        // Sequences of two partitions may be equal; the whole ids, which sessions compare, are not.
+        let sequences = ids.map { Sequence($0.sequence.number ^ 1 << 60) }
+        pipe?.sendToServer(.event(.deviceAcknowledged(id, device, sequences)))
+    }
+
     func send(_ draft: UpstreamDraft) {
         let upstream = UpstreamSubmission(
             origin: Origin(connection: id, ticket: UInt32(draft.number)), device: device,
@@ -121,6 +140,8 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         pipe = nil
     }
 
+    func endInput() { pipe?.endInput() }
+
     func cut() { pipe?.cut() }
 
     func received(_ cargo: Cargo) {
@@ -130,12 +151,17 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         case .loginRefused: client.hear(.refusedLogin, self)
         case .deliver(let delivery):
             let message = delivery.message
-            let number = message.kind == .message ? Number.of(message.body) : nil
-            client.hear(.message(number: number, delivery.isStored ? message.persistentID : nil), self)
+            var heard = HeardMessage(from: delivery.from)
+            heard.id = delivery.isStored ? message.persistentID : nil
+            switch message.kind {
+            case .message: heard.number = Number.of(message.body)
+            case .discardedMarker(let count): heard.deleted = count
+            }
+            client.hear(.message(heard), self)
         case .upstreamStored(let ticket): client.hear(.upstreamStored(number: Int(ticket)), self)
         case .upstreamRefused(let ticket, let refusal):
-            let mayRetry = refusal == .unavailable || refusal == .tooMany
-            client.hear(.upstreamRefused(number: Int(ticket), mayRetry: mayRetry), self)
+            client.hear(
+                .upstreamRefused(number: Int(ticket), refusal, mayRetry: refusal == .unavailable), self)
         default: break
         }
     }

@@ -24,7 +24,7 @@ struct UpstreamDraft {
     /// `u` and the number.
     var messageID: [UInt8] { Array("u\(number)".utf8) }
     /// The device's id for it; none where it is now or never.
-    var persistentID: [UInt8] { lifetimeSeconds == 0 ? [] : Array("p\(number)".utf8) }
+    var persistentID: [UInt8] = []
 }
 
 /// Reads the numbers back.

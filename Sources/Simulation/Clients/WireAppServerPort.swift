@@ -19,6 +19,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     private var pipe: Pipe?
     private var stage = Stage.opened
     private var reader = StanzaReader()
+    var end: ServerEnd? { pipe?.serverEnd }
     /// Who sent what is to be answered.
     private var origins: [UpstreamHandle: String] = [:]
 
@@ -67,6 +68,15 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
                 + "\"message_type\":\"\(type)\"}")
     }
 
+    func settleUnknown() {
+        say(payload: "{\"to\":\"nobody\",\"message_id\":\"never\",\"message_type\":\"ack\"}")
+    }
+
+    func endInput() {
+        if world.chance(1, in: 2) { say("</stream:stream>") }
+        pipe?.endInput()
+    }
+
     func close() {
         if world.chance(1, in: 2) { say("</stream:stream>") }
         pipe?.closeByClient()
@@ -113,14 +123,16 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         switch (element.name, stage) {
         case ("features", .opened):
             stage = .authenticating
-            let plain = Base64.text(
-                [0] + Array("\(client.sender.number)@gcm.googleapis.com".utf8) + [0] + client.password)
-            say("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(plain)</auth>")
+            sayAuth()
         case ("success", .authenticating):
+            if link.isWrong { world.fail("logins", "a wrong key was accepted") }
             stage = .reopened
             reader.restart()
             sayHeader()
-        case ("failure", .authenticating): client.hear(.refusedLogin, link)
+        case ("failure", .authenticating):
+            client.hear(.refusedLogin, link)
+            link.isWrong = false
+            sayAuth()
         case ("features", .reopened):
             stage = .binding
             say("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
@@ -131,11 +143,17 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         }
     }
 
+    private func sayAuth() {
+        let plain = Base64.text(
+            [0] + Array("\(client.sender.number)@gcm.googleapis.com".utf8) + [0] + client.password(link))
+        say("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(plain)</auth>")
+    }
+
     private func hear(_ payload: JSONValue) {
         let id = payload["message_id"]?.text ?? ""
         switch payload["message_type"]?.text {
-        case "ack": answered(id, nil)
-        case "nack": answered(id, Self.refusal(payload["error"]?.text ?? ""))
+        case "ack": answered(id, .acknowledged(canonical: canonical(payload)))
+        case "nack": answered(id, .refused(Self.refusal(payload["error"]?.text ?? "")))
         case "receipt":
             guard let number = Number.of(Array((payload["data"]?["original_message_id"]?.text ?? "").utf8))
             else {
@@ -158,11 +176,18 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         return handle
     }
 
-    private func answered(_ id: String, _ refusal: Refusal?) {
+    private func canonical(_ payload: JSONValue) -> RegistrationName? {
+        guard let token = payload["registration_id"]?.text else { return nil }
+        let name = world.sessionSettings.seal.name(of: Array(token.utf8).raw)
+        if name == nil { world.fail("wire", "a token that is none") }
+        return name
+    }
+
+    private func answered(_ id: String, _ answer: Answer) {
         guard let number = Number.of(Array(id.utf8)) else {
             return world.fail("wire", "an answer to '\(id)'")
         }
-        client.hear(.answer(number: number, refusal), link)
+        client.hear(.answer(number: number, answer), link)
     }
 
     private static func refusal(_ error: String) -> Refusal {
@@ -170,6 +195,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case "SERVICE_UNAVAILABLE": .unavailable
         case "DEVICE_UNREGISTERED": .notRegistered
         case "CONNECTION_DRAINING": .draining
+        case "DEVICE_MESSAGE_RATE_EXCEEDED": .deviceRateExceeded
+        case "BAD_REGISTRATION": .senderMismatch
         default: .internalError
         }
     }

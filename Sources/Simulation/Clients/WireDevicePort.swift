@@ -56,6 +56,10 @@ final class WireDevicePort: DevicePort, ClientEnd {
         }
     }
 
+    func acknowledgeForeign(_ ids: [PersistentID]) {
+        say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
+    }
+
     func send(_ draft: UpstreamDraft) {
         var message = MCS.DataMessage()
         message.id = draft.messageID
@@ -77,6 +81,8 @@ final class WireDevicePort: DevicePort, ClientEnd {
         pipe?.closeByClient()
         pipe = nil
     }
+
+    func endInput() { pipe?.endInput() }
 
     func cut() { pipe?.cut() }
 
@@ -131,12 +137,21 @@ final class WireDevicePort: DevicePort, ClientEnd {
         if pairs["message_type"] == Array("send_error".utf8) {
             if let number = Number.of(pairs["message_id"] ?? []) {
                 onTheWay.removeAll { $0.number == number }
-                client.hear(.upstreamRefused(number: number, mayRetry: false), self)
+                let word = String(decoding: pairs["error"] ?? [], as: UTF8.self)
+                let refusal = UpstreamRefusal(rawValue: word) ?? .unavailable
+                client.hear(.upstreamRefused(number: number, refusal, mayRetry: false), self)
             }
         } else {
-            let id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
-            if id == nil, message.persistentID != nil { world.fail("wire", "a persistent id that is none") }
-            client.hear(.message(number: pairs["n"].flatMap { Number.of($0) }, id), self)
+            var heard = HeardMessage(from: message.from)
+            heard.id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
+            if heard.id == nil, message.persistentID != nil {
+                world.fail("wire", "a persistent id that is none")
+            }
+            heard.number = pairs["n"].flatMap { Number.of($0) }
+            if pairs["message_type"] == Array("deleted_messages".utf8) {
+                heard.deleted = pairs["total_deleted"].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            }
+            client.hear(.message(heard), self)
         }
         confirm(message.lastStreamIDReceived)
     }

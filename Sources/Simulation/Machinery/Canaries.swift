@@ -1,11 +1,48 @@
 import Basics
 import Delivery
 
-/// The planted faults of the shell: what the core wants is not what is done.
+/// The planted faults of the shell: what the core wants is not what is done, or what it hears is not what was said.
 struct Canaries {
-    /// Whether what a session tells never arrives.
-    func loses(_ event: Event, _ world: World) -> Bool {
-        if case .appServerClosed = event { world.canary == .losesFarewell } else { false }
+    /// What was handed to each connection.
+    private var delivered: [ConnectionID: [Sequence]] = [:]
+
+    /// The settings that the core is given.
+    func settings(_ wanted: DeliverySettings, _ world: World) -> DeliverySettings {
+        var settings = wanted
+        switch world.canary {
+        case .ignoresDeviceRate:
+            settings.rates.deviceShort = .unlimited
+            settings.rates.deviceLong = .unlimited
+        case .ignoresSenderRate: settings.rates.sender = .unlimited
+        case .ignoresCollapsibleRate: settings.rates.collapsible = .unlimited
+        case .ignoresDeviceUpstreamRate: settings.rates.deviceUpstream = .unlimited
+        case .ignoresSenderUpstreamRate: settings.rates.senderUpstream = .unlimited
+        case .refusesTooEarly:
+            settings.rates.deviceShort.seconds *= 3
+            settings.rates.sender.seconds *= 3
+            settings.rates.deviceUpstream.seconds *= 3
+        case .ignoresCaps:
+            settings.storedMessages *= 10
+            settings.collapseKeys += 4
+        default: break
+        }
+        return settings
+    }
+
+    /// What the core hears of what a session told.
+    func alter(_ event: Event, _ world: World) -> [Event] {
+        switch (world.canary, event) {
+        case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining): return []
+        case (.settlesTooMuch, .deviceAcknowledged(let connection, let device, let sequences)):
+            return [.deviceAcknowledged(connection, device, sequences + (delivered[connection] ?? []))]
+        case (.settlesTooMuchUpstream, .upstreamSettled(let connection, let sender, _, let settlement)):
+            let all = delivered[connection] ?? []
+            return [event] + all.map { .upstreamSettled(connection, sender, $0, settlement) }
+        case (.forgetsRepeats, .upstreamReceived(var upstream)):
+            upstream.persistentID = []
+            return [.upstreamReceived(upstream)]
+        default: return [event]
+        }
     }
 
     /// What is done instead of what was wanted.
@@ -15,22 +52,59 @@ struct Canaries {
         guard let canary = world.canary else { return commands }
         var changed: [(ConnectionID, SessionCommand)] = []
         for (id, command) in commands {
-            switch (canary, command) {
-            case (.dropsDelivery, .deliver) where world.chance(1, in: 5): continue
-            case (.dropsAnswer, .acknowledge) where world.chance(1, in: 5): continue
-            case (.changesPersistentID, .deliver(var delivery)):
-                delivery.message.salt ^= UInt32(world.random(0...1))
-                changed.append((id, .deliver(delivery)))
-            case (.floodsAppServer, .deliverUpstream):
+            switch command {
+            case .deliver(let delivery):
+                delivered[id, default: []].append(delivery.message.sequence)
+                tamper(delivery, id, canary, &changed, world)
+            case .deliverUpstream(let message):
+                delivered[id, default: []].append(message.sequence)
+                if canary == .dropsPassingUpstream, message.kind == .message, message.lifetimeSeconds == 0 {
+                    continue
+                }
                 changed.append((id, command))
-                changed.append((id, command))
-            case (.swapsDeliveries, .deliver):
-                let isSwapped =
-                    if let last = changed.last, last.0 == id, case .deliver = last.1 { true } else { false }
-                changed.insert((id, command), at: isSwapped ? changed.count - 1 : changed.count)
-            default: changed.append((id, command))
+                if canary == .floodsAppServer { changed.append((id, command)) }
+            default:
+                if let other = replacement(of: command, canary, world) { changed.append((id, other)) }
             }
         }
         return changed
+    }
+
+    private func tamper(
+        _ given: DeviceDelivery, _ id: ConnectionID, _ canary: WorldSettings.Canary,
+        _ changed: inout [(ConnectionID, SessionCommand)], _ world: World
+    ) {
+        var delivery = given
+        var at = changed.count
+        switch canary {
+        case .dropsDelivery where world.chance(1, in: 5): return
+        case .dropsPassing where !delivery.isStored: return
+        case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
+        case .changesSender: delivery.from += [UInt8(ascii: "0")]
+        case .miscountsDiscarded:
+            if case .discardedMarker(let count) = delivery.message.kind {
+                delivery.message.kind = .discardedMarker(count: count + 1)
+            }
+        case .swapsDeliveries:
+            if let last = changed.last, last.0 == id, case .deliver = last.1 { at -= 1 }
+        default: break
+        }
+        changed.insert((id, .deliver(delivery)), at: at)
+    }
+
+    private func replacement(
+        of command: SessionCommand, _ canary: WorldSettings.Canary, _ world: World
+    ) -> SessionCommand? {
+        switch (canary, command) {
+        case (.dropsAnswer, .acknowledge) where world.chance(1, in: 5): nil
+        case (.hidesCanonical, .acknowledge(let ticket, let id, _)):
+            .acknowledge(ticket: ticket, id: id, canonical: nil)
+        case (.endsReplacedToken, .acknowledge(let ticket, _, .some)): .refuse(ticket: ticket, .notRegistered)
+        case (.acceptsStranger, .refuse(let ticket, .senderMismatch)):
+            .acknowledge(ticket: ticket, id: nil, canonical: nil)
+        case (.keepsReplaced, .close(.replacedByNewerLogin)): nil
+        case (.acceptsWrongKey, .loginRefused(.wrongCredentials)): .loginAccepted
+        default: command
+        }
     }
 }

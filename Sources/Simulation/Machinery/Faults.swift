@@ -24,8 +24,13 @@ struct Faults {
     var lazyDevices = 0
     /// Messages in a hundred that app servers never acknowledge.
     var lazyAppServers = 0
+    /// Mean seconds between planned ends of app servers' connections; 0: never.
+    var secondsBetweenDrains = 0
     /// Whether connections are congested now and then.
     var congests = false
+
+    /// Whether every commit works as long as the process lives.
+    private(set) var hasCommitsAll = true
 
     /// No fault at all.
     init() {}
@@ -41,9 +46,18 @@ struct Faults {
         networkMilliseconds = Int64(often([1, 50, 500]))
         crossingMicroseconds = Int64(often([1, 500, 20_000]))
         refusedBatches = often([0, 0, 0, 20])
+        hasCommitsAll = failedCommits == 0 && refusedBatches == 0
         setsClock = often([0, 0, 1]) == 1
         lazyDevices = often([0, 5, 50, 100])
         lazyAppServers = often([0, 5, 50])
+        secondsBetweenDrains = often([0, 5, 20])
         congests = often([0, 1]) == 1
+    }
+
+    /// No fault any more; what earlier ones have left stays.
+    var calmed: Faults {
+        var faults = Faults()
+        faults.hasCommitsAll = hasCommitsAll
+        return faults
     }
 }

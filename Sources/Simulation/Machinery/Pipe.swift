@@ -35,6 +35,7 @@ final class Pipe {
     private var toClient = Direction()
     private var clientEnd: (any ClientEnd)?
     private(set) var serverEnd: ServerEnd?
+    private var isInputEnded = false
 
     init(_ world: World, client: any ClientEnd) {
         self.world = world
@@ -47,6 +48,7 @@ final class Pipe {
     // MARK: Sending
 
     func sendToServer(_ cargo: Cargo) {
+        guard !isInputEnded else { return }
         guard case .bytes(let bytes) = cargo else { return sendToServer(whole: cargo) }
         for piece in pieces(bytes) { sendToServer(whole: .bytes(piece)) }
     }
@@ -108,6 +110,15 @@ final class Pipe {
         let onTheWay = direction.sent - direction.arrived
         direction.limit = min(
             direction.limit, direction.arrived + Int(world.random(0...Int64(max(0, onTheWay)))))
+    }
+
+    /// The client says no more, but reads on.
+    func endInput() {
+        guard clientEnd != nil, !isInputEnded else { return }
+        isInputEnded = true
+        plan(&toServer) { [self] in
+            if toServer.arrived <= toServer.limit { serverEnd?.inputEnded() }
+        }
     }
 
     /// The client closes; what it sent before still arrives.

@@ -15,6 +15,11 @@ class ServerEnd {
 
     /// Something came from the client.
     func received(_ cargo: Cargo) {}
+    /// The client says no more.
+    func inputEnded() {
+        pipe.closeByServer()
+        ended(.peerClosed)
+    }
     /// The core wants something done.
     func perform(_ command: SessionCommand) {}
     /// The connection is gone.
@@ -28,12 +33,16 @@ class ServerEnd {
 final class DirectEnd: ServerEnd {
     /// What the core is told when the connection is gone.
     private var farewell: Event?
+    /// What it is told when the connection is about to end.
+    private var draining: Event?
     private var isCongested = false
 
     override func received(_ cargo: Cargo) {
         guard case .event(let event) = cargo else { return }
         switch event {
-        case .appServerLogin(_, let sender, _): farewell = .appServerClosed(id, sender)
+        case .appServerLogin(_, let sender, _):
+            farewell = .appServerClosed(id, sender)
+            draining = .appServerDraining(id, sender)
         case .deviceLogin(let login): farewell = .deviceClosed(id, login.device)
         default: break
         }
@@ -48,6 +57,9 @@ final class DirectEnd: ServerEnd {
                 if world.server?.connections[id] === self, !isCongested { tell(.deviceReady(id, device)) }
             }
         case .close: close()
+        case .drain:
+            if let draining { tell(draining) }
+            pipe.sendToClient(.command(command))
         case .loginRefused:
             pipe.sendToClient(.command(command))
             close()

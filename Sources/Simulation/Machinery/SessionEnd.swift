@@ -12,6 +12,16 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private var planned = Int64.max
     private var isOver = false
     private var isCongested = false
+    /// Whether the client says no more.
+    private var isInputEnded = false
+    /// Whether the session has been told so: all that was said is read.
+    private var isInputFinished = false
+    /// Whether it was asked to end as planned.
+    private var isEnding = false
+    /// Submissions that the core has not answered.
+    private var submitted: Set<UInt32> = []
+    /// Whether the session may leave submissions unanswered when it chooses to end.
+    var mayLeave = false
 
     init(_ id: ConnectionID, _ world: World, _ pipe: Pipe, _ session: consuming Session) {
         self.session = session
@@ -31,18 +41,53 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
             session.receive(bytes.raw, now: world.clock.now, io: &io)
             carryOut()
         }
+        if isInputEnded, !isInputFinished, unread.isEmpty, !isOver { finishInput() }
+    }
+
+    override func inputEnded() {
+        guard !isOver else { return }
+        isInputEnded = true
+        readOn()
+    }
+
+    private func finishInput() {
+        isInputFinished = true
+        let hasMore = session.inputEnded(now: world.clock.now, io: &io)
+        carryOut()
+        guard !isOver, !hasMore else { return }
+        pipe.closeByServer()
+        ended(.peerEndedStream)
     }
 
     override func perform(_ command: SessionCommand) {
         guard !isOver else { return }
+        switch command {
+        case .acknowledge(let ticket, _, _), .refuse(let ticket, _): answered(ticket)
+        case .close(.connectionDraining): isEnding = true
+        default: break
+        }
         session.perform(command, now: world.clock.now, io: &io)
         carryOut()
         readOn()
         congest()
     }
 
+    private func answered(_ ticket: UInt32) {
+        if submitted.remove(ticket) != nil, submitted.isEmpty, isInputFinished || isEnding {
+            world.met(.plannedEndAnswered)
+        }
+    }
+
+    /// Where nothing fails, an end that the session chooses comes after all answers.
+    private func checkAnswers(_ reason: CloseReason) {
+        let isPlanned = reason == .peerEndedStream || reason == .connectionDraining
+        guard isPlanned, world.isCalm, !mayLeave, !submitted.isEmpty else { return }
+        world.fail("answers", "\(submitted.count) are owed at the planned end of a connection")
+    }
+
     override func ended(_ reason: CloseReason) {
         guard !isOver else { return }
+        checkAnswers(reason)
         isOver = true
         session.ended(reason, now: world.clock.now, io: &io)
         tellAll()
@@ -66,6 +111,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private func tellAll() {
         let events = io.events
         io.events = []
+        for case .submitted(let submission) in events { submitted.insert(submission.origin.ticket) }
         if !events.isEmpty { world.server?.route(events, from: Int(id.reactor)) }
     }
 

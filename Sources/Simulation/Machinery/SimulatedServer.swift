@@ -25,13 +25,15 @@ final class SimulatedServer {
     init(_ world: World) {
         self.world = world
         isEager = world.chance(1, in: 2)
+        world.checkers.core = CoreChecker(world.settings)
+        let settings = world.canaries.settings(world.settings.delivery, world)
         for partition in 0..<world.settings.partitions {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
             reactors.append(
                 Reactor(
                     Dispatcher(
                         partition: partition, of: world.settings.partitions, seed: seed,
-                        hashKey: (seed, ~seed), settings: world.settings.delivery)))
+                        hashKey: (seed, ~seed), settings: settings)))
         }
         for partition in reactors.indices {
             post(.senders(SenderDirectory(world.disk.state.senders)), to: partition)
@@ -86,8 +88,11 @@ final class SimulatedServer {
     /// What a connection's session tells the core, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
-            guard let address = event.address, !world.canaries.loses(event, world) else { continue }
-            send(event, to: address.partition(of: reactors.count), from: reactor)
+            if case .appServerDraining(let id, _) = event { world.checkers.core?.draining(id, world) }
+            for event in world.canaries.alter(event, world) {
+                guard let address = event.address else { continue }
+                send(event, to: address.partition(of: reactors.count), from: reactor)
+            }
         }
     }
 
@@ -125,7 +130,7 @@ final class SimulatedServer {
             reactor.inbox = []
             for event in events {
                 world.trace("\(partition): \(Describe.event(event))")
-                reactor.dispatcher.handle(event, now: now, effects: &reactor.effects)
+                handle(event, partition, now)
             }
             let forwards = reactor.effects.forwards
             reactor.effects.forwards = []
@@ -148,6 +153,20 @@ final class SimulatedServer {
         }
     }
 
+    private func handle(_ event: Event, _ partition: Int, _ now: Now) {
+        let reactor = reactors[partition]
+        let commands = reactor.effects.commands.count
+        let mutations = reactor.effects.mutations.count
+        let forwards = reactor.effects.forwards.count
+        let loads = reactor.effects.loads.count
+        reactor.dispatcher.handle(event, now: now, effects: &reactor.effects)
+        let step = CoreStep(
+            event: event, partition: partition, now: now, commands: reactor.effects.commands[commands...],
+            mutations: reactor.effects.mutations[mutations...],
+            forwards: reactor.effects.forwards[forwards...], loads: reactor.effects.loads[loads...])
+        world.checkers.core?.check(step, world)
+    }
+
     private func finish(_ partition: Int, _ reactor: Reactor) {
         let batch = reactor.dispatcher.endTurn(now: world.clock.now, effects: &reactor.effects)
         let loads = reactor.effects.loads
@@ -155,14 +174,44 @@ final class SimulatedServer {
         reactor.effects.removeAll()
         world.disk.load(loads, partition: partition)
         if let batch { world.disk.submit(batch, partition: partition) }
-        for case (let id, .deliverUpstream(let message)) in commands {
-            world.checkers.order.offered(message, id, world)
-        }
+        if world.canary == .expiresEarly, let batch { expireEarly(batch, partition) }
         for (id, command) in world.canaries.tamper(commands, world) {
             if Int(id.reactor) == partition {
                 perform(command, id)
             } else {
                 cross(from: partition, to: Int(id.reactor)) { [self] in perform(command, id) }
+            }
+        }
+    }
+
+    /// A planted fault.
+    private func expireEarly(_ batch: WriteBatch, _ partition: Int) {
+        for case .putMessage(let message) in batch.mutations where world.chance(1, in: 10) {
+            world.after(50_000_000) { [self] in
+                guard isAlive else { return }
+                post(
+                    .expired(
+                        .message(message.device, message.sequence, expiresAt: message.expiresAt)),
+                    to: partition)
+            }
+        }
+    }
+
+    // MARK: Draining
+
+    /// Gives notice to connections, and closes each after a while.
+    func drain(_ ends: [ServerEnd]) {
+        for end in ends where connections[end.id] === end {
+            end.perform(.drain)
+            let longest: Int64 = world.isCalm ? 10_000_000 : 5_000_000_000
+            world.after(world.random(0...longest)) { [self] in
+                guard isAlive, connections[end.id] === end else { return }
+                if world.canary == .endsWithoutAnswers {
+                    end.pipe.closeByServer()
+                    end.ended(.connectionDraining)
+                } else {
+                    end.perform(.close(.connectionDraining))
+                }
             }
         }
     }

@@ -23,6 +23,55 @@ package struct WorldSettings: Sendable {
         case floodsAppServer
         /// The core is never told that an app server is gone.
         case losesFarewell
+        /// Messages to a device are not counted.
+        case ignoresDeviceRate
+        /// Messages of a sender are not counted.
+        case ignoresSenderRate
+        /// Messages with collapse key are not counted.
+        case ignoresCollapsibleRate
+        /// Messages of a device are not counted.
+        case ignoresDeviceUpstreamRate
+        /// Messages to a sender are not counted.
+        case ignoresSenderUpstreamRate
+        /// Rates come back more slowly than they should.
+        case refusesTooEarly
+        /// More wait for a device that is away than may.
+        case ignoresCaps
+        /// A message comes from another sender than its own.
+        case changesSender
+        /// The answer keeps the newest token to itself.
+        case hidesCanonical
+        /// A token that was replaced is refused at once.
+        case endsReplacedToken
+        /// A stranger's message is acknowledged.
+        case acceptsStranger
+        /// Now or never is never.
+        case dropsPassing
+        /// The same upstream.
+        case dropsPassingUpstream
+        /// A marker tells of one message more.
+        case miscountsDiscarded
+        /// What a device repeats is not recognised.
+        case forgetsRepeats
+        /// A device's acknowledgement takes others with it.
+        case settlesTooMuch
+        /// An app server's acknowledgement takes others with it.
+        case settlesTooMuchUpstream
+        /// The core is told that a message is over its time long before.
+        case expiresEarly
+        /// The core is never told that a connection is being drained.
+        case losesDrain
+        /// A connection that is to end ends without the answers that it owes.
+        case endsWithoutAnswers
+        /// An earlier connection of a device stays open.
+        case keepsReplaced
+        /// A wrong key will do.
+        case acceptsWrongKey
+    }
+
+    /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end.
+    package static func has(_ canary: Canary, in kind: Kind) -> Bool {
+        kind == .sessions || canary != .endsWithoutAnswers
     }
 
     /// What stands between the clients and the core.
@@ -46,7 +95,12 @@ package struct WorldSettings: Sendable {
     /// Nanoseconds during which faults happen.
     var stormNanoseconds: Int64 = 60_000_000_000
     var faults = Faults()
+    /// What may be done how often.
+    var rates = Rates()
     var canary: Canary?
+
+    /// Whether no device is ever forgotten while the process lives.
+    var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
 
     /// The settings of a seed.
     init(kind: Kind, random: inout SeededRandom, canary: Canary?) {
@@ -69,5 +123,24 @@ package struct WorldSettings: Sendable {
         delivery.eventsWaitingForDevice = [3, 1_000][Int.random(in: 0...1, using: &random)]
         delivery.waitingUpstream = [2, 20][Int.random(in: 0...1, using: &random)]
         faults = Faults(random: &random)
+        if Bool.random(using: &random) { limitRates(&random) }
+    }
+
+    /// Some rates are so low that the workload exceeds them; all come back within the calm.
+    private mutating func limitRates(_ random: inout SeededRandom) {
+        func rate(_ bursts: ClosedRange<Int>, _ secondsEach: ClosedRange<Int>) -> Rate {
+            guard Bool.random(using: &random) else { return .unlimited }
+            let burst = Int.random(in: bursts, using: &random)
+            return Rate(burst, perSeconds: burst * Int.random(in: secondsEach, using: &random))
+        }
+        rates.deviceShort = rate(2...10, 1...3)
+        rates.deviceLong = rate(10...30, 1...4)
+        rates.sender = rate(4...30, 1...2)
+        rates.collapsible = rate(1...4, 1...4)
+        rates.deviceUpstream = rate(2...6, 1...3)
+        rates.senderUpstream = rate(4...12, 1...2)
+        delivery.rates = rates
+        if Int.random(in: 0..<4, using: &random) > 0 { delivery.idleDevicesInMemory = 20 }
+        if Int.random(in: 0..<4, using: &random) > 0 { faults.failedLoads = 0 }
     }
 }

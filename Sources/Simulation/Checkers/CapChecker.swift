@@ -1,0 +1,32 @@
+import Basics
+import Delivery
+
+/// For a device that has never been there, as few messages wait as the settings say.
+///
+/// Only where every commit works: what a failed one should have removed stays until the next message comes.
+struct CapChecker {
+    func didApply(_ batch: WriteBatch, _ endings: EndingChecker, _ truth: Truth, _ world: World) {
+        guard world.settings.faults.hasCommitsAll else { return }
+        var names: Set<RegistrationName> = []
+        for case .putMessage(let message) in batch.mutations
+        where !truth.cameOnline.contains(message.device) {
+            names.insert(message.name)
+        }
+        for name in names { check(name, endings, world) }
+    }
+
+    private func check(_ name: RegistrationName, _ endings: EndingChecker, _ world: World) {
+        var plain = 0
+        var keys: [[UInt8]] = []
+        for message in endings.messages.values where message.name == name && message.kind == .message {
+            if let key = message.collapseKey { keys.append(key) } else { plain += 1 }
+        }
+        if plain > world.settings.delivery.storedMessages {
+            world.fail("caps", "\(plain) messages wait for one app")
+        }
+        if keys.count > world.settings.delivery.collapseKeys {
+            world.fail("caps", "\(keys.count) collapse keys wait for one app")
+        }
+        if Set(keys).count < keys.count { world.fail("caps", "a collapse key waits twice") }
+    }
+}

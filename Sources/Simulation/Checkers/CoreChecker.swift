@@ -1,0 +1,33 @@
+import Basics
+import Delivery
+
+/// Watches the core event by event.
+struct CoreChecker {
+    private var rates: RateChecker
+    /// When app servers' connections were told that they are about to end.
+    private var drained: [ConnectionID: Int64] = [:]
+
+    /// For a process that begins.
+    init(_ settings: WorldSettings) { rates = RateChecker(settings) }
+
+    /// A session has told the core that it is being drained.
+    mutating func draining(_ connection: ConnectionID, _ world: World) {
+        drained[connection] = world.clock.nanoseconds
+    }
+
+    mutating func check(_ step: CoreStep, _ world: World) {
+        rates.check(step, world)
+        for case .putRegistration(let registration) in step.mutations {
+            world.checkers.truth.tokens.made(registration)
+        }
+        for (id, command) in step.commands {
+            guard case .deliverUpstream(let message) = command else { continue }
+            world.checkers.order.offered(message, id, world)
+            // The news takes its time from reactor to reactor.
+            let margin = world.faults.crossingMicroseconds * 1_000 + 10_000_000
+            if let since = drained[id], since + margin < world.clock.nanoseconds {
+                world.fail("drains", "a connection that is about to end is given more")
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Basics
+import Delivery
+
+/// What the core did about one event.
+struct CoreStep {
+    var event: Event
+    var partition: Int
+    var now: Now
+    var commands: ArraySlice<(ConnectionID, SessionCommand)>
+    var mutations: ArraySlice<Mutation>
+    var forwards: ArraySlice<Event>
+    var loads: ArraySlice<Load>
+}
+
+/// Nobody may do more often than the rates say, and nobody is refused who may.
+///
+/// Rates live in the memory of the process, and those of a device only as long as it is in memory: a device that was
+/// forgotten may do more, so too many are a fault only in worlds that forget none.
+struct RateChecker {
+    private struct Upstream: Hashable {
+        var device: DeviceID
+        var category: [UInt8]
+    }
+
+    private struct Share: Hashable {
+        var partition: Int
+        var sender: SenderID
+    }
+
+    private struct Given: Hashable {
+        var device: DeviceID
+        var sequence: Sequence
+    }
+
+    private let rates: Rates
+    private let waitingUpstream: Int
+    /// Whether no device is ever forgotten.
+    private let isExact: Bool
+    private var short: ReferenceBuckets<DeviceID>
+    private var long: ReferenceBuckets<DeviceID>
+    private var sender: ReferenceBuckets<Share>
+    private var collapsible: ReferenceBuckets<RegistrationName>
+    private var deviceUpstream: ReferenceBuckets<DeviceID>
+    private var senderUpstream: ReferenceBuckets<SenderID>
+    /// Submissions that are not answered.
+    private var submitted: [Origin: Submission] = [:]
+    /// Upstream messages that their device's partition has not answered.
+    private var received: [Origin: UpstreamSubmission] = [:]
+    /// Messages with collapse key that have been counted.
+    private var counted: Set<Given> = []
+    /// Upstream messages on their way to the store.
+    private var waiting: [Upstream: Int] = [:]
+    private var categories: [RegistrationName: [UInt8]] = [:]
+
+    /// For a process that begins.
+    init(_ settings: WorldSettings) {
+        rates = settings.rates
+        waitingUpstream = settings.delivery.waitingUpstream
+        isExact = settings.forgetsNoDevice
+        short = ReferenceBuckets(rates.deviceShort)
+        long = ReferenceBuckets(rates.deviceLong)
+        sender = ReferenceBuckets(rates.sender.share(of: settings.partitions))
+        collapsible = ReferenceBuckets(rates.collapsible)
+        deviceUpstream = ReferenceBuckets(rates.deviceUpstream)
+        senderUpstream = ReferenceBuckets(rates.senderUpstream)
+    }
+
+    mutating func check(_ step: CoreStep, _ world: World) {
+        switch step.event {
+        case .submitted(let submission): submitted[submission.origin] = submission
+        case .upstreamReceived(let upstream): received[upstream.origin] = upstream
+        case .upstreamAnswered(let name, _, _):
+            if let category = categories[name] {
+                waiting[Upstream(device: name.device, category: category), default: 0] -= 1
+            }
+        case .upstreamResolved(let upstream, _): checkResolved(upstream, step, world)
+        case .tick where step.loads.contains(where: { if case .messages = $0 { true } else { false } }):
+            world.met(.collapsibleReleased)
+        default: break
+        }
+        for case .putMessage(let message) in step.mutations where message.kind == .message {
+            accepted(message.device, message.sender, step, world)
+        }
+        for case .upstreamResolved(let upstream, let name) in step.forwards {
+            received[upstream.origin] = nil
+            categories[name] = upstream.category
+            waiting[Upstream(device: upstream.device, category: upstream.category), default: 0] += 1
+            if !deviceUpstream.take(upstream.device, now: step.now.monotonic), isExact {
+                world.fail("rates", "\(upstream.device.number) sent more than it may")
+            }
+        }
+        for (connection, command) in step.commands { check(connection, command, step, world) }
+    }
+
+    private mutating func check(
+        _ connection: ConnectionID, _ command: SessionCommand, _ step: CoreStep, _ world: World
+    ) {
+        switch command {
+        case .acknowledge(let ticket, _, _):
+            let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+            if let submission, submission.lifetimeSeconds <= 0, !submission.isDryRun {
+                accepted(submission.target.device, submission.sender, step, world)
+                if !step.commands.contains(where: { if case .deliver = $0.1 { true } else { false } }) {
+                    world.met(.missedDown)
+                }
+            }
+        case .refuse(let ticket, let refusal):
+            let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+            if let submission { refused(submission, refusal, step, world) }
+        case .deliver(let delivery) where delivery.isStored && delivery.message.collapseKey != nil:
+            let message = delivery.message
+            let name = RegistrationName(device: message.device, number: message.registration)
+            let isNew = counted.insert(Given(device: message.device, sequence: message.sequence)).inserted
+            if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
+                world.fail("rates", "more with collapse key than an app may have")
+            }
+        case .upstreamRefused(let ticket, .tooMany):
+            let upstream = received.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+            if let upstream { refusedUpstream(upstream, step, world) }
+        default: break
+        }
+    }
+
+    private mutating func accepted(_ device: DeviceID, _ from: SenderID, _ step: CoreStep, _ world: World) {
+        let isWithin = short.take(device, now: step.now.monotonic)
+        let isWithinLong = long.take(device, now: step.now.monotonic)
+        if !isWithin || !isWithinLong, isExact {
+            world.fail("rates", "\(device.number) is sent more than it may")
+        }
+        if !sender.take(Share(partition: step.partition, sender: from), now: step.now.monotonic) {
+            world.fail("rates", "sender \(from.number) sends more than it may")
+        }
+    }
+
+    private mutating func refused(
+        _ submission: Submission, _ refusal: Refusal, _ step: CoreStep, _ world: World
+    ) {
+        let now = step.now.monotonic
+        let device = submission.target.device
+        switch refusal {
+        case .deviceRateExceeded:
+            world.met(.deviceRateRefused)
+            if short.allows(device, now: now), long.allows(device, now: now) {
+                world.fail("rates", "\(device.number) may be sent more, and that was refused")
+            }
+        case .senderRateExceeded:
+            world.met(.senderRateRefused)
+            if sender.allows(Share(partition: step.partition, sender: submission.sender), now: now) {
+                world.fail("rates", "sender \(submission.sender.number) may send more, and that was refused")
+            }
+        default: break
+        }
+    }
+
+    private mutating func refusedUpstream(
+        _ upstream: UpstreamSubmission, _ step: CoreStep, _ world: World
+    ) {
+        let isFull =
+            waiting[Upstream(device: upstream.device, category: upstream.category), default: 0]
+            >= waitingUpstream
+        if !deviceUpstream.allows(upstream.device, now: step.now.monotonic) {
+            world.met(.deviceUpstreamRefused)
+        } else if !isFull {
+            world.fail("rates", "\(upstream.device.number) may send more, and that was refused")
+        }
+    }
+
+    /// At the sender's partition.
+    private mutating func checkResolved(_ upstream: UpstreamSubmission, _ step: CoreStep, _ world: World) {
+        let now = step.now.monotonic
+        for case (_, .upstreamRefused(_, let refusal)) in step.commands {
+            switch refusal {
+            case .invalidParameters: return
+            case .tooMany:
+                if senderUpstream.allows(upstream.sender, now: now) {
+                    world.fail(
+                        "rates", "sender \(upstream.sender.number) may hear more, and that was refused")
+                }
+                return world.met(.senderUpstreamRefused)
+            default: break
+            }
+        }
+        if !senderUpstream.take(upstream.sender, now: now) {
+            world.fail("rates", "sender \(upstream.sender.number) hears more than it may")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Basics
+import Delivery
+
+extension DeviceClient {
+    /// Checks in and registers until both are done, then comes and goes.
+    func start() {
+        world.after(world.random(1_000_000...2_000_000_000)) { [self] in enrol() }
+    }
+
+    private func enrol() {
+        guard let identity else { return checkIn() }
+        guard let app = apps.firstIndex(where: { $0.name == nil }) else {
+            if port == nil, manner != .away || world.isCalm { planConnect() }
+            return
+        }
+        world.checkers.truth.tokens.asks(appName(app, identity), audience: apps[app].audience)
+        let senderText = apps[app].senderText
+        world.request(
+            { [self] in .register(request($0, app, identity, senderText: senderText)) },
+            { [self] answer in
+                if case .registered(_, let name) = answer, self.identity?.device == name.device {
+                    world.checkers.registered(name, world)
+                    if apps[app].name == nil { apps[app].name = name }
+                    if !apps[app].known.contains(name) { apps[app].known.append(name) }
+                }
+                start()
+            })
+    }
+
+    private func appName(_ app: Int, _ identity: DeviceIdentity) -> AppName {
+        AppName(device: identity.device, category: apps[app].category)
+    }
+
+    private func request(
+        _ origin: Origin, _ app: Int, _ identity: DeviceIdentity, senderText: [UInt8]
+    ) -> RegistrationRequest {
+        RegistrationRequest(
+            origin: origin, device: identity.device, token: SimulatedHost.digest(identity.token),
+            category: apps[app].category, subtype: [], senderText: senderText,
+            instance: Array("i\(apps[app].instance)".utf8))
+    }
+
+    private func checkIn() {
+        let fresh = DeviceIdentity(
+            device: DeviceID(UInt64(world.random(1 << 59...(.max)))), token: UInt64(world.random(1...(.max))))
+        world.request(
+            { origin in
+                .checkIn(
+                    CheckIn(
+                        origin: origin, claimed: nil, freshDevice: fresh.device, freshToken: fresh.token,
+                        freshDigest: SimulatedHost.digest(fresh.token), refusesWrongToken: false))
+            },
+            { [self] answer in
+                // Two may be on their way; the first answer makes the device.
+                if identity == nil, case .checkedIn(_, fresh.device, fresh.token) = answer {
+                    identity = fresh
+                }
+                start()
+            })
+    }
+
+    /// The data of an app is cleared: it asks for another token, and app servers keep the old one.
+    func clear(_ app: Int) {
+        guard identity != nil, apps[app].name != nil else { return }
+        apps[app].instance += 1
+        apps[app].name = nil
+        start()
+    }
+
+    /// An app is removed from the device, and put back later.
+    func unregister(_ app: Int) {
+        guard let identity, apps[app].name != nil else { return }
+        apps[app].name = nil
+        let names = world.checkers.unregistering(appName(app, identity))
+        let texts = [[], apps[app].senderText, Array("*".utf8)]
+        let senderText = texts[Int(world.random(0...2))]
+        world.request(
+            { [self] in .unregister(request($0, app, identity, senderText: senderText)) },
+            { [self] answer in
+                if case .unregistered = answer { world.checkers.unregistered(names) }
+                start()
+            })
+    }
+
+    /// An operator forgets the device: it has to begin anew.
+    func forget() {
+        guard let identity else { return }
+        for app in apps.indices { _ = world.checkers.unregistering(appName(app, identity)) }
+        self.identity = nil
+        for app in apps.indices { apps[app].name = nil }
+        received = []
+        unconfirmed = []
+        world.request(
+            { .forgetDevice(identity.device, $0) },
+            { [self] _ in
+                port?.close()
+                hear(.lost, port)
+                start()
+            })
+    }
+}

@@ -1,0 +1,43 @@
+import Basics
+import Delivery
+
+extension DeviceClient {
+    /// An app sends.
+    func send(_ draft: UpstreamDraft) {
+        var draft = draft
+        if draft.lifetimeSeconds > 0 { draft.persistentID = nextPersistentID() }
+        unconfirmed.append(draft)
+        world.checkers.upstreamSent(draft, identity?.device, world)
+        if isOnline { port?.send(draft) }
+    }
+
+    func confirmed(_ number: Int) {
+        if let at = repeated.firstIndex(where: { $0.number == number }) {
+            repeated.remove(at: at)
+            return world.met(.duplicateConfirmed)
+        }
+        guard let at = unconfirmed.firstIndex(where: { $0.number == number }) else { return }
+        let draft = unconfirmed.remove(at: at)
+        world.checkers.upstreamConfirmed(number, world)
+        guard !draft.persistentID.isEmpty, world.chance(1, in: 6) else { return }
+        world.after(world.random(1...2_000_000_000)) { [self] in
+            guard isOnline, let port else { return }
+            repeated.append(draft)
+            port.send(draft)
+        }
+    }
+
+    func refused(_ number: Int, _ refusal: UpstreamRefusal, mayRetry: Bool) {
+        repeated.removeAll { $0.number == number }
+        guard let at = unconfirmed.firstIndex(where: { $0.number == number }) else { return }
+        let draft = unconfirmed[at]
+        guard mayRetry, draft.lifetimeSeconds > 0 else {
+            unconfirmed.remove(at: at)
+            world.checkers.upstreamRefused(number, refusal, world)
+            return
+        }
+        world.after(world.random(100_000_000...2_000_000_000)) { [self] in
+            if isOnline, unconfirmed.contains(where: { $0.number == number }) { port?.send(draft) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// A rule of the protocols that the workload must reach: one that it never reaches is not checked at all.
+package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
+    // Downstream (ccs-xmpp 5.4, 6).
+    /// A message too many for a device: DEVICE_MESSAGE_RATE_EXCEEDED.
+    case deviceRateRefused
+    /// A message too many of a sender.
+    case senderRateRefused
+    /// Messages with collapse key held until their app may have one more, then let go.
+    case collapsibleReleased
+    /// A message of the second sender of a registration was delivered.
+    case sharedTokenDelivered
+    /// A token of another sender was refused.
+    case strangerRefused
+    /// An answer named the token that replaced the one sent to.
+    case canonicalAnswered
+    /// A token was refused that had been replaced too long ago or too often.
+    case replacedTokenRefused
+    /// A token of an app that is gone was refused.
+    case unregisteredRefused
+    /// A message that was to be tried only.
+    case dryRunAnswered
+    /// Now or never: now.
+    case passedDown
+    /// Now or never: never.
+    case missedDown
+    /// A message was over its time before its device came.
+    case expiredDown
+    /// A newer message with the same collapse key took the place of one.
+    case collapsed
+    /// A fifth collapse key pushed the oldest out.
+    case collapseKeyDiscarded
+    /// The marker of discarded messages reached its device.
+    case markerHeard
+    /// A message came again with the same persistent id.
+    case redelivered
+    /// A receipt reached its sender.
+    case receiptHeard
+    /// A message was sent again after a refusal that may pass.
+    case retried
+
+    // Upstream (ccs-xmpp 4, mcs-device 4).
+    /// A message too many of a device.
+    case deviceUpstreamRefused
+    /// A message too many to a sender.
+    case senderUpstreamRefused
+    /// What a device repeated was dropped.
+    case duplicateDropped
+    /// What a device repeated was confirmed once more.
+    case duplicateConfirmed
+    /// Now or never, and an app server was there.
+    case passedUp
+    /// Now or never, and none was there: the device hears so.
+    case missedUp
+    /// Its time was over before it was on disk: the device hears so.
+    case expiredUnstored
+    /// Its time was over before an app server answered it.
+    case expiredUp
+    /// An app server declined a message.
+    case upstreamNacked
+    /// An app server acknowledged a message twice.
+    case upstreamAckRepeated
+    /// An app server acknowledged what it had never been sent.
+    case upstreamAckUnknown
+
+    // Connections.
+    /// An app server was told that its connection is about to end.
+    case drainAnnounced
+    /// A whole sender was drained.
+    case senderDrained
+    /// All app servers were drained.
+    case allDrained
+    /// A connection that ended as planned had given all answers.
+    case plannedEndAnswered
+    /// A wrong key was refused.
+    case wrongKeyRefused
+    /// A device logged in while its earlier connection was open, which was closed.
+    case connectionReplaced
+    /// A device acknowledged twice.
+    case deviceAckRepeated
+    /// A device acknowledged what another one was sent.
+    case deviceAckForeign
+    /// A device named at login what it had received.
+    case receivedNamed
+
+    /// The words of a report.
+    package var description: String {
+        rawValue.reduce(into: "") { text, character in
+            if character.isUppercase { text += " " }
+            text += character.lowercased()
+        }
+    }
+}
+
+/// How often each rule was reached.
+package struct RuleTally: Sendable, Equatable, CustomStringConvertible {
+    private var counts: [Rule: Int] = [:]
+
+    /// None was.
+    package init() {}
+
+    /// How often one was.
+    package subscript(rule: Rule) -> Int { counts[rule] ?? 0 }
+
+    /// One was.
+    mutating func note(_ rule: Rule) { counts[rule, default: 0] += 1 }
+
+    /// Adds what was reached elsewhere.
+    package mutating func add(_ other: RuleTally) { counts.merge(other.counts) { $0 + $1 } }
+
+    /// Rules that were never reached.
+    package var missing: [Rule] { Rule.allCases.filter { self[$0] == 0 } }
+
+    /// All rules with their counts.
+    package var description: String { Rule.allCases.map { "\($0) \(self[$0])" }.joined(separator: ", ") }
+}
