@@ -84,7 +84,7 @@ let package = Package(
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
         tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery", "Transport"]),
-        tests("Client", ["Client", "Transport", "Wire", "Basics"]),
+        tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         // How transcripts are written, for all that play them.
         .target(

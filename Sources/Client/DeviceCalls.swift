@@ -65,6 +65,29 @@ package enum DeviceCalls {
         try value(answer, of: "deleted=")
     }
 
+    /// A token whose messages the server encrypts for a web app that has an endpoint already (mcs-device 5.6).
+    package static func subscribe(_ app: WebApp, endpoint: String, sender: String) -> HTTPCall {
+        var call = HTTPCall("POST", "/fcm/connect/subscribe")
+        call.add("Content-Type", "application/x-www-form-urlencoded")
+        var form = FormWriter()
+        form.add("authorized_entity", Array(sender.utf8))
+        form.add("endpoint", Array(endpoint.utf8))
+        form.add(
+            "encryption_key", Array(Base64.text(app.publicKey, urlSafe: true, padded: false).utf8))
+        form.add("encryption_auth", Array(Base64.text(app.auth, urlSafe: true, padded: false).utf8))
+        call.body = form.bytes.copied()
+        return call
+    }
+
+    /// The token that a subscription gave.
+    package static func subscribed(_ answer: HTTPAnswer) throws(ClientError) -> String {
+        guard answer.status == 200 else { throw .status(answer.status, answer.text) }
+        guard let json = try? JSONValue(parsing: answer.body.raw), let token = json["token"]?.text else {
+            throw .malformed(answer.text)
+        }
+        return token
+    }
+
     private static func call(
         _ app: App, _ identity: DeviceIdentity, _ more: (inout FormWriter) -> Void
     ) -> HTTPCall {

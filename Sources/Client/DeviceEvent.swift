@@ -48,6 +48,8 @@ package struct DeviceMessage: Sendable {
     package var sentAt: UnixMilliseconds
     /// The pairs, in order.
     package var pairs: [(key: [UInt8], value: [UInt8])]
+    /// What is encrypted for a web app; empty for every other message.
+    package var rawData: [UInt8] = []
 
     /// The value of a pair.
     package subscript(key: StaticString) -> [UInt8]? {

@@ -142,7 +142,8 @@ package struct DeviceMachine: ~Copyable {
         }
         return DeviceMessage(
             persistentID: message.persistentID ?? [], from: message.from, category: message.category,
-            collapseKey: message.token ?? [], sentAt: message.sent ?? 0, pairs: pairs)
+            collapseKey: message.token ?? [], sentAt: message.sent ?? 0, pairs: pairs,
+            rawData: message.rawData ?? [])
     }
 
     // MARK: Acknowledgements

@@ -4,7 +4,9 @@ import Wire
 
 extension Output {
     /// Tells what a device heard; nothing for what is of no interest to people and programs.
-    func tell(_ event: DeviceEvent, of device: DeviceClient) {
+    ///
+    /// `opened` is what an encrypted message says, where this device can read it.
+    func tell(_ event: DeviceEvent, of device: DeviceClient, opened: [UInt8]? = nil) {
         switch event {
         case .loggedIn:
             let id = String(device.identity.androidID)
@@ -13,7 +15,7 @@ extension Output {
             tell(
                 "login_refused", [JSONValue.Member("code", .integer(Int(code)))],
                 "the login was refused: \(code)")
-        case .message(let message): tell(message)
+        case .message(let message): tell(message, opened)
         case .upstreamStored(let id):
             tell("stored", [JSONValue.Member("persistent_id", .text(id))], "the server has the message")
         case .closeRequested: tell("close_requested", [], "the server asks to come again")
@@ -30,7 +32,12 @@ extension Output {
         }
     }
 
-    private func tell(_ message: DeviceMessage) {
+    /// JSON where it is some, else text.
+    private static func readable(_ octets: [UInt8]) -> JSONValue {
+        (try? JSONValue(parsing: octets.raw)) ?? .text(octets)
+    }
+
+    private func tell(_ message: DeviceMessage, _ opened: [UInt8]?) {
         let pairs = message.pairs.map { pair in
             JSONValue.Member(String(decoding: pair.key, as: UTF8.self), .text(pair.value))
         }
@@ -45,10 +52,18 @@ extension Output {
         }
         if message.sentAt != 0 { members.append(JSONValue.Member("sent_at", .integer(Int(message.sentAt)))) }
         members.append(JSONValue.Member("data", .object(pairs)))
+        if message.isEncrypted {
+            members.append(JSONValue.Member("opened", opened.map(Self.readable) ?? .null))
+        }
         let from = String(decoding: message.from, as: UTF8.self)
         let app = String(decoding: message.category, as: UTF8.self)
         let text = message.pairs.map { pair in
             "\(String(decoding: pair.key, as: UTF8.self))=\(JSONValue.text(pair.value).compact)"
+        }
+        if message.isEncrypted {
+            let words =
+                opened.map { Self.readable($0).compact } ?? "an encrypted message that no key here opens"
+            return tell("message", members, "message from \(from) to \(app): \(words)")
         }
         let kind = message.isDeletedMarker ? "deleted_messages" : "message"
         tell(kind, members, "\(kind) from \(from) to \(app): \(text.joined(separator: " "))")

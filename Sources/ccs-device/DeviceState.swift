@@ -7,10 +7,13 @@ import Wire
 /// What makes it the same device next time; kept in a file that only its owner may read.
 struct DeviceState {
     /// One app that is registered.
-    struct Registration: Equatable {
+    struct Registration {
         var app: String
         var sender: String
         var token: String
+        /// Where it is a web app: its keys, and the path that its messages are posted to.
+        var web: WebApp?
+        var endpoint: String?
     }
 
     var identity: DeviceIdentity
@@ -20,6 +23,16 @@ struct DeviceState {
 
     /// A device that a server has just made.
     init(identity: DeviceIdentity) { self.identity = identity }
+
+    /// The state of a device that has checked in, with what is known of it from before.
+    static func of(_ identity: DeviceIdentity, _ known: DeviceState?) -> DeviceState {
+        // Where the server did not know the device and made a new one, what was registered before is gone.
+        guard var state = known, state.identity.androidID == identity.androidID else {
+            return DeviceState(identity: identity)
+        }
+        state.identity = identity
+        return state
+    }
 
     /// Notes a token, in place of an older one of the same app and sender.
     mutating func note(_ registration: Registration) {
@@ -48,7 +61,13 @@ struct DeviceState {
             guard let app = entry["app"]?.text, let sender = entry["sender"]?.text,
                 let token = entry["token"]?.text
             else { return nil }
-            registrations.append(Registration(app: app, sender: sender, token: token))
+            var registration = Registration(app: app, sender: sender, token: token)
+            if let web = entry["web"] {
+                guard let known = WebApp(json: web) else { return nil }
+                registration.web = known
+                registration.endpoint = web["endpoint"]?.text
+            }
+            registrations.append(registration)
         }
         received = (json["received"]?.elements ?? []).compactMap { $0.text.map { Array($0.utf8) } }
     }
@@ -57,12 +76,25 @@ struct DeviceState {
         [
             "android_id": .string(String(identity.androidID)),
             "security_token": .string(String(identity.securityToken.revealed)),
-            "registrations": .array(
-                registrations.map {
-                    ["app": .string($0.app), "sender": .string($0.sender), "token": .string($0.token)]
-                }),
+            "registrations": .array(registrations.map(\.json)),
             "received": .array(received.map { .text($0) }),
         ]
+    }
+
+    // MARK: Web apps
+
+    /// The registration of a web app; nil if it is not registered.
+    func web(app: String, sender: String) -> Registration? {
+        registrations.first { $0.app == app && $0.sender == sender && $0.web != nil }
+    }
+
+    /// What an encrypted message says; nil where no web app of this device can read it.
+    func text(of message: DeviceMessage) -> [UInt8]? {
+        let subtype = message["subtype"].map { String(decoding: $0, as: UTF8.self) }
+        for web in registrations.compactMap(\.web) where subtype == nil || web.subtype == subtype {
+            if let text = web.open(message) { return text }
+        }
+        return nil
     }
 
     // MARK: File
@@ -120,5 +152,36 @@ struct DeviceState {
 
     private static func failure(_ path: String) -> Failure {
         unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension DeviceState.Registration {
+    var json: JSONValue {
+        var members = [
+            JSONValue.Member("app", .string(app)), JSONValue.Member("sender", .string(sender)),
+            JSONValue.Member("token", .string(token)),
+        ]
+        if let web {
+            members.append(
+                JSONValue.Member(
+                    "web",
+                    [
+                        "subtype": .string(web.subtype), "endpoint": .string(endpoint ?? ""),
+                        "private_key": .string(Base64.text(web.privateKey, urlSafe: true)),
+                        "auth": .string(Base64.text(web.auth, urlSafe: true)),
+                    ]))
+        }
+        return .object(members)
+    }
+}
+
+extension WebApp {
+    /// A web app as it stands in the state file; nil where it is none.
+    init?(json: JSONValue) {
+        guard let subtype = json["subtype"]?.text,
+            let key = json["private_key"]?.text.flatMap({ Base64.bytes(Array($0.utf8).raw) }),
+            let auth = json["auth"]?.text.flatMap({ Base64.bytes(Array($0.utf8).raw) })
+        else { return nil }
+        self.init(subtype: subtype, privateKey: key, auth: auth)
     }
 }

@@ -66,6 +66,8 @@ final class Listen {
         case .upstreamStored: return
         default: break
         }
-        scene.output.tell(event, of: device)
+        var opened: [UInt8]?
+        if case .message(let message) = event, message.isEncrypted { opened = state.text(of: message) }
+        scene.output.tell(event, of: device, opened: opened)
     }
 }

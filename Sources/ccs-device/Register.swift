@@ -9,17 +9,15 @@ enum Register {
     static func register(_ scene: Scene) throws(Failure) {
         let known = try DeviceState.read(scene.statePath)
         let app = scene.app
+        guard !app.sender.isEmpty else {
+            throw Failure(.usage, "register needs --sender ID", hint: "only a web app can do without: --web")
+        }
         let made: (identity: DeviceIdentity, token: String)
         do throws(ClientError) {
             made = try DeviceEnrolment.run(
                 known?.identity, app, reactor: scene.reactor, endpoint: scene.https)
         } catch { throw Failure(error, scene.https) }
-        var state = known ?? DeviceState(identity: made.identity)
-        if state.identity.androidID != made.identity.androidID {
-            // The server did not know the device and made a new one: what was registered before is gone.
-            state = DeviceState(identity: made.identity)
-        }
-        state.identity = made.identity
+        var state = DeviceState.of(made.identity, known)
         state.note(DeviceState.Registration(app: app.category, sender: app.sender, token: made.token))
         try state.write(scene.statePath)
         if scene.invocation.has("--print-token") {

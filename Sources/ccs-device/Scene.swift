@@ -56,6 +56,12 @@ final class Scene {
         try Endpoint(host: host, port: UInt16(port), tls: tls)
     }
 
+    /// The origin of the server's HTTPS port, as it stands in an address.
+    var origin: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "https://\(name):\(invocation.integer("--https-port") ?? 8_443)"
+    }
+
     /// The app and the sender that the options name.
     var app: DeviceCalls.App {
         DeviceCalls.App(

@@ -23,6 +23,7 @@ enum Tool {
         do throws(Failure) {
             let scene = try Scene(invocation)
             switch invocation.command.name {
+            case "register" where invocation.has("--web"): try RegisterWeb.register(scene)
             case "register": try Register.register(scene)
             case "unregister": try Register.unregister(scene)
             case "listen": return try Listen(scene).run()

@@ -10,19 +10,28 @@ extension Program {
             Command(
                 "register", "Check in, register with a sender and print the token.",
                 details: [
-                    "A state file that exists is used again: the same device gets one more registration."
+                    "A state file that exists is used again: the same device gets one more registration.",
+                    "A web app gets an endpoint that application servers post to, and keys that are kept in the state file; with --sender also a token for which the server encrypts.",
                 ],
                 options: [
                     Option(
-                        "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
-                        isRequired: true),
+                        "--sender", .integer(1...Int.max), "ID",
+                        "The sender ID to register with; only a web app can do without."),
                     Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    Option("--web", "Register as a web app, whose messages are encrypted for it."),
+                    Option(
+                        "--web-key", .text, "KEY",
+                        "The public key of the application server that may post, in base64url.",
+                        preset: "that of the libraries"),
                     Option("--print-token", "Print the token and nothing else, for scripts."),
                 ],
                 examples: [
                     Example("Register", "ccs-device register --sender 100000000001"),
                     Example(
                         "Keep the token", "TOKEN=$(ccs-device register --sender 100000000001 --print-token)"),
+                    Example(
+                        "As a web app whose messages the server encrypts",
+                        "ccs-device register --web --sender 100000000001"),
                 ]),
             Command(
                 "unregister", "Give a token back.",

@@ -1,0 +1,85 @@
+import Basics
+import Catalogue
+import Client
+import Glibc
+import Transport
+import Wire
+
+/// `register --web`: an endpoint with keys, and where a sender is named a token that the server encrypts for.
+enum RegisterWeb {
+    /// The category that libraries which are web apps register with (mcs-device 5.2).
+    private static let category = "org.chromium.linux"
+
+    static func register(_ scene: Scene) throws(Failure) {
+        let known = try DeviceState.read(scene.statePath)
+        let key = try webKey(scene)
+        let sender = scene.app.sender
+        // Another key or sender is another subscription, with keys of its own.
+        let owner = sender.isEmpty ? key : sender
+        guard
+            let web = known?.web(app: category, sender: owner)?.web
+                ?? WebApp(subtype: "wp:ccs-device#" + Hex.text(SecureRandom.bytes(8)))
+        else { throw Failure(.software, "no key could be made") }
+        let app = DeviceCalls.App(category: category, sender: key, subtype: web.subtype)
+        var token: String
+        let state: DeviceState
+        let endpoint: String
+        do throws(ClientError) {
+            let made = try DeviceEnrolment.run(
+                known?.identity, app, reactor: scene.reactor, endpoint: scene.https)
+            token = made.token
+            endpoint = "\(scene.origin)/fcm/send/\(token)"
+            if !sender.isEmpty { token = try subscribe(web, endpoint, sender, scene) }
+            var noted = DeviceState.of(made.identity, known)
+            noted.note(
+                DeviceState.Registration(
+                    app: category, sender: owner, token: token, web: web, endpoint: endpoint))
+            state = noted
+        } catch { throw Failure(error, scene.https) }
+        try state.write(scene.statePath)
+        tell(scene, state, token, endpoint, web)
+    }
+
+    /// The key of the application server: a point as it stands in a subscription.
+    private static func webKey(_ scene: Scene) throws(Failure) -> String {
+        let key = scene.invocation.text("--web-key") ?? WebApp.usualKey
+        guard let octets = Base64.bytes(Array(key.utf8).raw), octets.count == 65, octets[0] == 4 else {
+            throw Failure(.usage, "--web-key is no P-256 public key of 65 octets in base64url")
+        }
+        return key
+    }
+
+    private static func subscribe(
+        _ web: WebApp, _ endpoint: String, _ sender: String, _ scene: Scene
+    ) throws(ClientError) -> String {
+        let client = HTTPClient(reactor: scene.reactor, endpoint: scene.https)
+        defer { client.close() }
+        return try DeviceCalls.subscribed(
+            try client.answer(to: DeviceCalls.subscribe(web, endpoint: endpoint, sender: sender)))
+    }
+
+    private static func tell(
+        _ scene: Scene, _ state: DeviceState, _ token: String, _ endpoint: String, _ web: WebApp
+    ) {
+        if scene.invocation.has("--print-token") {
+            return DescriptorOutput.write(token + "\n", to: STDOUT_FILENO)
+        }
+        let p256dh = Base64.text(web.publicKey, urlSafe: true, padded: false)
+        let auth = Base64.text(web.auth, urlSafe: true, padded: false)
+        let device = String(state.identity.androidID)
+        scene.output.tell(
+            "registered",
+            [
+                JSONValue.Member("device", .string(device)), JSONValue.Member("app", .string(category)),
+                JSONValue.Member("token", .string(token)),
+                JSONValue.Member(
+                    "subscription",
+                    [
+                        "endpoint": .string(endpoint),
+                        "keys": ["p256dh": .string(p256dh), "auth": .string(auth)],
+                    ]),
+            ],
+            "device \(device) registered a web app; its token is\n\(token)\nand its endpoint, for keys \(p256dh) \(auth),\n\(endpoint)"
+        )
+    }
+}

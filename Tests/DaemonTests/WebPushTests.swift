@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// pywebpush 2.5 posts to a web app on ccs-device, which decrypts what comes (http 10, mcs-device 5.7).
+@Suite("pywebpush", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct WebPushTests {
+    /// A daemon, an application server, and a web app that is registered for its key.
+    private final class Bench {
+        let daemon: RunningDaemon
+        let server: Driver
+        let subscription: [String: Any]
+        let state: String
+        private let common: [String]
+
+        init() throws {
+            daemon = try RunningDaemon()
+            state = daemon.directory.appendingPathComponent("web.json").path
+            common = [
+                "--ca", daemon.authority, "--device-port", String(try daemon.port("device")), "--https-port",
+                String(try daemon.port("https")), "--state", state,
+            ]
+            server = try Driver(
+                "web_push_server.py", [], environment: ["REQUESTS_CA_BUNDLE": daemon.authority])
+            guard let key = try server.expect(event: "key")["public"] as? String else {
+                throw HarnessFailure("the server told no key")
+            }
+            let tool = try Tool.run("ccs-device", ["register", "--web", "--web-key", key] + common)
+            guard tool.code == 0, let made = tool.object?["subscription"] as? [String: Any] else {
+                throw HarnessFailure("\(tool)")
+            }
+            subscription = made
+        }
+
+        func push(_ text: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
+            try server.tell(
+                ["do": "push", "subscription": subscription, "text": text].merging(more) { $1 })
+            return try server.expect(event: "pushed")
+        }
+
+        /// The messages that a device gets which waits for so many.
+        func listen(_ count: Int, seconds: Int = 20) throws -> [[String: Any]] {
+            let tool = try Tool.run(
+                "ccs-device",
+                ["listen", "--count", String(count), "--seconds", String(seconds)] + common)
+            return tool.output.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }.filter { $0["event"] as? String == "message" }
+        }
+    }
+
+    @Test("a message in each encoding and each form of VAPID is stored, delivered and read")
+    func wholeLife() throws {
+        let bench = try Bench()
+        let first = try bench.push("first", ["urgency": "high", "topic": "news"])
+        #expect(first["status"] as? Int == 201, "\(first)")
+        let location = try #require(first["location"] as? String)
+        let origin = "https://127.0.0.1:\(try bench.daemon.port("https"))/m/0:"
+        #expect(location.hasPrefix(origin), "\(location)")
+        let second = try bench.push(#"{"n":2}"#, ["encoding": "aesgcm", "old": true])
+        #expect(second["status"] as? Int == 201, "\(second)")
+        let messages = try bench.listen(2)
+        #expect(messages.count == 2)
+        #expect(messages.first?["opened"] as? String == "first")
+        #expect(messages.first?["collapse_key"] as? String == "news")
+        #expect((messages.last?["opened"] as? [String: Int])?["n"] == 2, "\(messages)")
+        #expect(try bench.listen(1, seconds: 1).isEmpty, "what was read comes again")
+        #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test("a topic replaces what waits, and a lifetime of nothing stores nothing")
+    func topics() throws {
+        let bench = try Bench()
+        for text in ["one", "two"] {
+            #expect(try bench.push(text, ["topic": "score"])["status"] as? Int == 201)
+        }
+        #expect(try bench.push("never", ["ttl": 0])["status"] as? Int == 201)
+        #expect(try bench.listen(1).compactMap { $0["opened"] as? String } == ["two"])
+        #expect(try bench.listen(1, seconds: 1).isEmpty)
+    }
+
+    @Test("the keys are in a file that only its owner reads")
+    func stateFile() throws {
+        let bench = try Bench()
+        let attributes = try FileManager.default.attributesOfItem(atPath: bench.state)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("canary: another key, a token that is valid too long, and another's subscription are refused")
+    func canary() throws {
+        let bench = try Bench()
+        let other = try bench.push("x", ["another_key": true])
+        #expect(other["status"] as? Int == 403, "\(other)")
+        let long = try bench.push("x", ["expires": 90_000])
+        #expect(
+            long["status"] as? Int == 403 && (long["body"] as? String)?.contains("exp") == true, "\(long)")
+        let large = try bench.push(String(repeating: "x", count: 4_096))
+        #expect(large["status"] as? Int == 413, "\(large)")
+        var changed = bench.subscription
+        changed["endpoint"] = (changed["endpoint"] as? String ?? "") + "x"
+        #expect(try bench.push("x", ["subscription": changed])["status"] as? Int == 404)
+        // The keys of another: it arrives, but cannot be read.
+        let stranger = try Bench()
+        changed["endpoint"] = bench.subscription["endpoint"]
+        changed["keys"] = stranger.subscription["keys"]
+        #expect(try bench.push("x", ["subscription": changed])["status"] as? Int == 201)
+        let messages = try bench.listen(1)
+        #expect(messages.count == 1 && messages.first?["opened"] is NSNull, "\(messages)")
+    }
+
+    @Test("a subscription whose device is forgotten has ended")
+    func ended() throws {
+        let bench = try Bench()
+        let state = try JSONSerialization.jsonObject(
+            with: try Data(contentsOf: URL(fileURLWithPath: bench.state)))
+        let device = try #require((state as? [String: Any])?["android_id"] as? String)
+        _ = try bench.daemon.ctl("devices", "forget", device)
+        #expect(try bench.push("x")["status"] as? Int == 410)
+    }
+}
