@@ -42,6 +42,7 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
@@ -49,7 +50,7 @@ let package = Package(
 
         // The core.
         module("Basics"),
-        module("Wire", ["Basics", "CExpat"]),
+        module("Wire", ["Basics", "CExpat", "CNGHTTP2"]),
         module("Delivery", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
@@ -76,9 +77,13 @@ let package = Package(
 
         // The tests.
         tests("Basics", ["Basics", "COpenSSL"]),
-        tests("Wire", ["Wire", "Basics", "CLibXML2"]),
+        // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
+        .target(
+            name: "HTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/WireTests/HTTP2Peer",
+            swiftSettings: strict),
+        tests("Wire", ["Wire", "Basics", "CLibXML2", "HTTP2Peer"], exclude: ["HTTP2Peer"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics"]),
+        tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics", "HTTP2Peer"]),
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),

@@ -23,6 +23,7 @@ package enum CloseReason: String, CaseIterable, Sendable {
     case unsupportedEncoding = "unsupported_encoding"
     case protocolViolation = "protocol_violation"
     case tooLarge = "too_large"
+    case flood = "flood"
     case tooManyLogins = "too_many_logins"
     case loginRefused = "login_refused"
     case notAuthorized = "not_authorized"

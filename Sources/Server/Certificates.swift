@@ -19,8 +19,10 @@ final class Certificates: Sendable {
         var minimum: TLSVersion
     }
 
-    /// What new handshakes use.
+    /// What new handshakes of app servers and devices use: no application protocol, as none of them names one.
     let holder: TLSContextHolder
+    /// What new handshakes of HTTPS use: HTTP/2 where the client knows it (http 1.2).
+    let webHolder: TLSContextHolder
     private let log: Log
     private let lastProblem = Mutex<TransportError?>(nil)
     private let state: Mutex<State>
@@ -30,8 +32,8 @@ final class Certificates: Sendable {
     init(configuration: Configuration, log: Log) throws(TransportError) {
         self.log = log
         let (watcher, files) = try Self.open(configuration)
-        let context = try watcher.context(Self.settings(files))
-        holder = TLSContextHolder(context)
+        holder = TLSContextHolder(try watcher.context(Self.settings(files)))
+        webHolder = TLSContextHolder(try watcher.context(Self.webSettings(files)))
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
         Self.warn(of: files.minimum, log)
         state = Mutex(State(watcher: watcher, files: files, freshBy: Self.freshBy()))
@@ -62,7 +64,11 @@ final class Certificates: Sendable {
 
     private func reloadAlone(_ configuration: Configuration) throws(TransportError) {
         let (watcher, files) = try Self.open(configuration)
-        holder.replace(with: try watcher.context(Self.settings(files)))
+        let (context, webContext) = (
+            try watcher.context(Self.settings(files)), try watcher.context(Self.webSettings(files))
+        )
+        holder.replace(with: context)
+        webHolder.replace(with: webContext)
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
         state.withLock { $0 = State(watcher: watcher, files: files, freshBy: Self.freshBy()) }
     }
@@ -100,6 +106,12 @@ final class Certificates: Sendable {
         return settings
     }
 
+    private static func webSettings(_ files: Files) -> TLSServerSettings {
+        var settings = settings(files)
+        settings.applicationProtocols = ["h2", "http/1.1"]
+        return settings
+    }
+
     private static func makeOwn(_ configuration: Configuration) throws(TransportError) {
         let authority = CertificateAuthority(directory: configuration.dataDirectory)
         try authority.ensure(names: HostNames.all(configuration), now: Now.read().wall)
@@ -127,14 +139,15 @@ final class Certificates: Sendable {
 
 /// The names that clients dial.
 enum HostNames {
-    /// Names of the services that ccsd stands in for (ccs-xmpp 1.1, mcs-device 5).
+    /// Names of the services that ccsd stands in for (ccs-xmpp 1.1, mcs-device 5, http 1.1).
     static let google = [
         "gcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com",
         "gcm-preprod.googleapis.com",
         "gcm-staging.googleapis.com", "mtalk.google.com", "mtalk4.google.com", "alt1-mtalk.google.com",
         "android.clients.google.com", "android.googleapis.com", "device-provisioning.googleapis.com",
         "firebaseinstallations.googleapis.com", "fcmregistrations.googleapis.com", "fcmtoken.googleapis.com",
-        "fcm.googleapis.com", "iid.googleapis.com", "jmt17.google.com",
+        "fcm.googleapis.com", "iid.googleapis.com", "jmt17.google.com", "gcm-http.googleapis.com",
+        "oauth2.googleapis.com", "iamcredentials.googleapis.com", "www.googleapis.com", "accounts.google.com",
     ]
 
     /// Those, this machine's own, and those of the configuration.

@@ -139,7 +139,7 @@ extension Startup {
             do {
                 try host.reactor.listen(
                     on: socket, name: ListenerName(rawValue: kind.rawValue),
-                    tls: kind == .admin || kind == .control ? nil : daemon.certificates.holder,
+                    tls: tls(of: kind, daemon.certificates),
                     pace: pace(of: kind)
                 ) { [unowned host] connection in
                     host.welcome(connection, kind: kind, daemon: daemon, control: control)
@@ -149,6 +149,11 @@ extension Startup {
                     text: error.description, hint: "see the words of the system", exitCode: .failure)
             }
         }
+    }
+
+    private func tls(of kind: Link.Kind, _ certificates: Certificates) -> TLSContextHolder? {
+        guard kind.hasTLS else { return nil }
+        return kind == .https ? certificates.webHolder : certificates.holder
     }
 
     private func pace(of kind: Link.Kind) -> PaceSettings {

@@ -22,6 +22,7 @@ final class HTTP1Front: HTTPFront {
     var deadline: Instant { pace?.deadline ?? .distantFuture }
     var isIdle: Bool { slots.isEmpty && pace == nil }
     var hasRoom: Bool { ending == nil && slots.count < Limits.pipelinedRequests }
+    var readsAlways: Bool { false }
     var hasMoreToWrite: Bool { false }
 
     func receive(_ bytes: RawSpan, now: Now) {
@@ -50,7 +51,7 @@ final class HTTP1Front: HTTPFront {
         pace?.note(body: reader.bodyBytes, now: now.monotonic)
     }
 
-    func answer(_ exchange: UInt32, _ response: HTTPResponse) {
+    func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
         let at = Int(exchange &- first)
         guard at < slots.count, slots[at].response == nil else { return }
         slots[at].response = response

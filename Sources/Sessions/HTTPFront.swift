@@ -11,6 +11,8 @@ protocol HTTPFront: AnyObject {
     var isIdle: Bool { get }
     /// Whether another request may be taken up.
     var hasRoom: Bool { get }
+    /// Whether bytes are to be taken even without room: the peer's windows decide then what it may send.
+    var readsAlways: Bool { get }
     /// Whether answers wait only because much has been written in one call.
     var hasMoreToWrite: Bool { get }
     /// Set once no further request is taken up; the connection ends with the last answer, for this reason.
@@ -25,7 +27,7 @@ protocol HTTPFront: AnyObject {
     /// Sets the deadlines of requests that have begun; with `isReading` false nothing counts against the peer.
     func watch(isReading: Bool, now: Now)
     /// Answers a request; one that is answered or gone already is passed over.
-    func answer(_ exchange: UInt32, _ response: HTTPResponse)
+    func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now)
     /// Writes what can be written; returns how many requests have been answered with it.
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int
     /// The deadline is reached.

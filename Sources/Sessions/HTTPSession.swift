@@ -9,7 +9,9 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     let settings: SessionSettings
     private let endpoints: [HTTPEndpoint]
-    private let front: any HTTPFront = HTTP1Front()
+    private var front: any HTTPFront = HTTP1Front()
+    /// Looks for the preface of HTTP/2; nil once the version is known.
+    private var preface: HTTP2Preface?
     private var answers = HTTPAnswers()
     private var nextTicket: UInt32 = 1
     private var isCongested = false
@@ -25,6 +27,8 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         self.connection = connection
         self.settings = settings
         endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
+        // The operator's pages are asked for one by one, and without TLS.
+        preface = isAdministrative ? nil : HTTP2Preface()
         idleDeadline = now.monotonic.advanced(seconds: Limits.requestDeadlineSeconds)
     }
 
@@ -34,8 +38,17 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
-        front.receive(bytes, now: now)
+        chooseFront(bytes, now)
+        if preface == nil { front.receive(bytes, now: now) }
         advance(now, &io)
+    }
+
+    /// Finds out which version the peer speaks.
+    private mutating func chooseFront(_ bytes: RawSpan, _ now: Now) {
+        guard case .isHTTP2(let isHTTP2, let earlier)? = preface?.look(at: bytes) else { return }
+        preface = nil
+        if isHTTP2 { front = HTTP2Front(now: now) }
+        if earlier > 0 { front.receive(Array(HTTP2Preface.octets[..<earlier]).raw, now: now) }
     }
 
     package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
@@ -44,7 +57,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         case .drain: front.end(.connectionDraining)
         default:
             guard let (ticket, response) = noted(command) ?? answer(to: command, now) else { return }
-            answer(ticket, response)
+            answer(ticket, response, now)
         }
         advance(now, &io)
     }
@@ -54,7 +67,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         ticket: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
         io: inout SessionIO
     ) {
-        answer(ticket, HTTPResponse(status, contentType, body))
+        answer(ticket, HTTPResponse(status, contentType, body), now)
         advance(now, &io)
     }
 
@@ -62,7 +75,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if answers.deadline <= now.monotonic {
             for (exchange, response) in answers.takeAll() {
                 let fault = RequestFault(.unavailable, "The server did not answer in time.")
-                front.answer(exchange, response ?? .plain(fault))
+                front.answer(exchange, response ?? .plain(fault), now: now)
             }
             front.end(.internalError)
         } else if !front.isIdle {
@@ -84,8 +97,8 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     func question(of ticket: UInt32) -> HTTPAnswers.Question? { answers.question(of: ticket) }
 
     /// Answers a request; a second answer, or one that came too late, is dropped.
-    private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse) {
-        if let exchange = answers.take(ticket) { front.answer(exchange, response) }
+    private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse, _ now: Now) {
+        if let exchange = answers.take(ticket) { front.answer(exchange, response, now: now) }
     }
 
     /// Takes in the word on one recipient of a send; the answer to its request, if it was the last.
@@ -101,6 +114,9 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         !isCongested && front.hasRoom && answers.recipients < Limits.recipientsPerConnection
     }
 
+    /// Whether bytes are taken from the peer.
+    private var isReadingWanted: Bool { !isCongested && (front.readsAlways || hasRoom) }
+
     /// Takes up requests, writes answers, and sets the deadlines anew, as far as each can go.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
         guard io.close == nil else { return }
@@ -108,7 +124,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         var goesOn = true
         while goesOn {
             while hasRoom, let exchange = front.next(now: now) { take(exchange, now, &io) }
-            front.watch(isReading: hasRoom, now: now)
+            front.watch(isReading: isReadingWanted, now: now)
             let wasFull = !hasRoom
             let answered = front.write(isCongested: isCongested, now: now, to: &io.out)
             io.counts.requests += answered
@@ -119,12 +135,12 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
             if answered > 0 { idleDeadline = now.monotonic.advanced(seconds: Limits.requestIdleSeconds) }
             goesOn = wasFull && answered > 0
             // Answers may be longer than requests: what one call writes is bounded.
-            if goesOn || front.hasMoreToWrite, io.out.bytes.count > Limits.outboundLowBytes {
+            if goesOn || front.hasMoreToWrite, io.out.bytes.count >= Limits.outboundLowBytes {
                 goesOn = false
                 isPaused = !isCongested
             }
         }
-        io.isReading = hasRoom && !isPaused
+        io.isReading = isReadingWanted && !isPaused
     }
 
     /// What a request leads to.
@@ -137,7 +153,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         let ticket = nextTicket
         nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
         switch outcome(of: exchange.request, ticket, now, &io) {
-        case .answer(let response): front.answer(exchange.number, response)
+        case .answer(let response): front.answer(exchange.number, response, now: now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.answerDeadlineSeconds)
             answers.add(question, ticket: ticket, exchange: exchange.number, deadline: limit)
@@ -185,7 +201,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
             throw RequestFault(.methodNotAllowed, "The path does not take this method.")
         }
         guard endpoint.method == .post else { return }
-        guard request.header("content-length") != nil || request.header("transfer-encoding") != nil else {
+        guard request.tellsBodyEnd else {
             throw RequestFault(.lengthRequired, "The request has no body.")
         }
         guard endpoint.action != .push, let coding = request.header("content-encoding"), !coding.isEmpty,

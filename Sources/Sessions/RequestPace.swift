@@ -13,6 +13,12 @@ struct RequestPace {
     /// The pace of a request that begins now.
     init(now: Instant) { whole = now.advanced(seconds: Limits.requestDeadlineSeconds) }
 
+    /// The pace of a request that goes on now, with so much of its body there already.
+    init(now: Instant, already: Int) {
+        self.init(now: now)
+        body = (now, already)
+    }
+
     /// Notes how much of the body has come; nil before the body.
     mutating func note(body octets: Int?, now: Instant) {
         guard let octets else { return }

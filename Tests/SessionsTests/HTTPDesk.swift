@@ -22,6 +22,8 @@ final class HTTPDesk {
     var session: HTTPSession
     var now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_795_156_966_123)
     var sent = ""
+    /// The same as it came, for the versions that are no text.
+    var octets: [UInt8] = []
     var records = 0
     var events: [Event] = []
     var pages: [HostRequest] = []
@@ -53,6 +55,7 @@ final class HTTPDesk {
         var io = SessionIO()
         io.isReading = isReading
         body(&session, now, &io)
+        octets += io.out.bytes.copied()
         sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
         records += io.out.recordEnds.count
         events += io.events

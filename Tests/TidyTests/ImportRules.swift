@@ -5,7 +5,7 @@ enum ImportRules {
     /// For each module of ours, what it may import.
     static let allowed: [String: Set<String>] = [
         "Basics": ["Synchronization", "Glibc"],
-        "Wire": ["Basics", "CExpat"],
+        "Wire": ["Basics", "CExpat", "CNGHTTP2"],
         "Delivery": ["Basics"],
         "Sessions": ["Basics", "Wire", "Delivery"],
         "Store": ["Basics", "Delivery", "Synchronization"],
@@ -36,6 +36,9 @@ enum ImportRules {
         return imports(file).compactMap { name, line in
             if name == "CExpat", !file.path.hasPrefix("Sources/Wire/XML/") {
                 return "\(file.path):\(line): CExpat is for Wire/XML only"
+            }
+            if name == "CNGHTTP2", !file.path.hasPrefix("Sources/Wire/HTTP2/") {
+                return "\(file.path):\(line): CNGHTTP2 is for Wire/HTTP2 only"
             }
             return allowed.contains(name)
                 ? nil : "\(file.path):\(line): \(file.module) may not import \(name)"

@@ -28,6 +28,8 @@ extension CloseReason {
         case .unsupportedEncoding: "The stream is not UTF-8."
         case .protocolViolation: "The peer broke the protocol."
         case .tooLarge: "A stanza, frame or request was over its limit."
+        case .flood:
+            "The HTTP/2 peer sent what only an attack sends: resets, pings or empty frames without measure, or a header bomb."
         case .tooManyLogins:
             "Too many failed logins: \(Limits.loginsPerConnection) on one connection, or \(Limits.failedLoginsPerAddressAndMinute) a minute from one address."
         case .loginRefused: "The device's login was refused: unknown device or wrong security token."

@@ -26,6 +26,8 @@ package struct HTTPRequest: Sendable {
     package let query: [UInt8]
     /// Whether the peer may send another request after this one.
     package let keepsAlive: Bool
+    /// Whether it says by itself where its body ends: a header does, or HTTP/2.
+    package let tellsBodyEnd: Bool
     /// The body, its transfer coding undone.
     package private(set) var body: [UInt8] = []
 
@@ -37,7 +39,7 @@ package struct HTTPRequest: Sendable {
 
     init(
         head: [UInt8], fields: [HeaderField], method: HTTPMethod, path: [UInt8], query: [UInt8],
-        keepsAlive: Bool
+        keepsAlive: Bool, tellsBodyEnd: Bool
     ) {
         self.head = head
         self.fields = fields
@@ -45,6 +47,7 @@ package struct HTTPRequest: Sendable {
         self.path = path
         self.query = query
         self.keepsAlive = keepsAlive
+        self.tellsBodyEnd = tellsBodyEnd
     }
 
     /// The same request with its body.

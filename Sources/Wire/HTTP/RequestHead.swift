@@ -27,12 +27,12 @@ struct RequestHead {
             }
             fields.append(try Self.field(lines.next(in: head), in: &head))
         }
-        let content = try Fields(fields, head, isOld: line.isVersion10)
+        let content = try FramingFields(fields, head, isOld: line.isVersion10)
         framing = content.framing
         expectsContinue = content.expectsContinue && !line.isVersion10
         request = HTTPRequest(
             head: head, fields: fields, method: line.method, path: line.path, query: line.query,
-            keepsAlive: !line.isVersion10 && !content.closes)
+            keepsAlive: !line.isVersion10 && !content.closes, tellsBodyEnd: content.isFramed)
     }
 
     /// Steps through lines that end in CR LF.
@@ -75,10 +75,11 @@ struct RequestHead {
 }
 
 /// The headers that decide how a message ends.
-private struct Fields {
+struct FramingFields {
     var framing = RequestHead.Framing.length(0)
     var expectsContinue = false
     var closes = false
+    var isFramed = false
 
     init(_ fields: [HTTPRequest.HeaderField], _ head: [UInt8], isOld: Bool) throws(RequestFault) {
         var length: Int?
@@ -117,11 +118,12 @@ private struct Fields {
         guard !isChunked || length == nil && !isOld else {
             throw RequestFault(.badRequest, "Transfer-Encoding cannot stand beside this length or version.")
         }
+        isFramed = isChunked || length != nil
         framing = isChunked ? .chunked : .length(length ?? 0)
     }
 
     /// Reads a length: digits and nothing else.
-    private static func length(_ value: RawSpan) throws(RequestFault) -> Int {
+    static func length(_ value: RawSpan) throws(RequestFault) -> Int {
         guard value.byteCount > 0, value.byteCount <= 18 else {
             throw RequestFault(.badRequest, "Content-Length is no number.")
         }

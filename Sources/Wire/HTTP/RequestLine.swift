@@ -26,7 +26,7 @@ struct RequestLine {
             throw RequestFault(.badRequest, "The request line has no proper target.")
         }
         isVersion10 = try Self.isVersion10(line.extracting(end + 1..<line.byteCount))
-        (path, query) = try Self.parts(line.extracting(space + 1..<end))
+        (path, query) = try RequestTarget.parts(line.extracting(space + 1..<end))
     }
 
     private static func isVersion10(_ version: RawSpan) throws(RequestFault) -> Bool {
@@ -38,9 +38,12 @@ struct RequestLine {
         else { throw RequestFault(.badRequest, "The request line has no proper version.") }
         throw RequestFault(.versionNotSupported, "The versions taken are HTTP/1.1 and HTTP/1.0.")
     }
+}
 
+/// What a request asks for.
+enum RequestTarget {
     /// Cuts a target into path and query. The absolute form loses its scheme and authority (RFC 9112, 3.2.2).
-    private static func parts(_ target: RawSpan) throws(RequestFault) -> ([UInt8], [UInt8]) {
+    static func parts(_ target: RawSpan) throws(RequestFault) -> ([UInt8], [UInt8]) {
         var start = 0
         for scheme: StaticString in ["http://", "https://"] {
             let length = scheme.utf8CodeUnitCount

@@ -51,9 +51,23 @@ package struct HTTPResponse: Sendable {
         return HTTPResponse(fault.status, json, body.copied())
     }
 
-    /// Appends status line, headers and body.
+    /// Gives each header in order, with what writes its value: the same for every version of HTTP.
     ///
     /// The answers carry credentials, so nobody may keep them; and nothing in them is to be taken for a web page.
+    func headers(
+        at now: UnixMilliseconds, _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
+    ) {
+        give("Date") { HTTPDate.append(now, to: &$0) }
+        give("Content-Type") { $0.append(contentType) }
+        give("Content-Length") { $0.append(decimal: body.count) }
+        give("Cache-Control") { $0.append("no-store") }
+        give("X-Content-Type-Options") { $0.append("nosniff") }
+        if let extra { give(extra.name) { $0.append(text: extra.value) } }
+        if let location { give("Location") { $0.append(text: location) } }
+    }
+
+    /// Appends status line, headers and body.
+    ///
     /// With `isHead` the body is left out and only its length told.
     package func append(
         at now: UnixMilliseconds, closes: Bool, isHead: Bool = false, to out: inout ByteBuffer
@@ -62,22 +76,11 @@ package struct HTTPResponse: Sendable {
         out.append(decimal: status.rawValue)
         out.append(" ")
         out.append(status.phrase)
-        out.append("\r\nDate: ")
-        HTTPDate.append(now, to: &out)
-        out.append("\r\nContent-Type: ")
-        out.append(contentType)
-        out.append("\r\nContent-Length: ")
-        out.append(decimal: body.count)
-        out.append("\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n")
-        if let extra {
-            out.append(extra.name)
+        out.append("\r\n")
+        headers(at: now) { name, value in
+            out.append(name)
             out.append(": ")
-            out.append(text: extra.value)
-            out.append("\r\n")
-        }
-        if let location {
-            out.append("Location: ")
-            out.append(text: location)
+            value(&out)
             out.append("\r\n")
         }
         if closes { out.append("Connection: close\r\n") }

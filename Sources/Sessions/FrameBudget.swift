@@ -1,0 +1,27 @@
+import Basics
+import Wire
+
+/// How much a peer may send on an HTTP/2 connection that brings no request on: so much at once, some more with time, and some
+/// more with each answer, since a client reports what it has read.
+struct FrameBudget {
+    private var spent = 0
+    private var resets = TokenBucket()
+    private var since: Instant
+
+    init(now: Instant) { since = now }
+
+    /// Notes what has happened; false once it is more than any client has reason to send.
+    mutating func take(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
+        let seconds = Int(now.milliseconds(since: since) / 1_000)
+        since = since.advanced(seconds: seconds)
+        let earned =
+            seconds * Limits.http2IdleFramesPerSecond + tally.answers * Limits.http2IdleFramesPerAnswer
+        spent = max(0, spent - earned) + tally.idleFrames
+        let rate = Rate(Limits.http2Resets, perSeconds: Limits.http2ResetSeconds)
+        for _ in 0..<tally.resets {
+            guard resets.allows(rate, now: now) else { return false }
+            resets.take(rate, now: now)
+        }
+        return spent <= Limits.http2IdleFrames
+    }
+}

@@ -1,0 +1,156 @@
+package import Basics
+import CNGHTTP2
+
+/// Why an HTTP/2 connection cannot go on.
+package enum HTTP2Failure: Sendable {
+    /// The peer broke the protocol (RFC 9113).
+    case protocolError
+    /// The peer sent what only an attack sends.
+    case flood
+}
+
+/// The server's side of one HTTP/2 connection (RFC 9113): bytes in, whole requests out; answers in, bytes out.
+///
+/// It knows no socket and no time. What it holds is bounded by `Limits`: a peer that sends more than its windows allow is
+/// stopped by nghttp2, and bodies longer than the window of their stream come in turns.
+@safe package final class HTTP2Connection {
+    let session: OpaquePointer
+    var streams: [Int32: HTTP2Stream] = [:]
+    /// The header block that comes now: there is one at most (RFC 9113, 4.3).
+    var head: HTTP2Head?
+    /// Streams whose requests are whole, in that order; some may be gone.
+    var ready: [Int32] = []
+    /// Streams that wait for their turn to send a long body, in that order; some may be gone.
+    var turns: [Int32] = []
+    /// Sum of `granted` over all streams.
+    var granted = 0
+    /// Sum of `headBytes` over all streams.
+    var headBytes = 0
+    /// Whether the peer knows our settings: before that its streams have another window.
+    var isSettled = false
+    /// When the peer's bytes came that are taken now.
+    var now: UnixMilliseconds = 0
+    /// Set once nothing more is read.
+    package internal(set) var failure: HTTP2Failure?
+    /// Octets of answers that wait to be written, mostly for the peer's windows.
+    package internal(set) var unwrittenBytes = 0
+    /// Octets of answers written since the begin.
+    package internal(set) var writtenBytes = 0
+    /// What has happened since `takeTally`.
+    var tally = Tally()
+
+    /// Counts of what the owner bounds or tells.
+    package struct Tally: Sendable {
+        /// Frames that bring no request on.
+        package var idleFrames = 0
+        /// Streams broken off before their answer was written, by whom or why ever.
+        package var resets = 0
+        /// Answers written to their end.
+        package var answers = 0
+    }
+
+    /// A connection at its begin: the peer's preface is expected, our settings are ready to be written.
+    package init() {
+        unsafe session = Self.makeSession()
+        unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+        let settings = [
+            Self.setting(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, Limits.http2Streams),
+            Self.setting(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Limits.http2StreamWindowBytes),
+            Self.setting(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, Limits.requestHeadBytes),
+            // No tree of priorities to grow and to walk.
+            Self.setting(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
+        ]
+        unsafe nghttp2_submit_settings(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+    }
+
+    deinit { unsafe nghttp2_session_del(session) }
+
+    private static func setting(_ name: nghttp2_settings_id, _ value: Int) -> nghttp2_settings_entry {
+        nghttp2_settings_entry(settings_id: Int32(name.rawValue), value: UInt32(value))
+    }
+
+    /// Whether no request is under way.
+    package var isEmpty: Bool { streams.isEmpty }
+
+    /// The stream whose header block has begun and not ended; nothing else can come before its end.
+    package var openHead: UInt32? { head.map { UInt32($0.stream) } }
+
+    /// Whether something can be written now; what waits for the peer's windows cannot.
+    package var canWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+
+    /// What has happened since the last call.
+    package func takeTally() -> Tally {
+        defer { tally = Tally() }
+        return tally
+    }
+
+    /// Takes bytes from the peer; the time is for the dates of answers that it brings about by itself.
+    package func receive(_ bytes: borrowing RawSpan, at now: UnixMilliseconds) {
+        guard failure == nil else { return }
+        self.now = now
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe nghttp2_session_mem_recv(
+                session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        }
+        if result < 0 {
+            let isFlood =
+                result == Int(NGHTTP2_ERR_FLOODED.rawValue)
+                || result == Int(NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue)
+                || result == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            breakOff(isFlood ? .flood : .protocolError)
+        } else {
+            giveTurns()
+        }
+    }
+
+    /// The next whole request, by its stream; nil if there is none.
+    package func next() -> (stream: UInt32, request: HTTPRequest)? {
+        while let stream = ready.first {
+            ready.removeFirst()
+            guard case .whole(let request)? = streams[stream]?.stage else { continue }
+            let body = letGo(of: stream)
+            return (UInt32(stream), request.with(body: body))
+        }
+        return nil
+    }
+
+    /// Calls `body` for each request that has begun and is neither whole nor refused, with the octets of its body that have
+    /// come (nil before its head is whole), and whether the peer may send more of it.
+    package func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
+        for (number, stream) in streams where stream.isIncomplete {
+            let isHeldBack = stream.waitsForTurn && stream.body.count >= Limits.http2StreamWindowBytes
+            var received: Int?
+            if case .body = stream.stage { received = stream.body.count }
+            body(UInt32(number), received, !isHeldBack)
+        }
+    }
+
+    /// Lets the peer finish what it has begun, and tells it where that ends (RFC 9113, 6.8); no new request is taken.
+    package func shutDown() {
+        let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
+        unsafe nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+    }
+
+    /// Ends the connection with an error for the peer; what is written next is the last.
+    package func breakOff(_ failure: HTTP2Failure) {
+        guard self.failure == nil else { return }
+        self.failure = failure
+        let code = failure == .flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR
+        unsafe nghttp2_session_terminate_session(session, code.rawValue)
+    }
+
+    /// Appends frames until nothing can be written or `limit` octets are in `out`.
+    package func write(upTo limit: Int, to out: inout ByteBuffer) {
+        while out.count < limit {
+            var frame: UnsafePointer<UInt8>?
+            let count = unsafe nghttp2_session_mem_send(session, &frame)
+            guard count > 0, let start = unsafe frame else {
+                if count < 0 { failure = failure ?? .protocolError }
+                break
+            }
+            unsafe out.append(UnsafeRawBufferPointer(start: start, count: count))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Basics
+
+/// A header block while it is unpacked: gathers the fields of one request, within the limits of HTTP/1.1.
+struct HTTP2Head {
+    /// Whose it is.
+    let stream: Int32
+    /// Trailers are counted like headers and then dropped: none has a meaning here.
+    let isTrailer: Bool
+    /// Octets unpacked so far, counted as RFC 9113 counts a header list (10.5.1).
+    private(set) var size = 0
+    private var bytes: [UInt8] = []
+    private var fields: [HTTPRequest.HeaderField] = []
+    private var method: [UInt8] = []
+    private var target: [UInt8] = []
+    private var fault: RequestFault?
+
+    init(stream: Int32, isTrailer: Bool) {
+        self.stream = stream
+        self.isTrailer = isTrailer
+    }
+
+    /// Takes a field; false once the block has grown to what can only be a bomb.
+    mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
+        size += name.byteCount + value.byteCount + 32
+        guard size <= Limits.requestHeadBytes else {
+            refuse(RequestFault(.headersTooLarge, "The headers are too long."))
+            return size <= Limits.requestHeadBytes * Limits.http2HeadBombFactor
+        }
+        guard !isTrailer, fault == nil else { return true }
+        if name.byteCount > 0, name.byte(at: 0) == UInt8(ascii: ":") {
+            addPseudo(name, value)
+        } else if fields.count == Limits.requestHeaders {
+            refuse(RequestFault(.headersTooLarge, "The request has too many headers."))
+        } else {
+            let start = bytes.count
+            bytes.append(contentsOf: [UInt8](copying: name))
+            let middle = bytes.count
+            bytes.append(contentsOf: [UInt8](copying: value))
+            fields.append(.init(name: start..<middle, value: middle..<bytes.count))
+        }
+        return true
+    }
+
+    private mutating func addPseudo(_ name: borrowing RawSpan, _ value: borrowing RawSpan) {
+        if name.equals(":method") {
+            method = [UInt8](copying: value)
+        } else if name.equals(":path") {
+            if value.byteCount > Limits.requestLineBytes {
+                refuse(RequestFault(.targetTooLong, "The path is too long."))
+            } else {
+                target = [UInt8](copying: value)
+            }
+        }
+    }
+
+    /// Keeps the first fault, and nothing of the fields.
+    private mutating func refuse(_ fault: RequestFault) {
+        if self.fault == nil { self.fault = fault }
+        bytes = []
+        fields = []
+        target = []
+    }
+
+    /// The request without its body, the length that it tells, and whether the peer waits for `100 Continue`.
+    ///
+    /// That names and values are proper, that what must be there is, and once, nghttp2 has checked.
+    func request() throws(RequestFault) -> (HTTPRequest, length: Int?, expectsContinue: Bool) {
+        if let fault { throw fault }
+        var length: Int?
+        var expectsContinue = false
+        for field in fields {
+            let name = bytes.raw.extracting(field.name)
+            let value = bytes.raw.extracting(field.value)
+            if name.equals("content-length") {
+                length = try FramingFields.length(value)
+            } else if name.equals("expect") {
+                guard ASCII.equals(value, ignoringCase: "100-continue") else {
+                    throw RequestFault(.expectationFailed, "The only expectation met is 100-continue.")
+                }
+                expectsContinue = true
+            }
+        }
+        let word = String(decoding: method, as: UTF8.self)
+        let (path, query) = try RequestTarget.parts(target.raw)
+        let request = HTTPRequest(
+            head: bytes, fields: fields, method: HTTPMethod(rawValue: word) ?? .other, path: path,
+            query: query, keepsAlive: true, tellsBodyEnd: true)
+        return (request, length, expectsContinue)
+    }
+}

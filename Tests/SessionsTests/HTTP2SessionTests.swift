@@ -1,0 +1,184 @@
+import Basics
+import Delivery
+import HTTP2Peer
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// A session whose peer speaks HTTP/2.
+final class HTTP2Scene {
+    typealias Frames = HTTP2Frames
+
+    let desk: HTTPDesk
+    let peer = HTTP2Answers()
+
+    init(hello: [UInt8] = Frames.hello, isAdministrative: Bool = false) {
+        desk = HTTPDesk(isAdministrative: isAdministrative)
+        send(hello)
+    }
+
+    func send(_ bytes: [UInt8]) { step { $0.send(bytes) } }
+
+    /// Does something, and reads what the session sends.
+    func step(_ body: (HTTPDesk) -> Void) {
+        body(desk)
+        var rounds = 0
+        while desk.session.deadline == .distantPast, rounds < 1_000 {
+            desk.pass(seconds: 0)
+            rounds += 1
+        }
+        peer.read(desk.octets)
+        desk.octets = []
+    }
+
+    /// Lets time pass second by second.
+    func pass(seconds: Int) {
+        for _ in 0..<seconds { step { $0.pass(seconds: 1) } }
+    }
+
+    static let form = Array("app=a.b&device=600000000000000001&sender=123".utf8)
+    static let fields = Frames.request(
+        "POST", "/c2dm/register3",
+        [
+            ("authorization", "AidLogin 600000000000000001:700000000000000002"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ])
+
+    /// A registration on a stream.
+    static func registration(_ stream: UInt32) -> [UInt8] {
+        Frames.headers(stream, fields) + Frames.data(stream, form, ends: true)
+    }
+
+    static func token(_ number: UInt64) -> [UInt8] {
+        Array("token=".utf8) + HTTPDesk.seal.token(for: HTTPSessionTests.name(number))
+    }
+}
+
+@Suite struct HTTP2SessionTests {
+    typealias Frames = HTTP2Frames
+
+    @Test("The preface chooses HTTP/2, whatever the split")
+    func preface() {
+        for step in [1, 5, 23, 24, 25, 1_000] {
+            let scene = HTTP2Scene(hello: [])
+            let stream = Frames.hello + HTTP2Scene.registration(1)
+            for start in Swift.stride(from: 0, to: stream.count, by: step) {
+                scene.send(Array(stream[start..<min(start + step, stream.count)]))
+            }
+            scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+            #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1), "step \(step)")
+        }
+    }
+
+    @Test("What only begins like the preface is HTTP/1.1 (canary for the choice)")
+    func noPreface() {
+        for text in ["PRI * HTTP/1.1\r\nHost: x\r\n\r\n", "PRINT / HTTP/1.1\r\nHost: x\r\n\r\n"] {
+            for step in [1, 4, 100] {
+                let desk = HTTPDesk()
+                let stream = Array(text.utf8)
+                for start in Swift.stride(from: 0, to: stream.count, by: step) {
+                    desk.send(Array(stream[start..<min(start + step, stream.count)]))
+                }
+                let answer = desk.taken()
+                #expect(answer.hasPrefix("HTTP/1.1 4"))
+            }
+        }
+        let admin = HTTP2Scene(isAdministrative: true)
+        #expect(admin.desk.sent.hasPrefix("HTTP/1.1 ") && admin.desk.close != nil)
+    }
+
+    @Test("500 requests at once are all taken up, and answered in any order")
+    func concurrency() {
+        let scene = HTTP2Scene()
+        scene.send(Frames.room(0, 1_000_000))
+        let count: UInt32 = 500
+        for at in 0..<count { scene.send(HTTP2Scene.registration(at * 2 + 1)) }
+        #expect(scene.desk.events.count == Int(count) && scene.desk.isReading && scene.desk.close == nil)
+        for ticket in (1...count).reversed() {
+            scene.step { $0.perform(.registered(ticket: ticket, HTTPSessionTests.name(UInt64(ticket)))) }
+        }
+        #expect(scene.peer.order == (0..<count).reversed().map { $0 * 2 + 1 })
+        for ticket in 1...count {
+            #expect(scene.peer.answers[ticket * 2 - 1]?.body == HTTP2Scene.token(UInt64(ticket)))
+        }
+        #expect(scene.peer.goodbye == nil)
+    }
+
+    @Test("All endpoints answer as over HTTP/1.1")
+    func endpoints() {
+        let scene = HTTP2Scene()
+        scene.send(Frames.headers(1, Frames.request("GET", "/none"), ends: true))
+        scene.send(Frames.headers(3, Frames.request("GET", "/checkin"), ends: true))
+        scene.send(Frames.headers(5, Frames.request("BREW", "/checkin"), ends: true))
+        scene.send(Frames.headers(7, Frames.request("HEAD", "/none"), ends: true))
+        scene.send(Frames.headers(9, Frames.request("POST", "/checkin")) + Frames.data(9, [], ends: true))
+        let statuses = [1, 3, 5, 7].map { scene.peer.answers[$0]?.status }
+        #expect(statuses == ["404", "405", "501", "404"])
+        #expect(scene.peer.answers[3]?.headers["allow"] == "POST")
+        #expect(scene.peer.answers[7]?.body == [] && scene.peer.answers[1]?.body != [])
+        #expect(
+            scene.peer.answers[9]?.status == "400", "an empty body is no check-in; its length is not missing")
+    }
+
+    @Test("Work for streams that are gone counts: rapid resets do not get more than a patient peer")
+    func workInHand() {
+        let scene = HTTP2Scene()
+        for at in 0..<UInt32(Limits.http2Streams + 100) {
+            scene.send(HTTP2Scene.registration(at * 2 + 1) + Frames.reset(at * 2 + 1))
+        }
+        #expect(scene.desk.events.count == 0 && scene.desk.close == nil)
+        let other = HTTP2Scene()
+        for at in 0..<UInt32(Limits.http2Streams + 100) {
+            other.send(HTTP2Scene.registration(at * 2 + 1))
+            other.send(Frames.reset(at * 2 + 1))
+        }
+        #expect(other.desk.events.count == Limits.http2Streams && other.desk.close == nil)
+        let last = UInt32(Limits.http2Streams + 100) * 2 + 1
+        other.send(HTTP2Scene.registration(last))
+        #expect(other.desk.events.count == Limits.http2Streams)
+        other.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        #expect(other.desk.events.count == Limits.http2Streams + 1 && other.peer.answers[last] == nil)
+    }
+
+    @Test("A drain tells the last stream, finishes what was begun, then closes")
+    func drain() {
+        let scene = HTTP2Scene()
+        scene.send(HTTP2Scene.registration(1) + Frames.headers(3, HTTP2Scene.fields))
+        scene.step { $0.perform(.drain) }
+        #expect(scene.peer.goodbye?.last == 3 && scene.peer.goodbye?.code == 0 && scene.desk.close == nil)
+        scene.send(Frames.data(3, HTTP2Scene.form, ends: true) + HTTP2Scene.registration(5))
+        #expect(scene.desk.events.count == 2)
+        scene.step { $0.perform(.registered(ticket: 2, HTTPSessionTests.name(2))) }
+        #expect(scene.desk.close == nil)
+        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        #expect(scene.peer.order == [3, 1] && scene.desk.close == .connectionDraining)
+    }
+
+    @Test("Closing an idle connection says goodbye and is immediate")
+    func close() {
+        let scene = HTTP2Scene()
+        scene.step { $0.perform(.close(.systemShutdown)) }
+        #expect(scene.peer.goodbye?.code == 0 && scene.desk.close == .systemShutdown)
+    }
+
+    @Test("A congested peer is neither read from nor written to")
+    func congestion() {
+        let scene = HTTP2Scene()
+        scene.send(HTTP2Scene.registration(1))
+        scene.step { $0.congested(true) }
+        #expect(!scene.desk.isReading)
+        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        #expect(scene.peer.answers[1] == nil)
+        scene.step { $0.congested(false) }
+        #expect(scene.desk.isReading && scene.peer.answers[1]?.isWhole == true)
+    }
+
+    @Test("A request that the core does not answer gets 503, and the connection ends")
+    func noAnswer() {
+        let scene = HTTP2Scene()
+        scene.send(HTTP2Scene.registration(1))
+        scene.pass(seconds: Limits.answerDeadlineSeconds)
+        #expect(scene.peer.answers[1]?.status == "503" && scene.desk.close == .internalError)
+    }
+}

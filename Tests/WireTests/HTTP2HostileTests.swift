@@ -1,0 +1,315 @@
+import Basics
+import HTTP2Peer
+import Testing
+
+@testable import Wire
+
+@Suite struct HTTP2HostileTests {
+    typealias Frames = HTTP2Frames
+
+    @Test("Bodies that are too long are refused, told or not, and the connection goes on")
+    func longBodies() {
+        let desk = HTTP2Desk()
+        let told = [("content-length", "\(Limits.requestBodyBytes + 1)")]
+        desk.send(Frames.headers(1, Frames.request("POST", "/", told)))
+        #expect(desk.peer.answers[1]?.status == "413" && desk.peer.answers[1]?.reset == 0)
+        desk.send(Frames.headers(3, Frames.request("POST", "/")))
+        let piece = [UInt8](repeating: 0x61, count: 8_192)
+        for _ in 0..<Limits.requestBodyBytes / 8_192 { desk.send(Frames.data(3, piece)) }
+        #expect(desk.peer.answers[3] == nil && desk.connection.failure == nil)
+        desk.send(Frames.data(3, [0x61]))
+        #expect(desk.peer.answers[3]?.status == "413" && desk.peer.answers[3]?.reset == 0)
+        desk.send(Frames.headers(5, Frames.request("GET", "/"), ends: true))
+        #expect(desk.next() == "5 GET / ")
+    }
+
+    @Test("Long bodies take turns: what may be on its way is bounded, and each in its turn comes through")
+    func turns() {
+        let desk = HTTP2Desk()
+        let size = 1_000_000
+        for stream: UInt32 in [1, 3, 5] {
+            desk.send(Frames.headers(stream, Frames.request("POST", "/", [("content-length", "\(size)")])))
+        }
+        func room(_ stream: UInt32) -> Int {
+            desk.peer.frames(8).filter { $0.stream == stream }.reduce(Limits.http2StreamWindowBytes) {
+                $0 + Int($1.word(at: 0))
+            }
+        }
+        #expect(room(1) == size && room(3) == size && room(5) == Limits.http2StreamWindowBytes)
+        var held: [Bool] = []
+        desk.send(Frames.data(5, [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)))
+        desk.connection.forEachIncomplete { if $0 == 5 { held.append($2) } }
+        #expect(held == [false])
+        let piece = [UInt8](repeating: 0x61, count: 10_000)
+        for at in 1...100 { desk.send(Frames.data(1, piece, ends: at == 100)) }
+        #expect(desk.next()?.count == 9 + size)
+        desk.send(Frames.ping)
+        #expect(room(5) == size)
+    }
+
+    @Test("A peer that sends more than its window is ended by the protocol")
+    func overWindow() {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("POST", "/", [("content-length", "10000")])))
+        desk.send(Frames.headers(3, Frames.request("POST", "/", [("content-length", "8000")])))
+        desk.send(Frames.data(3, [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes + 1)))
+        #expect(desk.peer.answers[3]?.isWhole != true)
+        #expect(desk.peer.answers[3]?.reset != nil || desk.connection.failure == .protocolError)
+        #expect(desk.next() == nil)
+    }
+
+    @Test("What many streams hold is bounded by their windows, and resets give it back")
+    func heldBodies() {
+        let desk = HTTP2Desk()
+        let piece = [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)
+        for round in 0..<8 {
+            let first = UInt32(round * Limits.http2Streams)
+            for at in 0..<UInt32(Limits.http2Streams) {
+                let stream = (first + at) * 2 + 1
+                desk.send(Frames.headers(stream, Frames.request("POST", "/")) + Frames.data(stream, piece))
+            }
+            // Those who tell no length and fill their windows are given their turns, as far as these go.
+            #expect(desk.connection.granted <= Limits.http2LongBodiesBytes + 1)
+            for at in 0..<UInt32(Limits.http2Streams) { desk.send(Frames.reset((first + at) * 2 + 1)) }
+            #expect(desk.connection.granted == 0 && desk.connection.headBytes == 0)
+        }
+        #expect(desk.connection.isEmpty && desk.connection.failure == nil)
+        #expect(desk.tally.resets == 8 * Limits.http2Streams)
+    }
+
+    @Test("Heads of requests that do not come on are bounded over all streams")
+    func heldHeads() {
+        let desk = HTTP2Desk()
+        let long = [("a", String(repeating: "b", count: 15_000))]
+        var refused = 0
+        for at in 0..<UInt32(200) {
+            desk.send(Frames.headers(at * 2 + 1, Frames.request("POST", "/", long)))
+            if desk.peer.answers[at * 2 + 1]?.reset == 7 { refused += 1 }
+            #expect(desk.connection.headBytes <= Limits.http2HeadsBytes)
+        }
+        #expect(refused > 50 && refused < 70)
+    }
+
+    @Test("Headers that are too long or too many are refused with 431, a long path with 414")
+    func longHeads() {
+        let desk = HTTP2Desk()
+        let long = [("a", String(repeating: "b", count: 8_100)), ("b", String(repeating: "b", count: 8_100))]
+        let first = Frames.block(Frames.request("GET", "/", long))
+        desk.send(Frames.frame(1, flags: 1, stream: 1, Array(first[..<16_000])))
+        desk.send(Frames.continuation(1, Array(first[16_000...]), isLast: true))
+        #expect(desk.peer.answers[1]?.status == "431")
+        let many = (0...Limits.requestHeaders).map { ("a\($0)", "b") }
+        desk.send(Frames.headers(3, Frames.request("GET", "/", many), ends: true))
+        #expect(desk.peer.answers[3]?.status == "431")
+        let path = "/" + String(repeating: "p", count: Limits.requestLineBytes)
+        desk.send(Frames.headers(5, Frames.request("GET", path), ends: true))
+        #expect(desk.peer.answers[5]?.status == "414")
+        desk.send(Frames.headers(7, Frames.request("GET", "/"), ends: true))
+        #expect(desk.next() == "7 GET / " && desk.connection.failure == nil)
+    }
+
+    @Test("A header bomb ends the connection before it has gone off")
+    func bomb() {
+        let desk = HTTP2Desk()
+        // One field of 4,000 octets that is remembered, then two octets for each repetition.
+        let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
+        let block = Frames.block(Frames.request("GET", "/")) + field + [UInt8](repeating: 0xBE, count: 10_000)
+        desk.send(Frames.frame(1, flags: 5, stream: 1, block))
+        #expect(desk.connection.failure == .flood && desk.peer.goodbye?.code == 11)
+        #expect(desk.next() == nil)
+    }
+
+    @Test("CONTINUATION without end ends the connection", arguments: [0, 1, 100])
+    func continuations(octets: Int) {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
+        var count = 0
+        while desk.connection.failure == nil, count < 100 {
+            desk.send(Frames.continuation(1, [UInt8](repeating: 0x82, count: octets), isLast: false))
+            count += 1
+        }
+        #expect(desk.connection.failure != nil && count <= Limits.http2Continuations + 1)
+    }
+
+    @Test("Pings are answered; those that nobody can be told of end the connection")
+    func pings() {
+        let desk = HTTP2Desk()
+        desk.send(Frames.ping)
+        #expect(desk.peer.frames(6).count == 1 && desk.tally.idleFrames > 0)
+        let many = Array(repeatElement(Frames.ping, count: Limits.http2WaitingAcks + 1).joined())
+        desk.connection.receive(many.raw, at: 0)
+        #expect(desk.connection.failure == .flood)
+        let other = HTTP2Desk()
+        let settings = Array(repeatElement(Frames.settings(), count: Limits.http2WaitingAcks + 1).joined())
+        other.connection.receive(settings.raw, at: 0)
+        #expect(other.connection.failure == .flood)
+        let third = HTTP2Desk()
+        third.send(Frames.settings((0...Limits.http2Settings).map { (UInt16($0) + 100, 1) }))
+        #expect(third.connection.failure != nil)
+    }
+
+    /// Frames with what each costs; nghttp2 passes over those of unknown types before anybody is told.
+    static let counted: [([UInt8], Int)] = [
+        (Frames.ping, 1), (Frames.settings(), 1), (Frames.room(0, 1), 1), (Frames.frame(99), 0),
+        (Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), 1), (Frames.data(1, []), 1),
+        (Frames.data(1, [1]), 1), (Frames.data(1, [UInt8](repeating: 1, count: 64)), 0),
+        (Frames.data(1, [], ends: true), 0), (Frames.headers(3, Frames.request("GET", "/")), 0),
+    ]
+
+    @Test("Frames that bring nothing on are counted, those that do are not", arguments: counted)
+    func idleFrames(frame: [UInt8], cost: Int) {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("POST", "/")))
+        let before = desk.tally.idleFrames
+        desk.send(frame)
+        #expect(desk.tally.idleFrames - before == cost && desk.connection.failure == nil)
+    }
+
+    @Test("Requests that are broken off are counted, by whichever side")
+    func resets() {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true) + Frames.reset(1))
+        #expect(desk.tally.resets == 1 && desk.next() == nil)
+        // A mistake that makes the server break the stream off counts as well.
+        desk.send(
+            Frames.headers(3, Frames.request("POST", "/", [("content-length", "3")]))
+                + Frames.data(3, [1, 2, 3, 4]))
+        #expect(desk.tally.resets == 2 && desk.peer.answers[3]?.reset == 1)
+        desk.send(Frames.headers(5, Frames.request("GET", "/"), ends: true))
+        _ = desk.next()
+        desk.send(Frames.reset(5))
+        desk.answer(5, "late")
+        #expect(desk.tally.resets == 3 && desk.peer.answers[5] == nil && desk.connection.isEmpty)
+        #expect(desk.connection.failure == nil && desk.connection.unwrittenBytes == 0)
+    }
+
+    @Test("A stream more than may be open does not come out")
+    func streams() {
+        let desk = HTTP2Desk()
+        for at in 0..<UInt32(Limits.http2Streams) {
+            desk.send(Frames.headers(at * 2 + 1, Frames.request("GET", "/"), ends: true))
+        }
+        var count = 0
+        while desk.next() != nil { count += 1 }
+        #expect(count == Limits.http2Streams && desk.connection.failure == nil)
+        desk.send(Frames.headers(UInt32(Limits.http2Streams) * 2 + 1, Frames.request("GET", "/"), ends: true))
+        #expect(desk.next() == nil)
+    }
+
+    static let improperFields: [[(String, String)]] = [
+        [(":method", "GET"), (":scheme", "https")], [(":method", "GET"), (":path", "/")],
+        Frames.request("GET", "/", [("Upper", "a")]), Frames.request("GET", "/", [("a b", "c")]),
+        Frames.request("GET", "/", [("a", "b\r\nc: d")]), Frames.request("GET", "/", [("a", "b\0")]),
+        Frames.request("GET", "/", [("connection", "close")]),
+        Frames.request("GET", "/", [("transfer-encoding", "chunked")]),
+        Frames.request("GET", "/", [("te", "gzip")]), Frames.request("GET", "/", [(":path", "/b")]),
+        Frames.request("GET", "/", [(":unknown", "b")]),
+        Frames.request("GET", "/", [("a", "b"), (":a", "b")]),
+        Frames.request("GET", "/", [("content-length", "5")]),
+        Frames.request("GET", "/", [("content-length", "x")]),
+        Frames.request("GET", "/", [("content-length", "0"), ("content-length", "0")]),
+        Frames.request("GET", "/a b"), Frames.request("GET", ""), Frames.request("", "/"),
+    ]
+
+    @Test("Requests that are not proper break their stream off", arguments: improperFields.indices)
+    func improper(index: Int) {
+        let desk = HTTP2Desk()
+        let fields = Self.improperFields[index]
+        desk.send(Frames.headers(1, fields, ends: true))
+        #expect(desk.next() == nil)
+        let isRefused = desk.peer.answers[1]?.reset != nil || desk.peer.answers[1]?.status == "400"
+        #expect(isRefused || desk.connection.failure != nil)
+        guard desk.connection.failure == nil else { return }
+        desk.send(Frames.headers(3, Frames.request("GET", "/"), ends: true))
+        #expect(desk.next() == "3 GET / ")
+    }
+
+    @Test(
+        "Targets that are no path are refused",
+        arguments: [("OPTIONS", "*", "400"), ("GET", "/a#b", "400")])
+    func targets(method: String, path: String, status: String) {
+        let desk = HTTP2Desk()
+        desk.send(Frames.headers(1, Frames.request(method, path), ends: true))
+        #expect(desk.next() == nil)
+        #expect(desk.peer.answers[1]?.status == status || desk.peer.answers[1]?.reset != nil)
+    }
+
+    static let brokenFrames: [([UInt8], UInt32)] = [
+        (Frames.frame(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), 9),
+        (Frames.frame(1, flags: 5, stream: 1, [0xC7]), 9),
+        (Frames.frame(1, flags: 5, stream: 1, [0x80]), 9),
+        (Frames.headers(2, Frames.request("GET", "/"), ends: true), 1),
+        (Frames.data(0, [1]), 1), (Frames.data(7, [1]), 1), (Frames.reset(0), 1), (Frames.reset(7), 1),
+        (Frames.frame(6, [1, 2, 3]), 6), (Frames.frame(4, [1, 2, 3]), 6), (Frames.frame(8, [0, 0]), 6),
+        (Frames.settings([(4, 0x8000_0000)]), 3), (Frames.settings([(5, 1)]), 1),
+        (Frames.settings([(2, 2)]), 1), (Frames.room(0, 0), 1), (Frames.room(0, 0x7FFF_FFFF), 3),
+        (Frames.frame(9, flags: 4, stream: 1, [0x82]), 1), (Frames.frame(5, stream: 1, [0, 0, 0, 2]), 1),
+        (Frames.frame(0, stream: 1, [], length: 0xFF_FFFF), 6),
+    ]
+
+    @Test("What breaks the protocol ends the connection with its error", arguments: brokenFrames)
+    func broken(frame: [UInt8], code: UInt32) {
+        let desk = HTTP2Desk()
+        desk.send(frame)
+        #expect(desk.connection.failure != nil, "\(frame)")
+        #expect(desk.peer.goodbye?.code == code)
+        desk.send(Frames.headers(9, Frames.request("GET", "/"), ends: true))
+        #expect(desk.next() == nil)
+    }
+
+    @Test("What is no preface, or none followed by settings, ends the connection")
+    func preface() {
+        for start in [Array("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n".utf8), Frames.preface + Frames.ping] {
+            let desk = HTTP2Desk(greets: false)
+            desk.send(start)
+            #expect(desk.connection.failure == .protocolError)
+        }
+    }
+
+    @Test("Cut anywhere, a connection waits for more and gives nothing twice")
+    func truncations() {
+        let stream =
+            Frames.hello + Frames.headers(1, Frames.request("POST", "/", [("content-length", "3")]))
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.ping
+            + Frames.headers(3, Frames.request("GET", "/x"), ends: true)
+        for cut in 0..<stream.count {
+            let desk = HTTP2Desk(greets: false)
+            desk.send(Array(stream[..<cut]))
+            var requests: [String] = []
+            while let request = desk.next() { requests.append(request) }
+            #expect(requests.count < 2 && desk.connection.failure == nil, "cut at \(cut)")
+            desk.send(Array(stream[cut...]))
+            while let request = desk.next() { requests.append(request) }
+            #expect(requests == ["1 POST / abc", "3 GET /x "], "cut at \(cut)")
+        }
+    }
+
+    @Test("Noise instead of frames never comes out as more than it is", arguments: 1...20)
+    func noise(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let proper =
+            Frames.hello + Frames.headers(1, Frames.request("POST", "/a", [("content-length", "3")]))
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.room(0, 100) + Frames.ping
+            + Frames.headers(3, Frames.request("GET", "/x"), ends: true) + Frames.reset(3)
+        for _ in 0..<200 {
+            var stream = proper
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let at = Int.random(in: Frames.preface.count..<stream.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: stream[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: stream.remove(at: at)
+                default: stream.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                }
+            }
+            let desk = HTTP2Desk(greets: false)
+            desk.send(stream)
+            var count = 0
+            while let (number, request) = desk.connection.next() {
+                #expect(request.path.first == UInt8(ascii: "/"))
+                desk.answer(number, "ok")
+                count += 1
+            }
+            #expect(count <= 3)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import CNGHTTP2
+
+/// Reads what a server sends on an HTTP/2 connection.
+package final class HTTP2Answers {
+    /// A frame of the server.
+    package struct Frame {
+        /// Its type, flags and stream.
+        package var type: UInt8
+        package var flags: UInt8
+        package var stream: UInt32
+        /// What it carries.
+        package var payload: [UInt8]
+        /// Whether it is the last of its stream.
+        package var ends: Bool { type <= 1 && flags & 1 != 0 }
+        /// The number of 32 bits at an offset in it.
+        package func word(at offset: Int) -> UInt32 {
+            payload[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+
+    /// The answer on one stream.
+    package struct Answer: Equatable {
+        package var status = ""
+        package var headers: [String: String] = [:]
+        package var body: [UInt8] = []
+        package var isWhole = false
+        /// The error code of the server, if it broke the stream off.
+        package var reset: UInt32?
+        /// How many header blocks with a status below 200 came first.
+        package var invitations = 0
+    }
+
+    /// All frames, in order.
+    package private(set) var frames: [Frame] = []
+    /// The answers by stream.
+    package private(set) var answers: [UInt32: Answer] = [:]
+    /// Streams in the order in which their answers ended.
+    package private(set) var order: [UInt32] = []
+    /// What GOAWAY said: the last stream and the error code.
+    package private(set) var goodbye: (last: UInt32, code: UInt32)?
+    private var rest: [UInt8] = []
+    private let inflater: OpaquePointer
+
+    /// Nothing has come.
+    package init() {
+        var inflater: OpaquePointer?
+        guard nghttp2_hd_inflate_new(&inflater) == 0, let inflater else { fatalError("out of memory") }
+        self.inflater = inflater
+    }
+
+    deinit { nghttp2_hd_inflate_del(inflater) }
+
+    /// Takes what the server has sent.
+    package func read(_ bytes: [UInt8]) {
+        rest += bytes
+        while rest.count >= 9 {
+            let length = Int(rest[0]) << 16 | Int(rest[1]) << 8 | Int(rest[2])
+            guard rest.count >= 9 + length else { return }
+            let stream = rest[5..<9].reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+            let frame = Frame(
+                type: rest[3], flags: rest[4], stream: stream, payload: Array(rest[9..<9 + length]))
+            rest.removeFirst(9 + length)
+            frames.append(frame)
+            take(frame)
+        }
+    }
+
+    /// Frames of one type.
+    package func frames(_ type: UInt8) -> [Frame] { frames.filter { $0.type == type } }
+
+    private func take(_ frame: Frame) {
+        switch frame.type {
+        case 0: answers[frame.stream, default: Answer()].body += frame.payload
+        case 1:
+            let fields = fields(frame.payload)
+            let status = fields.first { $0.0 == ":status" }?.1 ?? ""
+            guard !status.hasPrefix("1") else {
+                answers[frame.stream, default: Answer()].invitations += 1
+                return
+            }
+            answers[frame.stream, default: Answer()].status = status
+            for (name, value) in fields where name != ":status" {
+                answers[frame.stream]?.headers[name] = value
+            }
+        case 3: answers[frame.stream, default: Answer()].reset = frame.word(at: 0)
+        case 7: goodbye = (frame.word(at: 0), frame.word(at: 4))
+        default: break
+        }
+        guard frame.ends else { return }
+        answers[frame.stream]?.isWhole = true
+        order.append(frame.stream)
+    }
+
+    private func fields(_ block: [UInt8]) -> [(String, String)] {
+        var found: [(String, String)] = []
+        var at = 0
+        while true {
+            var field = nghttp2_nv()
+            var flags: Int32 = 0
+            let used = block[at...].withUnsafeBufferPointer { bytes in
+                nghttp2_hd_inflate_hd2(inflater, &field, &flags, bytes.baseAddress, bytes.count, 1)
+            }
+            guard used >= 0 else { return found }
+            at += used
+            if flags & Int32(NGHTTP2_HD_INFLATE_EMIT.rawValue) != 0 {
+                let name = UnsafeBufferPointer(start: field.name, count: field.namelen)
+                let value = UnsafeBufferPointer(start: field.value, count: field.valuelen)
+                found.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+            }
+            if flags & Int32(NGHTTP2_HD_INFLATE_FINAL.rawValue) != 0 {
+                nghttp2_hd_inflate_end_headers(inflater)
+                return found
+            }
+        }
+    }
+}
