@@ -181,47 +181,6 @@ package enum Limits {
     /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
     package static let rememberedUpstream = 20
 
-    // MARK: HTTP
-
-    /// Octets of a request line and headers.
-    package static let requestHeadBytes = 16_384
-    /// Octets of a request line: the longest target in use is a token in a path.
-    package static let requestLineBytes = 8_192
-    /// Octets of a chunk's size line or of one trailer: clients send neither extensions nor trailers.
-    package static let chunkLineBytes = 1_024
-    /// Octets of a request body.
-    package static let requestBodyBytes = 1_048_576
-    /// Headers of one request.
-    package static let requestHeaders = 64
-    /// Seconds from the first to the last octet of a request; absolute.
-    package static let requestDeadlineSeconds = 30
-    /// Octets of a body that must come in a second, once the grace is over: less than the slowest mobile link carries.
-    package static let bodyBytesPerSecond = 256
-    /// Seconds for which a body may be slower than that: a link that has just woken up.
-    package static let bodyGraceSeconds = 5
-    /// Seconds that a kept connection may idle between requests.
-    package static let requestIdleSeconds = 60
-    /// Seconds that a request may wait for the core before it is answered with 503.
-    package static let answerDeadlineSeconds = 30
-    /// Recipients of one request: as with the real service (http 2.1).
-    package static let recipientsPerRequest = 1_000
-    /// Recipients of one connection whose answers are not known; beyond it no request is read. Ten full requests.
-    package static let recipientsPerConnection = 10_000
-    /// Fields of one form: the longest registration in use has under 40.
-    package static let formFields = 256
-    /// Octets of the topic of a web push (RFC 8030, 5.4).
-    package static let pushTopicBytes = 32
-    /// Octets of a header that goes with a web push: those in use have under 250.
-    package static let pushHeaderBytes = 1_024
-    /// Seconds that the token of a web push may be valid from now on (RFC 8292, 2).
-    package static let vapidSeconds = 86_400
-    /// Seconds by which the clock of an application server may be ahead: libraries ask for exactly the longest time.
-    package static let vapidClockSkewSeconds = 60
-    /// Seconds after which a web push that could not be taken may be tried again.
-    package static let pushRetrySeconds = 30
-    /// Requests of one connection that wait for their answers.
-    package static let pipelinedRequests = 16
-
     // MARK: Our own clients
 
     /// Octets of the body of an answer that a tool of ours reads: a page of metrics is the longest.

@@ -5,6 +5,8 @@ enum FuzzEntry: String, CaseIterable {
     case xml
     case json
     case mcs
+    case http1
+    case http2
 
     /// The one asked for by the environment variable CCS_FUZZ_ENTRY; `xml` without it.
     static let chosen: FuzzEntry = {
@@ -21,6 +23,8 @@ enum FuzzEntry: String, CaseIterable {
         case .xml: fuzzXML(input)
         case .json: fuzzJSON(input)
         case .mcs: fuzzMCS(input)
+        case .http1: fuzzHTTP1(input)
+        case .http2: fuzzHTTP2(input)
         }
     }
 }
