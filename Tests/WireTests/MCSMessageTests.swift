@@ -143,6 +143,22 @@ import Wire
             try mcsMessage(tag: .dataMessage, "2A0143 3A08 120176 2001 0A016B") == .dataMessage(expected))
     }
 
+    @Test(
+        "the pairs of one key are left out, and all else stays as it stands",
+        arguments: [
+            ("3A06 0A016B 120176", "3A06 0A016B 120176"), ("3A06 0A0173 120176", ""), ("", ""),
+            ("3A06 0A0173 120131 3A06 0A016B 120176 3A06 120132 0A0173", "3A06 0A016B 120176"),
+            ("3A06 0A0173 120176 AA0102 00FF 1005", "AA0102 00FF 1005"),
+            ("3A04 0A027373 3A06 0A0173", "3A04 0A027373 3A06 0A0173"),
+        ])
+    func leavingOut(body: String, expected: String) {
+        let octets = mcsOctets(body)
+        var buffer = ByteBuffer()
+        buffer.append(byte: 1)
+        AppData.append(octets.raw, leavingOut: "s", to: &buffer)
+        #expect(buffer.copied() == [1] + mcsOctets(expected))
+    }
+
     @Test("a pair without key or value is an error", arguments: ["3A03 120176", "3A03 0A016B", "3A00"])
     func incomplete(text: String) {
         #expect(throws: MCSError.self) { try mcsPayloadBytes(text) }

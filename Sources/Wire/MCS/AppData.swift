@@ -42,24 +42,26 @@ package enum AppData {
         body.appendField(2, text: value)
     }
 
-    /// Appends all pairs of a body but those of one key; a body that is none as it is.
+    /// Appends a body without the pairs of one key, all else in it as it stands; a body that is none as it is.
     package static func append(_ pairs: RawSpan, leavingOut key: StaticString, to body: inout ByteBuffer) {
-        var hasKey = false
-        var rest = ByteBuffer()
+        let before = body.count
+        var fields = ProtobufReader(pairs)
+        var start = 0
         do throws(MCSError) {
-            try forEach(in: pairs) { found, _ in hasKey = hasKey || found.equals(key) }
-            if hasKey {
-                try forEach(in: pairs) { found, value in
-                    if !found.equals(key) { append(key: found, value: value, to: &rest) }
+            while let field = try fields.next() {
+                var isLeftOut = false
+                if field.number == fieldNumber {
+                    let entry = try fields.bytes(field)
+                    isLeftOut = entry.extracting(try parts(of: entry).key).equals(key)
+                } else {
+                    try fields.skip(field)
                 }
+                if !isLeftOut { body.append(pairs.extracting(start..<fields.position)) }
+                start = fields.position
             }
         } catch {
             // Sessions have checked what comes from app servers; what is left is the store's damage.
-            hasKey = false
-        }
-        if hasKey {
-            body.append(rest.bytes)
-        } else {
+            body.truncate(to: before)
             body.append(pairs)
         }
     }

@@ -15,6 +15,9 @@ package struct ProtobufReader: ~Escapable {
     private let message: RawSpan
     private var offset = 0
 
+    /// Where the next field begins, or what is left of this one.
+    package var position: Int { offset }
+
     /// Reads a whole message.
     @_lifetime(copy message)
     package init(_ message: RawSpan) { self.message = message }
