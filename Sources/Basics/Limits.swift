@@ -114,20 +114,6 @@ package enum Limits {
     package static let webPushRecordBytes = 4_096
     /// Draws of a private key: one in four thousand million is none, so a source that gives none so often is broken.
     package static let keyDraws = 4
-    /// Octets of an MCS login: some clients name all that they have ever received, here a hundred thousand messages.
-    package static let loginFrameBytes = 4_194_304
-    /// Octets of a login longer than a frame, apart from its received ids: real ones have under 500.
-    package static let loginRestBytes = 16_384
-    /// Octets of the newest received ids kept of such a login: those of a thousand messages, more than wait for an ack.
-    package static let loginIDBytes = 49_152
-    /// Octets of a received id in such a login; ours have 39, and others say nothing to us.
-    package static let receivedIDBytes = 64
-    /// Seconds in which a frame that a device has begun must end: Chromium gives the server half of that.
-    package static let frameDeadlineSeconds = 60
-    /// Settings in one login that are looked at; clients send two at most.
-    package static let loginSettings = 16
-    /// Received persistent ids in one login.
-    package static let receivedIDs = 4_096
     /// Registrations of one device.
     package static let registrationsPerDevice = 512
     /// Octets of an app's name (category), subtype or instance in a registration.
