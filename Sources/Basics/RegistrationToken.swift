@@ -27,7 +27,7 @@ package struct TokenSeal: Sendable {
     private static let sealedBytes = 100
     private static let version: UInt8 = 1
 
-    private let seal: SipHash
+    let seal: SipHash
     private let mask: SipHash
 
     /// Derives its keys from 32 secret bytes.
@@ -143,7 +143,7 @@ package struct TokenSeal: Sendable {
         unsafe UInt32(digits.utf8Start[Int(byte & 0x7F)] &- 32)
     }
 
-    private func keystream(_ tag: (UInt64, UInt64)) -> [UInt8] {
+    func keystream(_ tag: (UInt64, UInt64)) -> [UInt8] {
         var stream: [UInt8] = []
         for block in 0..<3 as Range<UInt64> {
             withLittleEndian(mask.hash(tag.0 ^ (tag.1 &+ block))) { stream.append(contentsOf: $0) }
@@ -151,7 +151,7 @@ package struct TokenSeal: Sendable {
         return stream
     }
 
-    private func withLittleEndian(_ value: UInt64, _ body: ([UInt8]) -> Void) {
+    func withLittleEndian(_ value: UInt64, _ body: ([UInt8]) -> Void) {
         body((0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) })
     }
 }

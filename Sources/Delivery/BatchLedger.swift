@@ -14,6 +14,8 @@ enum Waiter {
     case upstream(Origin, mutation: Int)
     /// A receipt: its message may go, and it is routed.
     case receipt(DeviceID, Sequence, mutation: Int)
+    /// A change of a group, and what it makes of it.
+    indirect case group(GroupRequest, GroupRecord)
     /// Any other request, with both answers.
     indirect case request(ConnectionID, success: SessionCommand, failure: SessionCommand)
 }

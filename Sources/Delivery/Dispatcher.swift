@@ -27,6 +27,12 @@ package struct Dispatcher: ~Copyable {
     var held = DueQueue()
     /// Devices that somebody watches.
     var traces: [DeviceID: Trace] = [:]
+    /// Changes of groups that wait, by sender.
+    var groupChanges: [SenderID: GroupChanges] = [:]
+    /// How many those are.
+    var groupRequests = 0
+    /// Messages to groups that are not answered.
+    var groupSends = GroupSends()
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
     var senderBuckets: [SenderID: TokenBucket] = [:]
     /// That share.
@@ -67,6 +73,10 @@ package struct Dispatcher: ~Copyable {
         case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
         case .expired(.message(let device, let sequence, let expiresAt)):
             messageExpired(device, sequence, expiresAt, now, &effects)
+
+        case .groupSubmitted(let submission): groupSubmitted(submission, &effects)
+        case .memberAnswered(_, let ticket, let answer): memberAnswered(ticket, answer, &effects)
+        case .groupRequested(let request): changeGroup(request, &effects)
 
         case .deviceLogin(let login): deviceLogin(login, now, &effects)
         case .deviceReady(let connection, let device): deviceReady(connection, device, now, &effects)

@@ -81,7 +81,7 @@ extension Dispatcher {
         switch event {
         case .submitted(let submission):
             let origin = submission.origin
-            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
+            refuse(origin, of: submission.sender, .unavailable, &effects)
             effects.downstream.refused += 1
         case .deviceLogin(let login):
             effects.commands.append((login.connection, .loginRefused(.unavailable)))

@@ -8,7 +8,7 @@ extension Dispatcher {
         var submission = given
         let device = submission.target.device
         guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
-        let origin = submission.origin
+        let (origin, sender) = (submission.origin, submission.sender)
         do {
             var at = try check(submission, entry, now.monotonic, effects)
             var canonical: RegistrationName?
@@ -20,8 +20,7 @@ extension Dispatcher {
             }
             if submission.isDryRun {
                 traceSubmission(submission, .accepted, detail: "dry_run", &effects)
-                effects.commands.append(
-                    (origin.connection, .acknowledge(ticket: origin.ticket, id: nil, canonical: canonical)))
+                answer(origin, of: sender, nil, canonical: canonical, &effects)
             } else if submission.lifetimeSeconds <= 0 {
                 count(submission, entry, now.monotonic)
                 passOn(submission, at: at, canonical, entry, now, &effects)
@@ -31,7 +30,7 @@ extension Dispatcher {
             }
         } catch {
             traceSubmission(submission, .refused, detail: error.word, &effects)
-            effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, error)))
+            refuse(origin, of: sender, error, &effects)
             effects.downstream.refused += 1
         }
         devices.rest(entry)
@@ -99,11 +98,7 @@ extension Dispatcher {
     ) {
         let origin = submission.origin
         let message = message(of: submission, now)
-        effects.commands.append(
-            (
-                origin.connection,
-                .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
-            ))
+        answer(origin, of: message.sender, message.persistentID, canonical: canonical, &effects)
         effects.downstream.accepted += 1
         traceMessage(message, .accepted, detail: "now_or_never", &effects)
         guard let link = entry.link, link.takesPassing else {

@@ -29,20 +29,14 @@ extension Dispatcher {
     ) {
         switch waiter {
         case .submission(let origin, let entry, let at, let canonical):
+            guard case .putMessage(let message) = record.mutations[at] else { return }
             guard !outcome.hasFailed else {
-                effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
+                refuse(origin, of: message.sender, .unavailable, &effects)
                 effects.downstream.refused += 1
-                if case .putMessage(let message) = record.mutations[at] {
-                    traceMessage(message, .refused, detail: Refusal.unavailable.word, &effects)
-                }
+                traceMessage(message, .refused, detail: Refusal.unavailable.word, &effects)
                 return
             }
-            guard case .putMessage(let message) = record.mutations[at] else { return }
-            effects.commands.append(
-                (
-                    origin.connection,
-                    .acknowledge(ticket: origin.ticket, id: message.persistentID, canonical: canonical)
-                ))
+            answer(origin, of: message.sender, message.persistentID, canonical: canonical, &effects)
             traceMessage(message, .stored, &effects)
             traceMessage(message, .accepted, &effects)
             messageStored(message, entry, now, &effects)
@@ -62,6 +56,8 @@ extension Dispatcher {
             if !outcome.hasFailed, case .putUpstream(let receipt, _) = record.mutations[at] {
                 route(receipt, now, &effects)
             }
+        case .group(let request, let changed):
+            groupCommitted(request, changed, hasFailed: outcome.hasFailed, &effects)
         case .request(let connection, let success, let failure):
             effects.commands.append((connection, outcome.hasFailed ? failure : success))
         }
@@ -93,6 +89,16 @@ extension Dispatcher {
         case .expired(let entries):
             sweep.isAsking = false
             for entry in entries { effects.forwards.append(.expired(entry)) }
+        case .group(let name, let record, let isForChange):
+            if isForChange {
+                groupLoaded(name.sender, record, now, &effects)
+            } else {
+                groupRead(name, record, &effects)
+            }
+        case .groupLabelled(let sender, _, let record): groupLoaded(sender, record, now, &effects)
+        case .failed(.group(let name, let isForChange)):
+            if isForChange { groupLoadFailed(name.sender, &effects) } else { groupReadFailed(name, &effects) }
+        case .failed(.groupLabelled(let sender, _)): groupLoadFailed(sender, &effects)
         case .unseen(let devices, let next): unseenLoaded(devices, next: next, now, &effects)
         case .failed(.device(let device)): deviceLoadFailed(device, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)

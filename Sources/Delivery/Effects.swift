@@ -80,6 +80,13 @@ package enum SessionCommand: Sendable {
     /// Let so many messages go unanswered in each direction from now on; what is under way stays so.
     case changePendingWindow(Int)
 
+    /// Answer a message to a group.
+    indirect case groupAnswered(ticket: UInt32, GroupAnswer)
+    /// Answer a request about a group with the group as it is now; without members it is gone.
+    indirect case groupKnown(ticket: UInt32, GroupRecord)
+    /// Refuse a request about a group.
+    case groupRefused(ticket: UInt32, GroupRefusal)
+
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.
     case deviceLoginAccepted(storedUpstream: [[UInt8]])

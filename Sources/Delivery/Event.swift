@@ -170,6 +170,13 @@ package enum Event: Sendable {
     /// A receipt is owed.
     case receiptDue(ReceiptDue)
 
+    /// An app server wants something of its groups.
+    case groupRequested(GroupRequest)
+    /// An app server submitted a message to a group.
+    indirect case groupSubmitted(GroupSubmission)
+    /// A member of a group has been sent such a message, or not.
+    case memberAnswered(SenderID, ticket: UInt32, MemberAnswer)
+
     // To the device's partition.
     /// An app server submitted a message.
     case submitted(Submission)
@@ -237,6 +244,9 @@ package enum Event: Sendable {
             .sender(sender)
         case .upstreamResolved(let upstream, _): .sender(upstream.sender)
         case .receiptDue(let receipt): .sender(receipt.sender)
+        case .groupRequested(let request): .sender(request.sender)
+        case .groupSubmitted(let submission): .sender(submission.group.sender)
+        case .memberAnswered(let sender, _, _): .sender(sender)
         case .submitted(let submission): .device(submission.target.device)
         case .deviceLogin(let login): .device(login.device)
         case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),

@@ -16,6 +16,12 @@ package enum Mutation: Sendable, Equatable {
     /// Removes a message and counts `reason` (a terminal milestone) unless it is a marker or already gone.
     case removeMessage(DeviceID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
 
+    // Group.
+    /// Puts a group and its label.
+    case putGroup(GroupRecord)
+    /// Removes a group and its label.
+    case removeGroup(GroupName, label: [UInt8])
+
     // Sender.
     /// Puts a sender's record.
     case putSender(SenderRecord)
@@ -84,6 +90,10 @@ package enum Load: Sendable, Equatable {
     case messages(DeviceID, after: Sequence, limit: Int)
     /// Upstream messages of a sender, oldest first, after a place, at most so many.
     case upstream(SenderID, after: Sequence, limit: Int)
+    /// A group. `isForChange` returns in the answer, so that what a change begins from is never what a send has read.
+    case group(GroupName, isForChange: Bool)
+    /// The group of a sender with a label.
+    case groupLabelled(SenderID, [UInt8])
     /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int)
     /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time (milliseconds
@@ -172,6 +182,10 @@ package enum Loaded: Sendable {
     case expired([ExpiredEntry])
     /// To `.unseen`; `next` is where the search goes on, nil where no device follows.
     case unseen([DeviceID], next: DeviceID?)
+    /// To `.group`; nil: there is none.
+    case group(GroupName, GroupRecord?, isForChange: Bool)
+    /// To `.groupLabelled`; nil: there is none.
+    case groupLabelled(SenderID, [UInt8], GroupRecord?)
     /// The store could not answer.
     case failed(Load)
 }

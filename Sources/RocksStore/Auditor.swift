@@ -34,6 +34,14 @@ struct Auditor: ~Copyable {
             _ = try RegistryRecord.sender(value, SenderID(key.bigEndian(at: 0)))
             audit.senders += 1
         }
+        walk(.groups) { (key, value, audit) throws(RecordFault) in
+            guard let name = GroupName(key: key) else {
+                guard GroupName.isLabel(key), value.byteCount == 8 else { throw .value }
+                return
+            }
+            _ = try GroupCodec.group(value, name)
+            audit.groups += 1
+        }
         walk(.pending) { (key, value, audit) throws(RecordFault) in
             guard key.byteCount == 16 else { throw .value }
             let message = try MessageRecord.message(

@@ -8,8 +8,8 @@ import Store
 struct Commit: ~Copyable {
     private let engine: Engine
     private let memory: SeenMemory
-    private let batch: EngineBatch
-    private var buffer = ByteBuffer()
+    let batch: EngineBatch
+    var buffer = ByteBuffer()
     /// What stands at the places that this commit has touched.
     private var touched: [Place: Presence] = [:]
     private var seen: [SeenPlace: UnixMilliseconds] = [:]
@@ -75,6 +75,8 @@ struct Commit: ~Copyable {
             batch.put(.registry, Key.registration(registration.name).bytes, buffer.bytes)
         case .removeRegistration(let name): batch.delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): batch.delete(.registry, Key.device(device).bytes)
+        case .putGroup(let group): put(group)
+        case .removeGroup(let name, let label): remove(name, label: label)
         case .putSender(let record):
             RegistryRecord.write(record, to: &buffer)
             batch.put(.senders, Key(record.sender.number).bytes, buffer.bytes)

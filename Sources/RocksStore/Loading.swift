@@ -4,7 +4,7 @@ import Store
 
 /// Answers questions from one snapshot.
 struct Loading: ~Copyable {
-    private let snapshot: Engine.Snapshot
+    let snapshot: Engine.Snapshot
     /// Messages that could not be read and were passed over.
     private(set) var unreadable = 0
 

@@ -15,6 +15,8 @@ enum Names {
             case .registration(let name): place = "\(name.device.number)/\(name.number.number)"
             case nil: break
             }
+        case .groups:
+            if let name = GroupName(key: key) { place = "\(name.sender.number)/\(name.number)" }
         case .senders: if key.byteCount == 8 { place = "\(key.bigEndian(at: 0))" }
         case .meta: place = String(decoding: [UInt8](copying: key), as: UTF8.self)
         case .seen, .expiry: break

@@ -101,6 +101,10 @@ package final class RocksStore: Store {
                 return try loading.upstream(sender, after: after, limit: limit)
             case .unseen(let time, let start, let examine, let limit):
                 return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
+            case .group(let name, let isForChange):
+                return .group(name, try loading.group(name), isForChange: isForChange)
+            case .groupLabelled(let sender, let label):
+                return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
             case .expired: return .expired([])
             }
         }

@@ -17,6 +17,8 @@ enum Family: Int, CaseIterable {
     case seen
     /// end, kind, owner, sequence → nothing.
     case expiry
+    /// sender, kind, number or label → device group or its number.
+    case groups
 
     /// Its name on disk, part of the format.
     var name: StaticString {
@@ -28,6 +30,7 @@ enum Family: Int, CaseIterable {
         case .senders: "senders"
         case .seen: "seen"
         case .expiry: "expiry"
+        case .groups: "groups"
         }
     }
 }

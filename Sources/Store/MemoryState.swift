@@ -16,6 +16,7 @@ package struct MemoryState: Sendable {
     private var upstream = Mailboxes<StoredUpstream>()
     private var senderRecords: [SenderID: SenderRecord] = [:]
     private var seen: [SeenKey: UnixMilliseconds] = [:]
+    private var groups = GroupTable()
     private var expiry = SortedKeys()
     /// Small settings, by name.
     package var settings: [String: [UInt8]] = [:]
@@ -46,6 +47,8 @@ package struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.downstream[reason] += 1 }
+        case .putGroup(let group): groups.put(group)
+        case .removeGroup(let name, let label): groups.remove(name, label: label)
         case .putSender(let record): senderRecords[record.sender] = record
         case .removeSender(let sender): senderRecords[sender] = nil
         case .putUpstream(let message, let now): put(message, now, &outcome)
@@ -94,6 +97,10 @@ package struct MemoryState: Sendable {
         case .upstream(let sender, let after, let limit):
             let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
             return .upstream(sender, page, isLast: isLast)
+        case .group(let name, let isForChange):
+            return .group(name, groups[name], isForChange: isForChange)
+        case .groupLabelled(let sender, let label):
+            return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit):
             return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
         case .unseen(let time, let start, let examine, let limit):
@@ -140,6 +147,7 @@ package struct MemoryState: Sendable {
         audit.devices = devices.count
         audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
         audit.senders = senderRecords.count
+        audit.groups = groups.count
         return audit
     }
 }

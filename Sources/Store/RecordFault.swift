@@ -23,6 +23,7 @@ package struct RecordPlace: Sendable {
         case registration = 4
         case sender = 5
         case tally = 6
+        case group = 8
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

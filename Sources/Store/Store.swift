@@ -42,6 +42,8 @@ package struct StoreAudit: Sendable, Equatable {
     package var devices = 0
     package var registrations = 0
     package var senders = 0
+    /// Device groups found.
+    package var groups = 0
     /// Records that could not be read: named, never deleted.
     package var unreadable: [String] = []
 

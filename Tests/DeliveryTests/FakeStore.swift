@@ -8,6 +8,7 @@ struct FakeStore {
     var messages: [DeviceID: [StoredMessage]] = [:]
     var upstream: [SenderID: [StoredUpstream]] = [:]
     var seen: Set<[UInt8]> = []
+    var groups: [GroupRecord] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     /// Every message and upstream message ever put, by its submitter's id.
@@ -45,6 +46,10 @@ struct FakeStore {
             if reason == .delivered, gone.wantsReceipt, !receipts.contains(gone.messageID) {
                 missingReceipts.append(gone.messageID)
             }
+        case .putGroup(let group):
+            groups.removeAll { $0.name == group.name }
+            groups.append(group)
+        case .removeGroup(let name, _): groups.removeAll { $0.name == name }
         case .putSender, .removeSender: break
         case .putUpstream(let message, _):
             if !message.persistentID.isEmpty {
@@ -103,6 +108,11 @@ struct FakeStore {
             }
             found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
             return .expired(found.prefix(limit).map(\.2))
+        case .group(let name, let isForChange):
+            return .group(name, groups.first { $0.name == name }, isForChange: isForChange)
+        case .groupLabelled(let sender, let label):
+            return .groupLabelled(
+                sender, label, groups.first { $0.name.sender == sender && $0.label == label })
         case .unseen(let time, let start, let examine, let limit):
             var found: [DeviceID] = []
             var left = examine

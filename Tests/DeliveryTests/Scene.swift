@@ -87,6 +87,12 @@ extension SessionCommand {
             message.kind == .message
                 ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
                 : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
+        case .groupAnswered(let ticket, let answer):
+            "group \(ticket) \(answer.success)/\(answer.failed.count)"
+                + answer.failed.map { " \($0.member.number.number)=\($0.refusal.word)" }.joined()
+        case .groupKnown(let ticket, let group):
+            "group known \(ticket) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
+        case .groupRefused(let ticket, let refusal): "group refused \(ticket) \(refusal.rawValue)"
         case .drain: "drain"
         case .changePendingWindow(let window): "pending window \(window)"
         case .deviceLoginAccepted(let stored): "device login accepted \(stored.count)"
@@ -125,6 +131,8 @@ extension Load {
         case .messages: "messages"
         case .upstream: "upstream"
         case .expired: "expired"
+        case .group: "group"
+        case .groupLabelled: "group labelled"
         case .unseen: "unseen"
         }
     }

@@ -9,6 +9,7 @@ struct NaiveModel {
     var senders: [SenderRecord] = []
     var messages: [StoredMessage] = []
     var upstream: [StoredUpstream] = []
+    var groups: [GroupRecord] = []
     var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
@@ -25,6 +26,10 @@ struct NaiveModel {
                 registrations.removeAll { $0.name == registration.name }
                 registrations.append(registration)
             case .removeRegistration(let name): registrations.removeAll { $0.name == name }
+            case .putGroup(let group):
+                groups.removeAll { $0.name == group.name }
+                groups.append(group)
+            case .removeGroup(let name, _): groups.removeAll { $0.name == name }
             case .putSender(let record):
                 senders.removeAll { $0.sender == record.sender }
                 senders.append(record)

@@ -288,4 +288,48 @@ import Testing
             try opened.store.commit([WriteBatch(ticket: 4, mutations: [], isDurable: true)]).map(\.ticket)
                 == [4])
     }
+
+    @Test("A group is found by its number and by its label, and goes with both", arguments: Kind.allCases)
+    func groups(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        func group(_ sender: UInt64, _ number: UInt64, _ label: String, members: UInt64) -> GroupRecord {
+            GroupRecord(
+                name: GroupName(sender: SenderID(sender), number: number), label: Array(label.utf8),
+                members: (1...members).map {
+                    RegistrationName(device: DeviceID($0), number: RegistrationNumber($0))
+                }, createdAt: Samples.now)
+        }
+        func found(_ name: GroupName) throws -> GroupRecord? {
+            guard case .group(name, let record, true) = try store.load(.group(name, isForChange: true)) else {
+                Issue.record("another answer")
+                return nil
+            }
+            return record
+        }
+        func labelled(_ sender: UInt64, _ label: String) throws -> GroupRecord? {
+            let load = Load.groupLabelled(SenderID(sender), Array(label.utf8))
+            guard case .groupLabelled(_, _, let record) = try store.load(load) else {
+                Issue.record("another answer")
+                return nil
+            }
+            return record
+        }
+        let first = group(1, 10, "a", members: 20)
+        let second = group(1, 11, "b", members: 1)
+        let other = group(2, 10, "a", members: 2)
+        try store.apply(.putGroup(first), .putGroup(second), .putGroup(other))
+        #expect(try found(first.name) == first && found(second.name) == second && found(other.name) == other)
+        #expect(try labelled(1, "a") == first && labelled(1, "b") == second && labelled(2, "a") == other)
+        #expect(try labelled(1, "c") == nil && labelled(3, "a") == nil)
+        #expect(try found(GroupName(sender: SenderID(1), number: 9)) == nil)
+        #expect(try store.audit().groups == 3)
+        let smaller = group(1, 10, "a", members: 3)
+        try store.apply(.putGroup(smaller))
+        #expect(try found(first.name) == smaller && labelled(1, "a") == smaller)
+        try store.apply(.removeGroup(first.name, label: first.label))
+        #expect(try found(first.name) == nil && labelled(1, "a") == nil)
+        #expect(try found(second.name) == second && labelled(2, "a") == other)
+        #expect(try store.audit().holds && store.audit().groups == 2)
+    }
 }

@@ -49,7 +49,7 @@ extension ControlServer {
             .init("downstream", law(audit.downstream, pending: audit.downstreamPending)),
             .init("upstream", law(audit.upstream, pending: audit.upstreamPending)),
             .init("devices", .integer(audit.devices)), .init("registrations", .integer(audit.registrations)),
-            .init("senders", .integer(audit.senders)),
+            .init("senders", .integer(audit.senders)), .init("groups", .integer(audit.groups)),
             .init("unreadable", .array(audit.unreadable.map { .string($0) })),
         ])
     }

@@ -64,6 +64,7 @@ enum Describe {
         case .expired(let entries): "expired \(entries.count)"
         case .unseen(let devices, let next):
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
+        case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"
         case .failed(let load): "FAILED \(load)"
         }
     }
@@ -91,7 +92,7 @@ enum Describe {
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
         case .removeDevice(let device): "remove device \(short(device.number))"
-        case .putSender, .removeSender: "\(mutation)"
+        case .putSender, .removeSender, .putGroup, .removeGroup: "\(mutation)"
         }
     }
 

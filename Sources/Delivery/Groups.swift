@@ -1,0 +1,124 @@
+package import Basics
+
+/// A device group as it is stored (http 6).
+package struct GroupRecord: Sendable, Equatable {
+    /// Which group it is: what the notification key says.
+    package var name: GroupName
+    /// `notification_key_name`: unique among the groups of its sender.
+    package var label: [UInt8]
+    /// Its members in the order in which they came, 1 … `Limits.groupMembers`.
+    package var members: [RegistrationName]
+    /// When it was made, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+
+    /// A group; all parts are the caller's.
+    package init(
+        name: GroupName, label: [UInt8], members: [RegistrationName], createdAt: UnixMilliseconds
+    ) {
+        self.name = name
+        self.label = label
+        self.members = members
+        self.createdAt = createdAt
+    }
+}
+
+/// What an app server wants of its groups (http 6.1, 6.2). Members have been looked at before: they are real.
+package struct GroupRequest: Sendable {
+    /// What is wanted.
+    package enum Operation: Sendable {
+        /// Make a group of this label.
+        case create(label: [UInt8], members: [RegistrationName])
+        /// Add members; a label, where one is given, must be the group's.
+        case add(number: UInt64, label: [UInt8]?, members: [RegistrationName])
+        /// Remove members; the last one takes the group with it.
+        case remove(number: UInt64, label: [UInt8]?, members: [RegistrationName])
+        /// The group of a label.
+        case find(label: [UInt8])
+        /// The group of a number.
+        case show(number: UInt64)
+        /// What a send has shown: members that are gone, and those that another token has replaced.
+        case settle(
+            number: UInt64, gone: [RegistrationName],
+            replaced: [(old: RegistrationName, new: RegistrationName)])
+    }
+
+    /// Where the answer goes; nil: nobody waits for one.
+    package var origin: Origin?
+    /// Whose groups.
+    package var sender: SenderID
+    /// What is wanted.
+    package var operation: Operation
+
+    /// A request; all parts are the caller's.
+    package init(origin: Origin?, sender: SenderID, operation: Operation) {
+        self.origin = origin
+        self.sender = sender
+        self.operation = operation
+    }
+}
+
+/// Why a request about a group was refused; each interface words it in its own way (http 6.1).
+package enum GroupRefusal: String, Error, Sendable {
+    /// Another group of the sender has the label.
+    case labelTaken = "label_taken"
+    /// None of the tokens given can be a member.
+    case noMembers = "no_members"
+    /// There is no such group, or no longer.
+    case notFound = "not_found"
+    /// The label given is not the group's.
+    case labelMismatch = "label_mismatch"
+    /// It would have more than `Limits.groupMembers`.
+    case tooManyMembers = "too_many_members"
+    /// The store cannot take it now.
+    case unavailable = "unavailable"
+}
+
+/// A message for every member of a group.
+package struct GroupSubmission: Sendable {
+    /// The group; its sender is the one that submitted.
+    package var group: GroupName
+    /// What each member gets; its target is set for each.
+    package var submission: Submission
+
+    /// A message to a group.
+    package init(group: GroupName, submission: Submission) {
+        self.group = group
+        self.submission = submission
+    }
+}
+
+/// What became of a message to a group.
+package struct GroupAnswer: Sendable, Equatable {
+    /// How many members were reached.
+    package var success: Int
+    /// The members that were not, in the order of the group, each with why.
+    package var failed: [(member: RegistrationName, refusal: Refusal)]
+
+    /// An answer; both parts are the caller's.
+    package init(success: Int, failed: [(member: RegistrationName, refusal: Refusal)]) {
+        self.success = success
+        self.failed = failed
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        a.success == b.success && a.failed.elementsEqual(b.failed) { $0 == $1 }
+    }
+}
+
+/// What became of a submission that the core itself made.
+package enum MemberAnswer: Sendable {
+    /// Taken; the token that replaced the one it was sent to, if one did.
+    case sent(canonical: RegistrationName?)
+    /// Refused.
+    case refused(Refusal)
+}
+
+extension Origin {
+    /// Of a submission that the core itself made, for a member of a group: the answer comes back as an event.
+    static func core(_ ticket: UInt32) -> Origin {
+        Origin(connection: ConnectionID(reactor: .max, slot: .max, generation: .max), ticket: ticket)
+    }
+
+    /// Whether the core itself asks.
+    var isCore: Bool { connection.reactor == .max }
+}

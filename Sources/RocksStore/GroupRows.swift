@@ -1,0 +1,90 @@
+import Basics
+import Delivery
+import Store
+
+/// What stands in the family of groups under a sender.
+enum GroupRow: UInt8 {
+    /// number → group.
+    case group = 0
+    /// hash of the label → number.
+    case label = 1
+}
+
+extension Key {
+    /// A group.
+    static func group(_ name: GroupName) -> Key {
+        var key = Key(name.sender.number)
+        key.append(GroupRow.group.rawValue)
+        key.append(name.number)
+        return key
+    }
+
+    /// The label of a group; the hash is wide enough that two never meet by chance, and the group says its label again.
+    static func groupLabel(_ sender: SenderID, _ label: [UInt8]) -> Key {
+        let hash = SipHash(key: (0x6363_7364, 0x6c61_6265)).hash128(label.raw)
+        var key = Key(sender.number)
+        key.append(GroupRow.label.rawValue)
+        key.append(hash.0)
+        key.append(hash.1)
+        return key
+    }
+}
+
+extension GroupName {
+    /// Reads the key of a group; nil for that of a label, and what is none.
+    init?(key: borrowing RawSpan) {
+        guard key.byteCount == 17, key.byte(at: 8) == GroupRow.group.rawValue else { return nil }
+        self.init(sender: SenderID(key.bigEndian(at: 0)), number: key.bigEndian(at: 9))
+    }
+
+    /// Whether a key is that of a label.
+    static func isLabel(_ key: borrowing RawSpan) -> Bool {
+        key.byteCount == 25 && key.byte(at: 8) == GroupRow.label.rawValue
+    }
+}
+
+extension Commit {
+    /// Puts a group and its label.
+    mutating func put(_ group: GroupRecord) {
+        GroupCodec.write(group, to: &buffer)
+        batch.put(.groups, Key.group(group.name).bytes, buffer.bytes)
+        batch.put(
+            .groups, Key.groupLabel(group.name.sender, group.label).bytes, Key(group.name.number).bytes)
+    }
+
+    /// Removes both.
+    mutating func remove(_ group: GroupName, label: [UInt8]) {
+        batch.delete(.groups, Key.group(group).bytes)
+        batch.delete(.groups, Key.groupLabel(group.sender, label).bytes)
+    }
+}
+
+extension Loading {
+    /// A group; one that cannot be read fails the load, so that nobody is told that it does not exist.
+    func group(_ name: GroupName) throws(StoreError) -> GroupRecord? {
+        let key = Key.group(name)
+        let rows = snapshot.cursor(.groups, from: key)
+        defer { try? rows.finish() }
+        guard rows.isValid, rows.key.equals(key.bytes) else {
+            try rows.finish()
+            return nil
+        }
+        do throws(RecordFault) {
+            return try GroupCodec.group(rows.value, name)
+        } catch { throw Names.corrupt(.groups, rows.key, error) }
+    }
+
+    /// The group of a label.
+    func group(of sender: SenderID, label: [UInt8]) throws(StoreError) -> GroupRecord? {
+        let key = Key.groupLabel(sender, label)
+        let rows = snapshot.cursor(.groups, from: key)
+        guard rows.isValid, rows.key.equals(key.bytes), rows.value.byteCount == 8 else {
+            try rows.finish()
+            return nil
+        }
+        let number = rows.value.bigEndian(at: 0)
+        try rows.finish()
+        let group = try group(GroupName(sender: sender, number: number))
+        return group?.label == label ? group : nil
+    }
+}

@@ -1,0 +1,42 @@
+package import Basics
+package import Delivery
+
+/// How device groups are kept; sender and number are the key.
+package enum GroupCodec {
+    private static let version: UInt8 = 1
+
+    /// Replaces a buffer's content by the record of a group.
+    package static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(buffer, version: version, place: place(group.name))
+        writer.bytes(group.label)
+        writer.signed(group.createdAt)
+        writer.number(UInt64(group.members.count))
+        for member in group.members {
+            writer.number(member.device.number)
+            writer.number(member.number.number)
+        }
+        buffer = writer.finish()
+    }
+
+    /// The group in a record.
+    package static func group(
+        _ bytes: borrowing RawSpan, _ name: GroupName
+    ) throws(RecordFault) -> GroupRecord {
+        var reader = try RecordReader(copy bytes, version: version, place: place(name))
+        var group = GroupRecord(
+            name: name, label: try reader.byteArray(), members: [], createdAt: try reader.signed())
+        let count = try reader.count()
+        guard count > 0, count <= Limits.groupMembers else { throw .value }
+        for _ in 0..<count {
+            let device = DeviceID(try reader.number())
+            group.members.append(
+                RegistrationName(device: device, number: RegistrationNumber(try reader.number())))
+        }
+        try reader.finish()
+        return group
+    }
+
+    private static func place(_ name: GroupName) -> RecordPlace {
+        RecordPlace(.group, name.sender.number, name.number)
+    }
+}

@@ -1,0 +1,34 @@
+import Basics
+import Testing
+
+@Suite struct GroupKeyTests {
+    private static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
+    private static let group = GroupName(sender: SenderID(1_234_567_890), number: 1_795_156_966_123_456)
+
+    @Test("A key names its group, has no colon and is no token")
+    func roundTrip() {
+        let key = Self.seal.groupKey(of: Self.group)
+        #expect(key.count == TokenSeal.groupKeyLength)
+        #expect(String(decoding: key, as: UTF8.self).hasPrefix("APA91b"))
+        #expect(key.allSatisfy { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "=") })
+        #expect(Self.seal.group(of: key.raw) == Self.group)
+        #expect(Self.seal.name(of: key.raw) == nil)
+        let token = Self.seal.token(
+            for: RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
+        #expect(Self.seal.group(of: token.raw) == nil)
+    }
+
+    @Test("A key with one other character, or of another server, is none")
+    func forged() {
+        let key = Self.seal.groupKey(of: Self.group)
+        for at in key.indices {
+            for other in Array("Aa0_-:".utf8) where other != key[at] {
+                var forged = key
+                forged[at] = other
+                #expect(Self.seal.group(of: forged.raw) == nil, "at \(at)")
+            }
+        }
+        #expect(TokenSeal(secret: [UInt8](repeating: 9, count: 32)).group(of: key.raw) == nil)
+        #expect(Self.seal.group(of: Array(key.dropLast()).raw) == nil)
+    }
+}

@@ -1,0 +1,215 @@
+import Basics
+import Delivery
+import Testing
+
+@Suite struct GroupTests {
+    /// So many devices with one registration each, over three partitions.
+    private static func bench(_ count: Int = 3) -> (Harness, [RegistrationName]) {
+        var store = FakeStore()
+        var names: [RegistrationName] = []
+        for at in 0..<count {
+            let device = DeviceID(1 << 60 | UInt64(at + 1) << 8)
+            let name = RegistrationName(device: device, number: RegistrationNumber(UInt64(at + 1)))
+            store.records[device] = DeviceRecord(
+                device: device, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 100)
+            store.registrations[name] = Registration(
+                name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
+                sender: Harness.sender, createdAt: 0)
+            names.append(name)
+        }
+        return (Harness(partitions: 3, store: store), names)
+    }
+
+    private static func ask(_ bench: Harness, _ ticket: UInt32, _ operation: GroupRequest.Operation) -> String
+    {
+        bench.post(
+            .groupRequested(
+                GroupRequest(
+                    origin: Origin(connection: web, ticket: ticket), sender: Harness.sender,
+                    operation: operation)))
+        bench.settle()
+        return bench.take(web).words.joined(separator: ";")
+    }
+
+    private static func send(
+        _ bench: Harness, _ ticket: UInt32, to group: GroupName, lifetime: Int = 3_600,
+        from sender: SenderID = Harness.sender
+    ) -> String {
+        var submission = Harness.submission(ticket, lifetime: lifetime)
+        submission.sender = sender
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
+        bench.settle()
+        return bench.take(appServer).words.joined(separator: ";")
+    }
+
+    private static func made(_ bench: Harness) throws -> GroupName {
+        try #require(bench.store.groups.first).name
+    }
+
+    @Test("A group is made, grows, shrinks, and goes with its last member, which frees its name")
+    func life() throws {
+        let (bench, names) = Self.bench()
+        let label = bytes("appUser-Chris")
+        #expect(
+            Self.ask(bench, 1, .create(label: label, members: [names[0], names[0]])) == "group known 1 1")
+        let number = try Self.made(bench).number
+        #expect(
+            Self.ask(bench, 2, .create(label: label, members: [names[1]])) == "group refused 2 label_taken")
+        #expect(
+            Self.ask(bench, 3, .add(number: number, label: nil, members: [names[1], names[0]]))
+                == "group known 3 1,2")
+        #expect(
+            Self.ask(bench, 4, .add(number: number, label: bytes("other"), members: [names[2]]))
+                == "group refused 4 label_mismatch")
+        #expect(Self.ask(bench, 5, .find(label: label)) == "group known 5 1,2")
+        #expect(Self.ask(bench, 6, .find(label: bytes("none"))) == "group refused 6 not_found")
+        #expect(
+            Self.ask(bench, 7, .remove(number: number, label: label, members: [names[0]]))
+                == "group known 7 2")
+        #expect(
+            Self.ask(bench, 8, .remove(number: number, label: nil, members: [names[1]])) == "group known 8 ")
+        #expect(bench.store.groups.isEmpty)
+        #expect(Self.ask(bench, 9, .show(number: number)) == "group refused 9 not_found")
+        #expect(
+            Self.ask(bench, 10, .create(label: label, members: [names[2]])) == "group known 10 3",
+            "the name is free again")
+        #expect(try Self.made(bench).number != number, "the old key stays dead")
+    }
+
+    @Test("Twenty members and no more; none is no group")
+    func size() throws {
+        let (bench, names) = Self.bench(21)
+        #expect(Self.ask(bench, 1, .create(label: bytes("a"), members: [])) == "group refused 1 no_members")
+        #expect(
+            Self.ask(bench, 2, .create(label: bytes("a"), members: names))
+                == "group refused 2 too_many_members")
+        #expect(
+            Self.ask(bench, 3, .create(label: bytes("a"), members: Array(names[..<20]))).hasPrefix(
+                "group known 3"))
+        #expect(
+            Self.ask(bench, 4, .add(number: try Self.made(bench).number, label: nil, members: [names[20]]))
+                == "group refused 4 too_many_members")
+    }
+
+    @Test("Changes of one sender take turns, so that none is lost")
+    func turns() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: [names[0]]))
+        let number = try Self.made(bench).number
+        for (at, name) in names.dropFirst().enumerated() {
+            bench.post(
+                .groupRequested(
+                    GroupRequest(
+                        origin: Origin(connection: web, ticket: UInt32(at)), sender: Harness.sender,
+                        operation: .add(number: number, label: nil, members: [name]))))
+        }
+        bench.settle()
+        #expect(bench.take(web).words == ["group known 0 1,2", "group known 1 1,2,3"])
+    }
+
+    @Test("A change is told only when it is on disk; one that fails is refused, and the next one goes on")
+    func durable() throws {
+        let (bench, names) = Self.bench()
+        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        bench.post(
+            .groupRequested(
+                GroupRequest(
+                    origin: Origin(connection: web, ticket: 1), sender: Harness.sender,
+                    operation: .create(label: bytes("a"), members: [names[0]]))))
+        bench.runTurns()
+        bench.read(owner)
+        bench.tellAnswer(owner)
+        bench.runTurns()
+        #expect(owner.batches.count == 1)
+        #expect(bench.take(web).isEmpty, "nothing may be said before the store has answered")
+        bench.apply(owner, failing: true)
+        bench.tellOutcome(owner)
+        bench.settle()
+        #expect(bench.take(web).words == ["group refused 1 unavailable"])
+        #expect(Self.ask(bench, 2, .create(label: bytes("a"), members: [names[0]])) == "group known 2 1")
+    }
+
+    @Test(
+        "A message to a group reaches every member, is stored for each, and is answered once",
+        arguments: [0, 3_600])
+    func send(lifetime: Int) throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        let answer = Self.send(bench, 7, to: try Self.made(bench), lifetime: lifetime)
+        #expect(answer == "group 7 3/0")
+        #expect(bench.store.downPending == (lifetime == 0 ? 0 : 3))
+        #expect(bench.down.accepted == 3)
+    }
+
+    @Test("Members that cannot be reached are named; one that is gone leaves the group after it was told")
+    func partial() throws {
+        let (bench, names) = Self.bench()
+        let foreign = RegistrationName(device: names[2].device, number: RegistrationNumber(50))
+        bench.store.registrations[foreign] = Registration(
+            name: foreign, category: bytes("app"), subtype: [], senderText: bytes("200"),
+            sender: Harness.otherSender, createdAt: 0)
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names + [foreign]))
+        bench.store.registrations[names[1]] = nil
+        let group = try Self.made(bench)
+        #expect(Self.send(bench, 7, to: group) == "group 7 2/2 2=not_registered 50=sender_mismatch")
+        #expect(Self.ask(bench, 8, .show(number: group.number)) == "group known 8 1,3,50")
+        #expect(Self.send(bench, 9, to: group) == "group 9 2/1 50=sender_mismatch")
+    }
+
+    @Test("When all members are gone the group goes too")
+    func allGone() throws {
+        let (bench, names) = Self.bench(1)
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        bench.store.registrations[names[0]] = nil
+        let group = try Self.made(bench)
+        #expect(Self.send(bench, 7, to: group) == "group 7 0/1 1=not_registered")
+        #expect(bench.store.groups.isEmpty)
+        #expect(Self.send(bench, 8, to: group) == "nack 8 not_registered")
+    }
+
+    @Test("Another sender cannot send to a group, nor see it")
+    func foreign() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        let group = try Self.made(bench)
+        #expect(Self.send(bench, 7, to: group, from: Harness.otherSender) == "nack 7 sender_mismatch")
+        bench.post(
+            .groupRequested(
+                GroupRequest(
+                    origin: Origin(connection: web, ticket: 2), sender: Harness.otherSender,
+                    operation: .show(number: group.number))))
+        bench.settle()
+        #expect(bench.take(web).words == ["group refused 2 not_found"])
+    }
+
+    @Test("A send that comes while the members are being read sees what its sender has changed meanwhile")
+    func freshRead() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: [names[0]]))
+        let group = try Self.made(bench)
+        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
+        bench.runTurns()
+        // Read, but not told: what follows must not be answered by it.
+        bench.read(owner)
+        bench.store.groups[0].members.append(names[1])
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(8))))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["group 7 1/0", "group 8 2/0"])
+    }
+
+    @Test("A store that cannot answer refuses the send, and may be asked again")
+    func unreadable() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        let group = try Self.made(bench)
+        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
+        bench.runTurns()
+        bench.read(owner, failing: true)
+        bench.tellAnswer(owner)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 7 unavailable"])
+        #expect(Self.send(bench, 8, to: group) == "group 8 3/0")
+    }
+}
