@@ -129,7 +129,9 @@ struct DeviceDialect: TranscriptDialect {
             messageID: Array("m".utf8), collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
             expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,
             priority: value["high"]?.boolean == true ? .high : .normal,
-            wantsReceipt: value["receipt"]?.boolean ?? false, body: DeviceMessages.body(value["app_data"]))
+            wantsReceipt: value["receipt"]?.boolean ?? false,
+            body: DeviceMessages.body(value["app_data"])
+                + TranscriptWebPush.rawData(value["raw_data"]?.octets))
         return DeviceDelivery(
             message: message, category: value["category"]?.octets ?? Array("com.example.app".utf8),
             subtype: value["subtype"]?.octets ?? [], from: value["from"]?.octets ?? Array("123".utf8),

@@ -52,6 +52,14 @@ enum TranscriptWebPush {
             + " " + DeviceMessages.pairs(push.body).shown + " raw=" + Hex.text(read?.rawData ?? [])
     }
 
+    /// The octets of a web push as they stand behind its pairs, given in hexadecimal.
+    static func rawData(_ digits: [UInt8]?) -> [UInt8] {
+        guard let digits, let octets = Hex.bytes(String(decoding: digits, as: UTF8.self)) else { return [] }
+        var field = ByteBuffer()
+        field.appendField(MCS.DataMessage.Field.rawData, bytes: octets)
+        return field.copied()
+    }
+
     /// A refusal by its word.
     static func refusal(_ word: String) -> Refusal? {
         [
