@@ -167,23 +167,6 @@ package enum Limits {
     /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
     package static let rememberedUpstream = 20
 
-    // MARK: Our own clients
-
-    /// Octets of the body of an answer that a tool of ours reads: a page of metrics is the longest.
-    package static let answerBodyBytes = 16_777_216
-    /// Seconds that a tool of ours waits for the answer to a request.
-    package static let clientAnswerSeconds = 30
-    /// Octets of a device's state file: a list of received ids is the longest part.
-    package static let stateFileBytes = 1_048_576
-    /// Devices that a tool makes, or logs in, at the same time: below what one address may have without login.
-    package static let enrolmentsAtOnce = 64
-    /// Milliseconds before the first attempt to connect again.
-    package static let reconnectFloorMilliseconds: Int64 = 250
-    /// Milliseconds before a device comes again that was asked to go: another login of it may want to finish first.
-    package static let reconnectAfterCloseMilliseconds: Int64 = 2_000
-    /// Milliseconds between attempts to connect again, at most.
-    package static let reconnectCeilingMilliseconds: Int64 = 30_000
-
     // MARK: Connections
 
     /// Connections accepted in one turn of a reactor, so that a storm does not starve those that are open.
@@ -335,13 +318,6 @@ package enum Limits {
 
     /// Characters of a wrong value that a message repeats: enough to find it again.
     package static let shownCharacters = 40
-
-    // MARK: Tools
-
-    /// Octets of a server key read from a file or standard input: longer is the wrong file.
-    package static let keyFileBytes = 4_096
-    /// Columns of a progress bar.
-    package static let progressBarColumns = 30
 
     // MARK: Log and metrics
 

@@ -15,10 +15,11 @@ package enum DeviceCalls {
         package var instance: String?
 
         /// An app with its sender.
-        package init(category: String, sender: String, subtype: String? = nil) {
+        package init(category: String, sender: String, subtype: String? = nil, instance: String? = nil) {
             self.category = category
             self.sender = sender
             self.subtype = subtype
+            self.instance = instance
         }
     }
 

@@ -23,6 +23,11 @@ package final class DeviceClient: ConnectionDelegate {
     package var reconnects = false
     /// Seconds between its own signs of life; 0: none.
     package var heartbeatSeconds = 0
+    /// Whether each login names every message it ever had (as many as one login may), known to be acknowledged or not.
+    package var replays = false
+    /// Those messages, while it replays.
+    private var history: [[UInt8]] = []
+    private var isIdle = false
 
     /// A device that is not connected yet; `received` are the ids that an earlier process left unconfirmed.
     package init(
@@ -43,8 +48,8 @@ package final class DeviceClient: ConnectionDelegate {
     package var isReady: Bool { machine.isReady && connection != nil }
     /// Whether there is a connection, ready or not.
     package var isConnected: Bool { connection != nil }
-    /// Ids received and not yet known to be acknowledged: to be kept for the next process.
-    package var unconfirmed: [[UInt8]] { machine.unconfirmed }
+    /// Ids received and not yet known to be acknowledged: to be kept for the next process. All of them where it replays.
+    package var unconfirmed: [[UInt8]] { replays ? history : machine.unconfirmed }
     /// Messages that the server has not acknowledged.
     package var waitingUpstream: Int { unstored.count }
 
@@ -53,8 +58,10 @@ package final class DeviceClient: ConnectionDelegate {
         guard connection == nil else { return }
         isEnding = false
         wasAskedToGo = false
+        if replays, history.isEmpty { history = machine.unconfirmed }
         machine = DeviceMachine(
-            identity: identity, received: machine.unconfirmed, acknowledgement: acknowledgement)
+            identity: identity, received: unconfirmed, acknowledgement: acknowledgement)
+        machine.isIdle = isIdle
         connection = try reactor.connect(
             to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
     }
@@ -67,6 +74,19 @@ package final class DeviceClient: ConnectionDelegate {
 
     /// Sends a sign of life.
     package func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
+
+    /// Says, now and with each sign of life, whether nobody uses the device (mcs-device 3.5).
+    package func setIdle(_ isIdle: Bool) {
+        self.isIdle = isIdle
+        machine.isIdle = isIdle
+        heartbeat()
+    }
+
+    /// Ends its own direction of the connection and goes on listening, as a device that is half gone does.
+    package func halfClose() { if isReady { connection?.endOutput() } }
+
+    /// Breaks the connection off without a word, and comes again where it `reconnects`.
+    package func breakOff() { connection?.abort(.peerReset) }
 
     /// Ends the connection in order.
     package func close() {
@@ -113,6 +133,7 @@ package final class DeviceClient: ConnectionDelegate {
             case .closeRequested:
                 wasAskedToGo = true
                 connection.close(.peerClosed)
+            case .message(let message): remember(message.persistentID)
             case .upstreamStored(let id):
                 unstored.removeAll { $0.persistentID == id }
             default: break
@@ -120,6 +141,12 @@ package final class DeviceClient: ConnectionDelegate {
             onEvent?(self, event, now)
         }
         if !connection.outbox.isEmpty { connection.setNeedsFlush() }
+    }
+
+    private func remember(_ id: [UInt8]) {
+        guard replays, !id.isEmpty, !history.contains(id) else { return }
+        if history.count == Limits.receivedIDs { history.removeFirst() }
+        history.append(id)
     }
 
     package func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}

@@ -26,6 +26,8 @@ package enum DeviceEvent: Sendable {
     case upstreamStored(persistentID: [UInt8])
     /// A sign of life of the server, or its answer to ours.
     case heartbeat(isAnswer: Bool)
+    /// The server asks whether the device is in use, and has been answered (mcs-device 3.5).
+    case idleAsked
     /// The server asks to come again.
     case closeRequested
     /// Something that is understood by none of the above; a name for it.
@@ -72,6 +74,8 @@ package enum DeviceAcknowledgement: Sendable {
     case streamEvery(Int)
     /// By the ids of the messages.
     case selective
+    /// By the ids of the messages, each said twice, as a device that is not sure does.
+    case twice
 }
 
 /// A message to an app server, as a device sends it (mcs-device 4.1).

@@ -24,6 +24,8 @@ package struct DeviceMachine: ~Copyable {
     private var fresh: [[UInt8]] = []
     private var freshCount = 0
     private var wantsAckNow = false
+    /// Whether nobody uses the device: its heartbeats say so (mcs-device 3.5).
+    package var isIdle = false
     /// Acknowledgements on their way: the frame that carries each, and how many ids are then confirmed.
     private var acks: [(frame: Int32, count: Int)] = []
     /// Messages on their way to the server: the frame that carries each, and its persistent id.
@@ -91,6 +93,10 @@ package struct DeviceMachine: ~Copyable {
         case .loginResponse(let response): take(response, &events)
         case .dataMessage(let message):
             confirm(message.lastStreamIDReceived, &events)
+            if message.category.raw.equals(Self.talkService) {
+                answerIdleNotification(&out)
+                return events.append(.idleAsked)
+            }
             events.append(.message(try note(message)))
         case .iq(let iq):
             confirm(iq.lastStreamIDReceived, &events)
@@ -156,6 +162,10 @@ package struct DeviceMachine: ~Copyable {
         case .streamEvery(let count):
             if freshCount >= count || wantsAckNow { acknowledge(.streamAck, &out) }
         case .selective: if !fresh.isEmpty { acknowledge(.selectiveAck(fresh), &out) }
+        case .twice:
+            guard !fresh.isEmpty else { return }
+            let ids = fresh
+            for _ in 0..<2 { acknowledge(.selectiveAck(ids), &out) }
         }
     }
 
@@ -169,7 +179,7 @@ package struct DeviceMachine: ~Copyable {
     /// What to tell about received frames, if there is news and this device acknowledges at all.
     private mutating func news() -> Int32? {
         switch acknowledgement {
-        case .nothing, .never, .selective: return nil
+        case .nothing, .never, .selective, .twice: return nil
         case .stream, .streamEvery: break
         }
         guard told != received else { return nil }
@@ -230,7 +240,26 @@ package struct DeviceMachine: ~Copyable {
 
     /// Sends a sign of life; the answer is `.heartbeat`.
     package mutating func heartbeat(out: inout Outbox) {
-        MCS.Heartbeat(lastStreamIDReceived: news()).append(as: .heartbeatPing, to: &out.bytes)
+        MCS.Heartbeat(lastStreamIDReceived: news(), status: isIdle ? 1 : nil)
+            .append(as: .heartbeatPing, to: &out.bytes)
+        endFrame(&out)
+    }
+
+    /// The category under which the server asks whether the device is in use.
+    private static let talkService: StaticString = "com.google.android.gsf.gtalkservice"
+
+    /// Says what Chromium and microG say to that: that they do not tell of it this way.
+    private mutating func answerIdleNotification(_ out: inout Outbox) {
+        var frame = MCS.DataMessage()
+        frame.from = Array("gcm@android.com".utf8)
+        frame.category = Array("\(Self.talkService)".utf8)
+        var body = ByteBuffer()
+        AppData.append(
+            key: Array("IdleNotification".utf8).raw, value: Array("false".utf8).raw, to: &body)
+        frame.body = body.copied()
+        frame.lastStreamIDReceived = news()
+        frame.timeToLive = 0
+        frame.append(to: &out.bytes)
         endFrame(&out)
     }
 

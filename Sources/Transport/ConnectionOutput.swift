@@ -137,7 +137,7 @@ extension Connection {
             sendSealed(now)
             guard waiting.isEmpty, state == .closing else { return }
         }
-        _ = shutdown(socket, Int32(SHUT_WR))
+        shutOutput()
         tellClosed(now)
         guard !inputEnded, pace.lingerMilliseconds > 0 else { return abort(closeReason) }
         state = .lingering
@@ -145,6 +145,23 @@ extension Connection {
         stateDeadline = now.monotonic.advanced(milliseconds: pace.lingerMilliseconds)
         reactor.arm(self)
         reactor.readLater(self)
+    }
+
+    /// Ends our direction of TCP.
+    private func shutOutput() { _ = shutdown(socket, Int32(SHUT_WR)) }
+
+    /// Ends our direction alone, of TLS and of TCP, and goes on reading: what a peer that is half gone does. Nothing may be sent
+    /// after it; what the socket has not taken yet is lost.
+    package func endOutput() {
+        guard state == .open, !endIsSealed else { return }
+        flush(reactor.now)
+        guard state == .open else { return }
+        if !tls.isPlain {
+            endIsSealed = true
+            tls.sealEnd()
+            sendSealed(reactor.now)
+        }
+        shutOutput()
     }
 
     /// Tells the owner that the connection is gone, and lets go of it.

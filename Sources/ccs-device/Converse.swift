@@ -15,7 +15,8 @@ final class Converse {
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
-        let key = try KeyFile.read(scene.invocation.text("--key-file") ?? "")
+        let line = try KeyFile.read(scene.invocation.text("--key-file") ?? "")
+        let key = Redacted(Array(line.revealed.utf8))
         let https = scene.https
         do throws(ClientError) {
             let made = try DeviceEnrolment.run(nil, scene.app, reactor: scene.reactor, endpoint: https)

@@ -15,7 +15,7 @@ extension Output {
             tell(
                 "login_refused", [JSONValue.Member("code", .integer(Int(code)))],
                 "the login was refused: \(code)")
-        case .message(let message): tell(message, opened)
+        case .message(let message): tell(message, of: device, opened)
         case .upstreamStored(let id):
             tell("stored", [JSONValue.Member("persistent_id", .text(id))], "the server has the message")
         case .closeRequested: tell("close_requested", [], "the server asks to come again")
@@ -28,6 +28,7 @@ extension Output {
                 ], "the connection ended: \(detail.isEmpty ? reason.rawValue : detail)")
         case .unexpected(let what):
             tell("unexpected", [JSONValue.Member("what", .string(what))], "the server sent \(what)")
+        case .idleAsked: tell("idle_asked", [], "the server asks whether the device is in use")
         case .heartbeat: break
         }
     }
@@ -37,11 +38,12 @@ extension Output {
         (try? JSONValue(parsing: octets.raw)) ?? .text(octets)
     }
 
-    private func tell(_ message: DeviceMessage, _ opened: [UInt8]?) {
+    private func tell(_ message: DeviceMessage, of device: DeviceClient, _ opened: [UInt8]?) {
         let pairs = message.pairs.map { pair in
             JSONValue.Member(String(decoding: pair.key, as: UTF8.self), .text(pair.value))
         }
         var members: [JSONValue.Member] = [
+            JSONValue.Member("device", .string(String(device.identity.androidID))),
             JSONValue.Member("from", .text(message.from)), JSONValue.Member("app", .text(message.category)),
         ]
         if !message.persistentID.isEmpty {

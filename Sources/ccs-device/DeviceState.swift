@@ -138,17 +138,7 @@ struct DeviceState {
     }
 
     /// Writes the file, whole or not at all.
-    func write(_ path: String) throws(Failure) {
-        let draft = path + ".new"
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = unsafe open(draft, flags, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(draft) }
-        _ = fchmod(descriptor, 0o600)
-        DescriptorOutput.write(json.pretty + "\n", to: descriptor)
-        let isSynced = fsync(descriptor) == 0
-        close(descriptor)
-        guard isSynced, unsafe rename(draft, path) == 0 else { throw Self.failure(path) }
-    }
+    func write(_ path: String) throws(Failure) { try PrivateFile.write(json.pretty + "\n", to: path) }
 
     private static func failure(_ path: String) -> Failure {
         unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")

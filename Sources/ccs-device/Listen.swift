@@ -3,11 +3,13 @@ import Catalogue
 import Client
 import Transport
 
-/// `listen`: prints each message, and acknowledges it.
+/// `listen`: prints each message, and acknowledges it as it was told to.
 final class Listen {
     private let scene: Scene
     private var state: DeviceState
     private let device: DeviceClient
+    private let behaviour: Behaviour
+    private var activity: Activity?
     private var messages = 0
     private var wasLoggedIn = false
     private var refused = false
@@ -15,25 +17,43 @@ final class Listen {
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
-        let sender = scene.invocation.text("--sender")
-        let known = try DeviceState.read(scene.statePath)
+        let invocation = scene.invocation
+        if invocation.has("--timeout"), !invocation.has("--count") {
+            throw Failure(
+                .usage, "--timeout needs --count", hint: "--seconds ends it after so long, whatever came")
+        }
+        if invocation.has("--send-rate"), !invocation.has("--sender") {
+            throw Failure(.usage, "--send-rate needs --sender", hint: "messages go to a sender")
+        }
+        behaviour = try Behaviour(invocation)
         let app = scene.app
-        if sender != nil, known?.token(of: app) == nil { try Register.register(scene) }
+        let known = try DeviceState.read(scene.statePath)?.token(of: app)
+        if let known {
+            try Register.tell(known, scene)
+        } else if invocation.has("--sender") {
+            try Register.register(scene)
+        } else if invocation.has("--print-token") || invocation.has("--token-file") {
+            throw Failure(.usage, "there is no token to tell", hint: "name the sender: --sender ID")
+        }
         state = try DeviceState.require(scene.statePath)
         device = DeviceClient(
             reactor: scene.reactor, endpoint: scene.device, identity: state.identity,
-            received: state.received,
-            acknowledgement: scene.invocation.has("--no-ack") ? .nothing : .stream)
+            received: state.received, acknowledgement: behaviour.acknowledgement)
+        behaviour.apply(to: device)
     }
 
     func run() throws(Failure) -> ExitCode {
         let wanted = scene.invocation.integer("--count")
-        device.heartbeatSeconds = Limits.devicePingSeconds
+        let activity = Activity(scene) { [unowned self] in [device] }
+        self.activity = activity
         device.onEvent = { [unowned self] _, event, _ in hear(event, wanted) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
-        let isDone = scene.wait(seconds: scene.invocation.integer("--seconds")) {
+        let seconds = [scene.invocation.integer("--seconds"), scene.invocation.integer("--timeout")]
+            .compactMap { $0 }.min()
+        let isDone = scene.wait(seconds: seconds) {
             refused || !failure.isEmpty || wanted.map { messages >= $0 } ?? false
         }
+        activity.end()
         device.close()
         scene.settle { !device.isConnected }
         state.received = device.unconfirmed
@@ -49,7 +69,9 @@ final class Listen {
                 hint: Failure.hint(for: failure))
         }
         // Fewer messages than were waited for is a failure, as a script wants it.
-        return wanted == nil || isDone ? .success : .failure
+        guard let wanted, !isDone else { return .success }
+        let time = scene.isInterrupted ? "before it was interrupted" : "in \(seconds ?? 0) seconds"
+        throw Failure(.failure, "\(messages) of \(wanted) messages came \(time)")
     }
 
     private func hear(_ event: DeviceEvent, _ wanted: Int?) {
@@ -60,10 +82,14 @@ final class Listen {
         case .loggedIn:
             wasLoggedIn = true
             device.reconnects = true
+            scene.output.tell(event, of: device)
+            behaviour.loggedIn(device)
+            activity?.begin()
+            return
         case .loginRefused: refused = true
         case .closed(let reason, let detail):
             if !wasLoggedIn, !refused { failure = detail.isEmpty ? reason.rawValue : detail }
-        case .upstreamStored: return
+        case .upstreamStored: activity?.noteStored()
         default: break
         }
         var opened: [UInt8]?

@@ -1,7 +1,6 @@
 import Basics
 import Catalogue
 import Client
-import Glibc
 import Transport
 import Wire
 
@@ -16,14 +15,28 @@ final class Many {
     private var logins = 0
     private var connecting = 0
     private var nextToConnect = 0
-    private var loggedIn = 0
+    private var loggedIn: Int { ready.count }
     private var messages = 0
     private var losses = 0
     private var failure: ClientError?
+    /// Enrolments that failed since the last one that did not.
+    private var failuresInRow = 0
+    /// Devices that have been logged in, or were refused.
+    private var known: Set<ObjectIdentifier> = []
+    /// Devices that are logged in now.
+    private var ready: Set<ObjectIdentifier> = []
+    private var refused = 0
+    /// Whether it is over: what ends now is no loss.
+    private var isLeaving = false
+    private let behaviour: Behaviour
+    private let tellsEvents: Bool
+    private var activity: Activity?
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
         wanted = scene.invocation.integer("--devices") ?? 100
+        behaviour = try Behaviour(scene.invocation)
+        tellsEvents = scene.invocation.has("--events")
         let room = DescriptorLimit.raise() - Limits.enrolmentsAtOnce - 64
         guard wanted <= room else {
             throw Failure(
@@ -33,6 +46,8 @@ final class Many {
     }
 
     func run() throws(Failure) {
+        let activity = Activity(scene) { [unowned self] in devices }
+        self.activity = activity
         let seconds = scene.invocation.integer("--seconds") ?? 60
         for _ in 0..<min(wanted, Limits.enrolmentsAtOnce) { enrol() }
         guard scene.wait(seconds: nil, until: { finished == wanted || failure != nil }), failure == nil else {
@@ -42,23 +57,42 @@ final class Many {
         scene.output.tell(
             "registered", [JSONValue.Member("devices", .integer(wanted))], "\(wanted) devices are registered")
         connectMore()
-        _ = scene.wait(seconds: Limits.clientAnswerSeconds + wanted / 100) { logins == wanted }
+        _ = scene.wait(seconds: Limits.clientAnswerSeconds + wanted / 20) { logins == wanted }
         scene.output.tell(
             "logged_in", [JSONValue.Member("devices", .integer(loggedIn))],
             "\(loggedIn) devices are logged in")
-        _ = scene.wait(seconds: seconds) { false }
+        let everLoggedIn = logins - refused
+        activity.begin()
+        let count = scene.invocation.integer("--count")
+        _ = scene.wait(seconds: seconds) { count.map { messages >= $0 } ?? false }
+        activity.end()
+        isLeaving = true
+        for device in devices { device.close() }
+        scene.settle { devices.allSatisfy { !$0.isConnected } }
+        summarise(activity)
+        guard everLoggedIn == wanted else {
+            throw Failure(
+                .failure, "\(wanted - everLoggedIn) of \(wanted) devices could not log in",
+                hint: refused > 0 ? "the server refused \(refused) of them" : Failure.hint(for: ""))
+        }
+        if let count, messages < count {
+            throw Failure(.failure, "\(messages) of \(count) messages came in \(seconds) seconds")
+        }
+    }
+
+    private func summarise(_ activity: Activity) {
         scene.output.tell(
             "summary",
             [
                 JSONValue.Member("devices", .integer(wanted)),
                 JSONValue.Member("logged_in", .integer(loggedIn)),
                 JSONValue.Member("messages", .integer(messages)),
+                JSONValue.Member("sent", .integer(activity.sent)),
+                JSONValue.Member("stored", .integer(activity.stored)),
                 JSONValue.Member("losses", .integer(losses)),
             ],
-            "\(loggedIn) of \(wanted) devices are logged in; \(messages) messages came, \(losses) connections were lost"
+            "\(loggedIn) of \(wanted) devices are logged in; \(messages) messages came, \(activity.stored) of \(activity.sent) sent are stored, \(losses) connections were lost"
         )
-        for device in devices { device.close() }
-        scene.settle { devices.allSatisfy { !$0.isConnected } }
     }
 
     private func enrol() {
@@ -66,8 +100,14 @@ final class Many {
         DeviceEnrolment.begin(nil, scene.app, reactor: scene.reactor, endpoint: scene.https) {
             [unowned self] outcome in
             switch outcome {
+            case .failure(let error) where error.mayPass && failuresInRow < Limits.enrolmentsAtOnce:
+                // A server under load lets some wait too long: they try again, as long as others get through.
+                failuresInRow += 1
+                begun -= 1
+                enrol()
             case .failure(let error): failure = failure ?? error
             case .success(let made):
+                failuresInRow = 0
                 finished += 1
                 tokens.append(made.token)
                 add(made.identity)
@@ -79,8 +119,8 @@ final class Many {
     private func add(_ identity: DeviceIdentity) {
         let device = DeviceClient(
             reactor: scene.reactor, endpoint: scene.device, identity: identity,
-            acknowledgement: scene.invocation.has("--no-ack") ? .never : .stream)
-        device.heartbeatSeconds = Limits.devicePingSeconds
+            acknowledgement: behaviour.acknowledgement)
+        behaviour.apply(to: device)
         device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
         devices.append(device)
     }
@@ -89,27 +129,35 @@ final class Many {
     private func connectMore() {
         while nextToConnect < devices.count, connecting < Limits.enrolmentsAtOnce {
             let device = devices[nextToConnect]
+            device.reconnects = true
             nextToConnect += 1
             if (try? device.connect()) != nil { connecting += 1 }
         }
     }
 
     private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
+        if tellsEvents { scene.output.tell(event, of: device) }
+        guard !isLeaving else { return }
         switch event {
         case .message: messages += 1
+        case .upstreamStored: activity?.noteStored()
         case .loggedIn:
-            loggedIn += 1
-            if !device.reconnects { settled() }
-            device.reconnects = true
-        case .loginRefused: settled()
+            ready.insert(ObjectIdentifier(device))
+            settled(device)
+            behaviour.loggedIn(device)
+        case .loginRefused:
+            if !known.contains(ObjectIdentifier(device)) { refused += 1 }
+            settled(device)
         case .closed:
             losses += 1
-            if device.reconnects { loggedIn -= 1 } else { settled() }
+            ready.remove(ObjectIdentifier(device))
         default: break
         }
     }
 
-    private func settled() {
+    /// A device was logged in or refused for the first time: the next one may try.
+    private func settled(_ device: DeviceClient) {
+        guard known.insert(ObjectIdentifier(device)).inserted else { return }
         logins += 1
         connecting -= 1
         connectMore()
@@ -117,11 +165,16 @@ final class Many {
 
     private func writeTokens() throws(Failure) {
         guard let path = scene.invocation.text("--tokens") else { return }
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+        try PrivateFile.write(tokens.map { $0 + "\n" }.joined(), to: path)
+    }
+}
+
+extension ClientError {
+    /// Whether the same request may succeed a little later.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .connection, .noAnswer: true
+        case .status, .refused, .malformed: false
         }
-        DescriptorOutput.write(tokens.map { $0 + "\n" }.joined(), to: descriptor)
-        close(descriptor)
     }
 }

@@ -20,9 +20,8 @@ enum Register {
         var state = DeviceState.of(made.identity, known)
         state.note(DeviceState.Registration(app: app.category, sender: app.sender, token: made.token))
         try state.write(scene.statePath)
-        if scene.invocation.has("--print-token") {
-            return DescriptorOutput.write(made.token + "\n", to: STDOUT_FILENO)
-        }
+        try tell(made.token, scene)
+        guard !scene.invocation.has("--print-token") else { return }
         let members: [JSONValue.Member] = [
             JSONValue.Member("device", .string(String(made.identity.androidID))),
             JSONValue.Member("app", .string(app.category)), JSONValue.Member("sender", .string(app.sender)),
@@ -32,6 +31,14 @@ enum Register {
             "registered", members,
             "device \(made.identity.androidID) registered \(app.category) with sender \(app.sender); its token is\n\(made.token)"
         )
+    }
+
+    /// Prints a token, and writes it to a file, where that was asked for: at once, so that a script need not wait.
+    static func tell(_ token: String, _ scene: Scene) throws(Failure) {
+        if let path = scene.invocation.text("--token-file") { try PrivateFile.write(token + "\n", to: path) }
+        if scene.invocation.has("--print-token") {
+            DescriptorOutput.write(token + "\n", to: STDOUT_FILENO)
+        }
     }
 
     static func unregister(_ scene: Scene) throws(Failure) {

@@ -1,7 +1,6 @@
 import Basics
 import Catalogue
 import Client
-import Glibc
 import Transport
 import Wire
 
@@ -37,7 +36,8 @@ enum RegisterWeb {
             state = noted
         } catch { throw Failure(error, scene.https) }
         try state.write(scene.statePath)
-        tell(scene, state, token, endpoint, web)
+        try Register.tell(token, scene)
+        if !scene.invocation.has("--print-token") { tell(scene, state, token, endpoint, web) }
     }
 
     /// The key of the application server: a point as it stands in a subscription.
@@ -61,9 +61,6 @@ enum RegisterWeb {
     private static func tell(
         _ scene: Scene, _ state: DeviceState, _ token: String, _ endpoint: String, _ web: WebApp
     ) {
-        if scene.invocation.has("--print-token") {
-            return DescriptorOutput.write(token + "\n", to: STDOUT_FILENO)
-        }
         let p256dh = Base64.text(web.publicKey, urlSafe: true, padded: false)
         let auth = Base64.text(web.auth, urlSafe: true, padded: false)
         let device = String(state.identity.androidID)

@@ -65,8 +65,9 @@ final class Scene {
     /// The app and the sender that the options name.
     var app: DeviceCalls.App {
         DeviceCalls.App(
-            category: invocation.text("--app") ?? "com.example.app", sender: invocation.text("--sender") ?? ""
-        )
+            category: invocation.text("--app") ?? "com.example.app",
+            sender: invocation.text("--sender") ?? "",
+            instance: invocation.text("--instance"))
     }
 
     /// Turns the reactor until something is done, the user interrupts, or so many seconds are over (nil: for ever).

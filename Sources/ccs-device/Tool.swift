@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Client
 import Glibc
 
 /// What `ccs-device` does with its command line.
@@ -37,7 +38,7 @@ enum Tool {
         } catch {
             Output.complain("ccs-device: \(error.problem)")
             if !error.hint.isEmpty { Output.complain(error.hint) }
-            return error.code
+            return ExitCode(rawValue: error.code.rawValue) ?? .failure
         }
     }
 }

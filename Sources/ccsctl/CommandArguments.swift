@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Client
 import Wire
 
 /// The `arguments` of a control request.

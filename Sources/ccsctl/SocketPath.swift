@@ -1,4 +1,5 @@
 import Catalogue
+import Client
 import Glibc
 
 /// Finds the control socket.

@@ -29,7 +29,7 @@ enum Tool {
         } catch {
             Output.complain("ccsctl: \(error.problem)")
             if !error.hint.isEmpty { Output.complain(error.hint) }
-            return error.code
+            return ExitCode(rawValue: error.code.rawValue) ?? .failure
         }
     }
 

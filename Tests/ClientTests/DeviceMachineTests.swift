@@ -94,6 +94,41 @@ import Wire
         #expect(sent == [.iq(MCS.Iq(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
     }
 
+    @Test("One that is not sure says them twice")
+    func twice() {
+        let bench = DeviceBench(acknowledgement: .twice)
+        bench.logIn()
+        let ack = MCS.Iq(.selectiveAck([Array("p-1".utf8)]))
+        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1"))) == [.iq(ack), .iq(ack)])
+        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())).count == 1, "and then no more")
+    }
+
+    @Test("An idle device says so in each sign of life; asked for it otherwise, it says what Chromium does")
+    func idle() {
+        let bench = DeviceBench()
+        bench.logIn()
+        bench.machine.heartbeat(out: &bench.out)
+        #expect(bench.sent() == [.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: 2))])
+        bench.machine.isIdle = true
+        bench.machine.heartbeat(out: &bench.out)
+        #expect(bench.sent() == [.heartbeatPing(MCS.Heartbeat(status: 1))])
+        var question = DeviceBench.message("")
+        question.category = Array("com.google.android.gsf.gtalkservice".utf8)
+        question.persistentID = nil
+        guard case .dataMessage(let answer)? = bench.hear(.dataMessage(question)).first else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.category == question.category && answer.from == Array("gcm@android.com".utf8))
+        #expect(
+            answer.timeToLive == 0
+                && String(decoding: answer.body, as: UTF8.self).contains("IdleNotification"))
+        guard case .idleAsked? = bench.events.last else {
+            Issue.record("not told")
+            return
+        }
+    }
+
     @Test("A device that never acknowledges says nothing, in pings neither (canary)")
     func never() {
         let bench = DeviceBench(acknowledgement: .never)

@@ -25,6 +25,8 @@ struct DeviceToolTests {
             try Tool.run("ccs-device", arguments + common)
         }
 
+        func device(options: [String]) throws -> Tool { try Tool.run("ccs-device", options + common) }
+
         func send(to token: String, _ text: String) throws {
             _ = try daemon.ctl("send", sender, token, "text=\(text)")
         }
@@ -85,6 +87,59 @@ struct DeviceToolTests {
         }
     }
 
+    @Test("listen tells its token at once, and says how many of how many came")
+    func tokens() throws {
+        let bench = try Bench()
+        let file = bench.daemon.directory.appendingPathComponent("token").path
+        let first = try bench.device(
+            "listen", "--sender", bench.sender, "--print-token", "--token-file", file, "--count", "1",
+            "--timeout", "1")
+        #expect(first.code == 1 && first.errors.contains("0 of 1 messages came in 1 seconds"), "\(first)")
+        let token = String(first.output.prefix { $0 != "\n" })
+        #expect(token.contains(":APA91b"))
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == token + "\n")
+        try bench.send(to: token, "one")
+        let second = try bench.device(
+            "listen", "--sender", bench.sender, "--print-token", "--count", "1", "--timeout", "20")
+        #expect(second.code == 0 && second.output.hasPrefix(token + "\n"))
+        #expect(bench.lines(second).contains { $0["event"] as? String == "message" })
+        #expect(try bench.device("listen", "--timeout", "1").code == 64)
+    }
+
+    @Test("another instance of the app gets a new token, the same one the same")
+    func instances() throws {
+        let bench = try Bench()
+        let tokens = try ["one", "one", "two"].map { instance in
+            try bench.device(
+                "register", "--sender", bench.sender, "--instance", instance, "--print-token"
+            ).output
+        }
+        #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2])
+    }
+
+    @Test(
+        "a device may acknowledge twice, replay, half-close or idle: each message comes, and nothing is lost",
+        arguments: [
+            ["--ack", "twice"], ["--ack", "selective", "--replay"], ["--half-close"], ["--idle"],
+            ["--ack", "login", "--flap-seconds", "1"],
+        ])
+    func misbehaves(_ options: [String]) throws {
+        let bench = try Bench()
+        let token = try bench.register()
+        for text in ["one", "two", "three"] { try bench.send(to: token, text) }
+        for round in 0..<2 {
+            let tool = try bench.device(options: ["listen", "--seconds", "2"] + options)
+            let texts = bench.lines(tool).compactMap { ($0["data"] as? [String: Any])?["text"] as? String }
+            #expect(tool.code == 0, "\(tool)")
+            if round == 0 { #expect(Set(texts) == ["one", "two", "three"], "\(options): \(tool)") }
+        }
+        // Whatever it did, an honest device has the rest, and no message was counted twice.
+        _ = try bench.device("listen", "--seconds", "1")
+        let audit = try bench.daemon.ctl("audit")
+        #expect(audit["holds"] as? Bool == true)
+        #expect((audit["downstream"] as? [String: Any])?["delivered"] as? Int == 3, "\(options): \(audit)")
+    }
+
     @Test("send waits until the server has the message, and says why it was refused")
     func send() throws {
         let bench = try Bench()
@@ -124,6 +179,23 @@ struct DeviceToolTests {
         #expect(tool.code == 0 && summary?["logged_in"] as? Int == 100, "\(tool)")
         let tokens = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
         #expect(Set(tokens).count == 100)
+    }
+
+    @Test("many devices send at a rate, lose their connections, and leave when enough has come")
+    func manyActive() throws {
+        let bench = try Bench()
+        let tool = try bench.device(
+            "many", "--sender", bench.sender, "--devices", "20", "--seconds", "4", "--send-rate", "50",
+            "--flap-seconds", "2", "--events")
+        let lines = bench.lines(tool)
+        let summary = lines.last
+        #expect(tool.code == 0 && summary?["event"] as? String == "summary", "\(tool)")
+        #expect((summary?["stored"] as? Int ?? 0) > 20 && (summary?["losses"] as? Int ?? 0) > 5, "\(tool)")
+        #expect(lines.contains { $0["event"] as? String == "closed" })
+        #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
+        let missing = try bench.device(
+            "many", "--sender", bench.sender, "--devices", "2", "--seconds", "1", "--count", "1")
+        #expect(missing.code == 1 && missing.errors.contains("0 of 1 messages"), "\(missing)")
     }
 
     @Test("flap logs in again and again; unregister gives the token back")

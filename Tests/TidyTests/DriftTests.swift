@@ -50,6 +50,27 @@ import Testing
                 == 0)
     }
 
+    /// The words of the events that ccs-device prints.
+    private static func events() -> Set<String> {
+        let files = SourceTree.product.filter { $0.module == "ccs-device" }
+        let found = files.flatMap { file in
+            file.text.split(separator: "tell(").dropFirst().compactMap { rest -> String? in
+                let start = rest.drop { $0 == " " || $0 == "\n" }
+                guard start.first == "\"" else { return nil }
+                return String(start.dropFirst().prefix { $0 != "\"" })
+            }
+        }
+        return Set(found)
+    }
+
+    @Test("every event that ccs-device prints is in the table for test suites")
+    func events() {
+        let page = SourceTree.read("docs/ci-example.md") ?? ""
+        let events = Self.events().union(["message", "deleted_messages"])
+        #expect(events.count >= 12, "canary: they are found at all")
+        expectNone(events.filter { !page.contains("| `\($0)` |") }.map { "\($0) is not in the table" })
+    }
+
     @Test("every metric is counted somewhere")
     func metricsAreCounted() {
         let words = Self.words { $0.module == "Server" || $0.module == "Transport" }

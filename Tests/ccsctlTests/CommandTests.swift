@@ -63,7 +63,7 @@ import Wire
             _ = write(ends[1], bytes, bytes.count)
             close(ends[1])
             defer { close(ends[0]) }
-            return try KeyInput.read(ends[0], "test").revealed
+            return try KeyFile.read(ends[0], "test").revealed
         }
         #expect(try key("AIzaKey\nrest") == "AIzaKey")
         #expect(try key("AIzaKey \t\r\n") == "AIzaKey")
@@ -78,7 +78,7 @@ import Wire
 
     @Test("every failure to reach the daemon says what to do next")
     func failures() {
-        let errors: [(ControlError, ExitCode)] = [
+        let errors: [(ControlError, Failure.Code)] = [
             (.noSocket, .unavailable), (.notRunning, .unavailable), (.notPermitted, .noPermission),
             (.pathTooLong, .usage),
             (.silent(seconds: 3), .unavailable), (.ended, .unavailable), (.malformed("x"), .software),
@@ -99,6 +99,11 @@ import Wire
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))
+    }
+
+    @Test("every kind of failure has an exit code")
+    func codes() {
+        for code in Failure.Code.allCases { #expect(ExitCode(rawValue: code.rawValue) != nil, "\(code)") }
     }
 
     @Test("canary: another number is another request")

@@ -23,7 +23,7 @@ extension Program {
                         "--web-key", .text, "KEY",
                         "The public key of the application server that may post, in base64url.",
                         preset: "that of the libraries"),
-                    Option("--print-token", "Print the token and nothing else, for scripts."),
+                    instance, printToken, tokenFile,
                 ],
                 examples: [
                     Example("Register", "ccs-device register --sender 100000000001"),
@@ -42,18 +42,28 @@ extension Program {
             Command(
                 "listen", "Log in, print each message and acknowledge it.",
                 details: [
-                    "It connects again when the connection ends. What was received is kept in the state file, so that nothing is printed twice."
+                    "It connects again when the connection ends. What was received is kept in the state file, so that nothing is printed twice.",
+                    "Exits with 0 when --count messages have come, with 1 and the reason when they have not in time, with 69 where the server cannot be reached.",
+                    eventsHelp,
                 ],
                 options: [
                     Option(
                         "--sender", .integer(1...Int.max), "ID",
                         "Register with this sender first, where that was not done."),
                     Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    instance, printToken, tokenFile,
                     Option("--count", .integer(1...1_000_000_000), "N", "Exit after so many messages."),
+                    Option(
+                        "--timeout", .integer(1...31_536_000), "SECONDS",
+                        "Fail where --count messages have not come after so long."),
                     Option("--seconds", .integer(1...31_536_000), "N", "Exit after so long."),
-                    Option("--no-ack", "Do not acknowledge, as a device that fails would."),
-                ],
-                examples: [Example("Wait for one message", "ccs-device listen --count 1 --json")]),
+                ] + behaviour,
+                examples: [
+                    Example("Wait for one message", "ccs-device listen --count 1 --timeout 30 --json"),
+                    Example(
+                        "A phone in a pocket that loses its network",
+                        "ccs-device listen --idle --flap-seconds 30"),
+                ]),
             Command(
                 "send", "Send one message upstream and wait until the server has it.",
                 details: ["The app must be registered with the sender: see register."],
@@ -73,13 +83,29 @@ extension Program {
                 examples: [Example("Say hello", "ccs-device send --sender 100000000001 text=hello")]),
             Command(
                 "many", "Register and log in many devices at once, and count what arrives.",
+                details: [
+                    "Exits with 1 where one of them could not log in, or fewer than --count messages came.",
+                    eventsHelp,
+                ],
                 options: [
                     Option(
                         "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
                         isRequired: true),
+                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    instance,
                     Option("--devices", .integer(1...100_000), "N", "How many.", preset: "100"),
                     Option("--seconds", .integer(1...31_536_000), "N", "Stay so long.", preset: "60"),
+                    Option(
+                        "--count", .integer(1...1_000_000_000), "N",
+                        "Leave as soon as so many messages came, to all of them together."),
                     Option("--tokens", .path, "FILE", "Write their tokens to a file, one a line."),
+                    Option("--events", "Print what each of them sees, not only the sums."),
+                ] + behaviour,
+                examples: [
+                    Example(
+                        "A fleet that talks, and loses its connections",
+                        "ccs-device many --sender 100000000001 --devices 1000 --send-rate 200 --flap-seconds 60"
+                    )
                 ]),
             Command(
                 "converse", "Let an app server and a new device talk through the server, and show it.",
@@ -132,4 +158,38 @@ extension Program {
         ],
         exitCodes: [.success, .failure, .usage, .badData, .unavailable, .software, .inputOutput],
         section: 1)
+
+    private static let instance = Option(
+        "--instance", .text, "ID",
+        "The instance of the app: another one than before stands for an app that was installed anew, and gets a new token."
+    )
+    private static let printToken = Option(
+        "--print-token", "Print the token, and nothing else about the registration, as soon as there is one.")
+    private static let tokenFile = Option(
+        "--token-file", .path, "FILE",
+        "Write the token to a file as soon as there is one, whole or not at all.")
+
+    private static let eventsHelp =
+        "With --json each event is one object on a line: event, time (UTC), and its own fields; docs/ci-example.md lists them."
+
+    /// How devices behave: as they should, or badly on purpose.
+    private static let behaviour = [
+        Option(
+            "--ack", .choice(["stream", "every-10", "selective", "twice", "login", "never"]), "HOW",
+            "Acknowledge by stream ack, only every ten messages, by the ids of the messages, by these said twice, only at the next login, or not even then.",
+            preset: "stream"),
+        Option("--no-ack", "The same as --ack never: everything comes again."),
+        Option("--replay", "Name at each login what was named before, too."),
+        Option(
+            "--half-close", "End the sending direction of the connection after the login, and go on reading."),
+        Option("--idle", "Say in heartbeats that nobody uses the device."),
+        Option(
+            "--heartbeat-seconds", .integer(1...86_400), "N", "Send a heartbeat so often.", preset: "600"),
+        Option(
+            "--send-rate", .integer(1...100_000), "N",
+            "Send so many messages a second upstream, all together."),
+        Option(
+            "--flap-seconds", .integer(1...86_400), "N",
+            "Break the connection of each device so often; it comes back by itself."),
+    ]
 }

@@ -1,0 +1,42 @@
+package import Basics
+import Glibc
+
+/// A server key in a file, where no other user sees it.
+package enum KeyFile {
+    /// The first line of a file.
+    package static func read(_ path: String) throws(Failure) -> Redacted<String> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        return try read(descriptor, path)
+    }
+
+    /// The first line of an open file, which `name` stands for in complaints.
+    package static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: Limits.keyFileBytes)
+        while bytes.count <= Limits.keyFileBytes, !bytes.contains(0x0A) {
+            let count = unsafe chunk.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(name) }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        var line = bytes.prefix { $0 != 0x0A }
+        while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }
+        guard !line.isEmpty, line.count <= Limits.credentialBytes,
+            line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw Failure(
+                .badData, "\(name): the first line is no server key",
+                hint: "a key is one word of at most \(Limits.credentialBytes) printable ASCII characters")
+        }
+        return Redacted(String(decoding: line, as: UTF8.self))
+    }
+
+    private static func failure(_ name: String) -> Failure {
+        unsafe Failure(.inputOutput, "\(name): \(String(cString: strerror(errno)))")
+    }
+}

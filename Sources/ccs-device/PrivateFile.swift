@@ -1,0 +1,23 @@
+import Basics
+import Client
+import Glibc
+
+/// Files that only their owner may read.
+enum PrivateFile {
+    /// Writes a file, whole or not at all: who sees it sees all of it.
+    static func write(_ text: String, to path: String) throws(Failure) {
+        let draft = path + ".new"
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe open(draft, flags, 0o600)
+        guard descriptor >= 0 else { throw failure(draft) }
+        _ = fchmod(descriptor, 0o600)
+        DescriptorOutput.write(text, to: descriptor)
+        let isSynced = fsync(descriptor) == 0
+        close(descriptor)
+        guard isSynced, unsafe rename(draft, path) == 0 else { throw failure(path) }
+    }
+
+    private static func failure(_ path: String) -> Failure {
+        unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+    }
+}
