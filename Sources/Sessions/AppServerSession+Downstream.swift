@@ -57,12 +57,13 @@ extension AppServerSession {
             guard !isDraining else { throw .draining }
             recentIDs.remember(hash)
             var to: [UInt8] = []
-            var submission = try translation.submission(
+            let (made, addressee) = try translation.submission(
                 of: payload, messageID: id, to: &to, sender: sender, connection: connection,
                 seal: settings.seal, lenientLifetime: settings.lenientLifetime,
                 reservesGCMPrefix: settings.reservesGCMPrefix)
+            var submission = made
             submission.origin.ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
-            io.events.append(.submitted(submission))
+            io.events.append(addressee.event(submission))
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)
@@ -111,6 +112,20 @@ extension AppServerSession {
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
             to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
+        answered(entry.number, &io)
+    }
+
+    /// The members of a group have been sent the message of a ticket: an ACK with their count, a NACK where none was reached.
+    mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
+        if answer.success == 0, let first = answer.failed.first {
+            // If trying again may help with one of them, it is worth to say so.
+            let refusal = answer.failed.first { $0.refusal.isRetryable }?.refusal ?? first.refusal
+            return refuse(ticket, refusal, &io)
+        }
+        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        AnswerWriter.appendGroupAck(
+            to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,
+            failed: answer.failed.map { settings.seal.token(for: $0.member) }, into: &io.out.bytes)
         answered(entry.number, &io)
     }
 

@@ -114,6 +114,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .streamNotResumed: resumeFailed(&io)
         case .acknowledge(let ticket, _, let canonical): acknowledge(ticket, canonical, &io)
         case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
+        case .groupAnswered(let ticket, let answer): acknowledge(ticket, answer, &io)
         case .deliverUpstream(let message): deliver(message, &io)
         case .drain: drain(&io)
         case .changePendingWindow(let window): changePendingWindow(window, &io)

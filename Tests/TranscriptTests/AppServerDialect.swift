@@ -24,6 +24,7 @@ struct AppServerDialect: TranscriptDialect {
             values["TOKEN\(number == 1 ? "" : String(number))"] = String(
                 decoding: Self.seal.token(for: Self.name(number)), as: UTF8.self)
         }
+        values["GROUP"] = String(decoding: Self.seal.groupKey(of: Self.group), as: UTF8.self)
         // The core knows these two as unregistered and as another sender's.
         values["GONE"] = String(decoding: Self.seal.token(for: Self.name(4)), as: UTF8.self)
         values["FOREIGN"] = String(decoding: Self.seal.token(for: Self.name(5)), as: UTF8.self)
@@ -40,6 +41,8 @@ struct AppServerDialect: TranscriptDialect {
             "</stream:features>", with: #"<sm xmlns="urn:xmpp:sm:3"/></stream:features>"#)
         return values
     }
+
+    private static let group = GroupName(sender: SenderID(1_234_567_890), number: 77)
 
     private static func name(_ number: UInt64) -> RegistrationName {
         RegistrationName(device: device, number: RegistrationNumber(number))
@@ -98,6 +101,9 @@ struct AppServerDialect: TranscriptDialect {
         case .upstreamSettled(_, let sender, let sequence, let settlement):
             "settled \(sender.number) \(sequence.number) \(settlement)"
         case .submitted(let submission): Self.shown(submission)
+        case .groupSubmitted(let message):
+            "group \(message.group.number) of \(message.group.sender.number) "
+                + Self.shown(message.submission).replacing(" to=0", with: "")
         default: "\(event)"
         }
     }
@@ -135,6 +141,18 @@ struct AppServerDialect: TranscriptDialect {
             return .acknowledge(
                 ticket: fields.ticket, id: nil,
                 canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name))
+        case "group":
+            let failed = fields.words.dropFirst().compactMap { word -> (RegistrationName, Refusal)? in
+                let parts = word.split(separator: "=").map(String.init)
+                guard parts.count == 2, let number = UInt64(parts[0]), let refusal = Self.refusals[parts[1]]
+                else { return nil }
+                return (Self.name(number), refusal)
+            }
+            return .groupAnswered(
+                ticket: fields.ticket,
+                GroupAnswer(
+                    success: Int(fields["success"] ?? "") ?? 0,
+                    failed: failed.map { (member: $0.0, refusal: $0.1) }))
         case "nack": return Self.refusals[fields.last].map { .refuse(ticket: fields.ticket, $0) }
         case "upstream": return .deliverUpstream(upstream(fields, kind: .message))
         case "receipt":

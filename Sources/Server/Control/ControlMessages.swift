@@ -19,8 +19,10 @@ extension ControlServer {
         }
         members.append(.init("message_id", .string(messageID)))
         let to = request.arguments["to"]?.text ?? ""
-        let refusal = try refusal(
-            of: Array(JSONValue.object(members).compact.utf8), sender, messageID, request)
+        let answered = try answer(
+            to: Array(JSONValue.object(members).compact.utf8), sender, messageID, request)
+        var refusal: Refusal?
+        if case .refuse(_, let reason) = answered { refusal = reason }
         var answer: [JSONValue.Member] = [
             .init("message_id", .string(messageID)), .init("outcome", refusal == nil ? "ack" : "nack"),
         ]
@@ -31,36 +33,39 @@ extension ControlServer {
             answer.append(
                 .init("error_description", .string(String(decoding: description.copied(), as: UTF8.self))))
         }
+        if case .groupAnswered(_, let group) = answered {
+            answer.append(.init("success", .integer(group.success)))
+            answer.append(.init("failure", .integer(group.failed.count)))
+        }
         return .object(answer)
     }
 
-    /// Takes the way that a message of an app server takes, from its JSON on; nil for an ACK.
-    private func refusal(of json: [UInt8], _ sender: SenderID, _ messageID: String, _ request: Request)
-        throws(Problem) -> Refusal?
+    /// Takes the way that a message of an app server takes, from its JSON on.
+    private func answer(to json: [UInt8], _ sender: SenderID, _ messageID: String, _ request: Request)
+        throws(Problem) -> SessionCommand
     {
         let settings = daemon.sessionSettings
         let submission: Submission
+        let addressee: Addressee
         do {
             let payload = try AppServerPayload(json.raw)
             var translation = Translation()
             var to: [UInt8] = []
-            submission = try translation.submission(
+            (submission, addressee) = try translation.submission(
                 of: payload, messageID: Array(messageID.utf8), to: &to, sender: sender,
                 connection: request.connection, seal: settings.seal,
                 lenientLifetime: settings.lenientLifetime,
                 reservesGCMPrefix: settings.reservesGCMPrefix)
         } catch let refusal as Refusal {
-            return refusal
+            return .refuse(ticket: 0, refusal)
         } catch {
             throw Problem(
                 text: "the message is no JSON that can be read", hint: "ccsctl send --help shows its parts")
         }
-        let answer = try submit(from: request.connection) { origin in
+        return try submit(from: request.connection) { origin in
             var submission = submission
             submission.origin = origin
-            return .submitted(submission)
+            return addressee.event(submission)
         }
-        if case .refuse(_, let refusal) = answer { return refusal }
-        return nil
     }
 }

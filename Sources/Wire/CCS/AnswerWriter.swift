@@ -16,6 +16,26 @@ package enum AnswerWriter {
         end(into: &buffer)
     }
 
+    /// The ACK of a message to a device group; `failed` are the tokens of members that were not reached (ccs-xmpp 3.2).
+    package static func appendGroupAck(
+        to target: RawSpan, messageID: RawSpan, success: Int, failed: [[UInt8]], into buffer: inout ByteBuffer
+    ) {
+        begin("ack", to: target, messageID: messageID, into: &buffer)
+        buffer.append(",\"success\":")
+        buffer.append(decimal: success)
+        buffer.append(",\"failure\":")
+        buffer.append(decimal: failed.count)
+        if !failed.isEmpty {
+            buffer.append(",\"failed_registration_ids\":[")
+            for (at, token) in failed.enumerated() {
+                if at > 0 { buffer.append(",") }
+                JSONWriter.append(string: token.raw, in: .element, to: &buffer)
+            }
+            buffer.append("]")
+        }
+        end(into: &buffer)
+    }
+
     /// The NACK of a message, or of a malformed ack.
     package static func appendNack(
         to target: RawSpan, messageID: RawSpan, _ refusal: Refusal, into buffer: inout ByteBuffer
