@@ -11,7 +11,11 @@ enum Workload {
             let password = Array("key \(number)".utf8)
             let record = SenderRecord(
                 sender: sender, label: "",
-                keys: [ServerKey(digest: SimulatedHost.digest(password), createdAt: 0)], createdAt: 0)
+                keys: [
+                    ServerKey(
+                        digest: SimulatedHost.digest(password), createdAt: 0,
+                        scram: SimulatedHost.verifier(password))
+                ], createdAt: 0)
             world.disk.prepare([.putSender(record)])
             world.appServers.append(
                 AppServerClient(
@@ -142,7 +146,7 @@ enum Workload {
                     return
                 }
                 if world.chance(1, in: 2) {
-                    link.isOwedAll = world.settings.kind == .sessions
+                    link.isOwedAll = world.settings.kind == .sessions && !world.settings.managesStreams
                     client.end(link)
                 } else {
                     world.drain([link])

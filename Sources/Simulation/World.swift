@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Sessions
 import Store
+import Wire
 
 /// A whole world in one thread: clients, network, server process, disk and time, all from one seed.
 ///
@@ -32,6 +33,8 @@ final class World {
     /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
     private(set) var clockWasSet = false
     private var generations: UInt32 = 0
+    /// How many processes there were.
+    private(set) var boots = 0
     /// How often each rule was reached.
     private(set) var tally = RuleTally()
     private(set) var violations: [String] = []
@@ -43,7 +46,7 @@ final class World {
 
     /// What all sessions of this world share.
     private(set) lazy var sessionSettings = SimulatedHost.settings(
-        seed: UInt64(bitPattern: random(0...(.max))), pendingWindow: settings.delivery.pendingWindow)
+        seed: UInt64(bitPattern: random(0...(.max))), settings)
 
     var faults: Faults { settings.faults }
     var canary: WorldSettings.Canary? { settings.canary }
@@ -94,6 +97,7 @@ final class World {
 
     private func boot() {
         trace("--- boot")
+        boots += 1
         server = SimulatedServer(self)
     }
 
@@ -211,7 +215,12 @@ final class World {
     /// The server's end of an app server's connection.
     func makeAppServerEnd(_ id: ConnectionID, _ pipe: Pipe) -> ServerEnd {
         SessionEnd(
-            id, self, pipe, AppServerSession(connection: id, settings: sessionSettings, now: clock.now))
+            id, self, pipe,
+            AppServerSession(
+                connection: id, settings: sessionSettings, now: clock.now,
+                channelBinding: { [isBound = settings.scram == .bound] in
+                    isBound ? SimulatedHost.binding : nil
+                }))
     }
 
     /// The server's end of a device's connection.

@@ -34,7 +34,7 @@ final class Checkers {
     }
 
     func answered(_ number: Int, _ answer: Answer, _ link: AppServerClient.Link, _ world: World) {
-        let isOutstanding = link.outstanding[number] != nil
+        let isOutstanding = link.outstanding[number] != nil || link.again.contains(number)
         answers.answered(number, answer, isOutstanding: isOutstanding, link, &truth, world)
         guard case .acknowledged(let canonical) = answer, let message = truth.downstream[number] else {
             return

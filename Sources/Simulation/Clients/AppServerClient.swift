@@ -23,6 +23,8 @@ enum UpstreamHandle: Hashable {
 protocol AppServerPort: AnyObject {
     /// The other end of its connection.
     var end: ServerEnd? { get }
+    /// What may be gone on with after the connection is lost; nil for nothing.
+    var stream: ManagedStream? { get }
     func login()
     func submit(_ draft: DownstreamDraft)
     func settle(_ handle: UpstreamHandle, isRefused: Bool)
@@ -41,16 +43,24 @@ final class AppServerClient {
         let number: Int
         var port: (any AppServerPort)?
         var isReady = false
+        /// The stream that it is to go on with.
+        var resuming: ManagedStream?
         /// Whether it tries a wrong key first.
         var isWrong: Bool
         /// Whether the server is ending it.
         var isDrained = false
         /// Whether it has heard so, or says no more itself.
         var isClosing = false
+        /// What is sent again on the stream that went on: its answer may have been on its way.
+        var again: Set<Int> = []
+        /// Whether the network has dropped it, which it may not know yet.
+        var isCut = false
         /// Whether it may not end before all is answered.
         var isOwedAll = false
         /// Submissions without an answer.
         var outstanding: [Int: DownstreamDraft] = [:]
+        /// Those of them that were handled before the stream went on.
+        var owed: Set<Int> = []
         /// Messages heard and not answered.
         var unsettled: [UpstreamHandle: Int] = [:]
         init(_ number: Int, isWrong: Bool) {
@@ -64,6 +74,8 @@ final class AppServerClient {
     private let rightPassword: [UInt8]
     private(set) var links: [Link] = []
     private var queue: [DownstreamDraft] = []
+    /// Streams to go on with, by the answers that they are owed.
+    private var streams: [ManagedStream] = []
     private var wanted: Int
     /// Whether it goes on submitting where it was told not to.
     private let isRude: Bool
@@ -96,7 +108,11 @@ final class AppServerClient {
         guard links.count(where: { !$0.isClosing }) < wanted else { return }
         world.linkCount += 1
         let link = Link(world.linkCount, isWrong: world.chance(1, in: 12))
-        guard let port = world.openAppServer(self, link) else { return planConnect() }
+        if !streams.isEmpty { link.resuming = streams.removeFirst() }
+        guard let port = world.openAppServer(self, link) else {
+            if let stream = link.resuming { streams.append(stream) }
+            return planConnect()
+        }
         link.port = port
         links.append(link)
         port.login()
@@ -108,7 +124,9 @@ final class AppServerClient {
 
     private func drop(_ link: Link) {
         switch world.random(0...3) {
-        case 0...1: link.port?.cut()
+        case 0...1:
+            link.isCut = true
+            link.port?.cut()
         case 2: end(link)
         default:
             link.port?.close()
@@ -186,6 +204,8 @@ final class AppServerClient {
         case .answer(let number, let answer):
             world.checkers.answered(number, answer, link, world)
             let draft = link.outstanding.removeValue(forKey: number)
+            if draft == nil { link.again.remove(number) }
+            if link.owed.remove(number) != nil { world.met(.answerResent) }
             if let draft, case .refused(let refusal) = answer, refusal.isRetryable { retry(draft) }
             pump()
         case .upstream(let number, let handle):
@@ -200,8 +220,54 @@ final class AppServerClient {
         }
     }
 
+    /// The server goes on with a stream: what it has handled is answered, the rest is sent again.
+    func resumed(_ link: Link, _ handled: UInt32) -> ManagedStream? {
+        guard var stream = link.resuming else { return nil }
+        world.met(.streamResumed)
+        link.resuming = nil
+        let again = stream.resume(handled: handled)
+        for (_, draft) in stream.submitted {
+            link.outstanding[draft.number] = draft
+            link.owed.insert(draft.number)
+        }
+        // Answers that were on their way come first of all.
+        let process = world.boots
+        world.after(5_000_000_000) { [self] in
+            guard links.contains(where: { $0 === link }), !link.owed.isEmpty, !link.isClosing, !link.isCut,
+                world.server != nil, world.boots == process
+            else { return }
+            world.fail("streams", "answers were lost with the connection: \(link.owed.sorted())")
+        }
+        for draft in again {
+            world.met(.messageResent)
+            link.again.insert(draft.number)
+            queue.insert(draft, at: 0)
+        }
+        return stream
+    }
+
+    /// The server knows nothing of a stream.
+    func notResumed(_ link: Link) {
+        guard let stream = link.resuming else { return }
+        world.met(.streamNotResumed)
+        link.resuming = nil
+        if stream.process == world.boots, !stream.mayBeGone {
+            world.fail("streams", "a stream was lost with its connection")
+        }
+        for (_, draft) in stream.submitted where world.isCalm || world.chance(1, in: 2) { retry(draft) }
+    }
+
     private func lost(_ link: Link) {
         links.removeAll { $0 === link }
+        // Where another connection has taken its place, nobody comes back for the stream.
+        if !link.isClosing, var stream = link.port?.stream ?? link.resuming {
+            // One that was about to go on may be neither here nor there.
+            let isBetween = link.resuming != nil
+            stream.mayBeGone = stream.mayBeGone || link.isDrained || isBetween
+            streams.append(stream)
+            link.isReady = false
+            return planConnect()
+        }
         link.isReady = false
         if link.isOwedAll, !link.outstanding.isEmpty {
             world.fail("answers", "\(link.outstanding.count) answers were owed when the connection ended")

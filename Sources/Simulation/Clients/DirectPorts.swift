@@ -9,6 +9,8 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     private var pipe: Pipe?
     private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
     var end: ServerEnd? { pipe?.serverEnd }
+    /// Streams are a matter of sessions.
+    var stream: ManagedStream? { nil }
 
     init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
         self.world = world

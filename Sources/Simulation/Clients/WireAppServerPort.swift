@@ -10,6 +10,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case authenticating
         case reopened
         case binding
+        case resuming
+        case enabling
         case ready
     }
 
@@ -20,6 +22,11 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     private var stage = Stage.opened
     private var reader = StanzaReader()
     var end: ServerEnd? { pipe?.serverEnd }
+    private var scram: SCRAMLogin?
+    private var managed: ManagedStream?
+    /// Whether the stream was ended, so that nothing is left to go on with.
+    private var isEnded = false
+    var stream: ManagedStream? { isEnded || managed?.id == nil ? nil : managed }
     /// Who sent what is to be answered.
     private var origins: [UpstreamHandle: String] = [:]
 
@@ -43,7 +50,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
                 + "xmlns:stream=\"http://etherx.jabber.org/streams\">")
     }
 
-    private func say(payload: String) {
+    private func say(payload: String, _ draft: DownstreamDraft? = nil) {
+        managed?.note(draft)
         say("<message id=\"\"><gcm xmlns=\"google:mobile:data\">\(payload)</gcm></message>")
     }
 
@@ -57,7 +65,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         if let key = draft.collapseKey { payload += ",\"collapse_key\":\"k\(key)\"" }
         if draft.wantsReceipt { payload += ",\"delivery_receipt_requested\":true" }
         if draft.isDryRun { payload += ",\"dry_run\":true" }
-        say(payload: payload + "}")
+        say(payload: payload + "}", draft)
     }
 
     func settle(_ handle: UpstreamHandle, isRefused: Bool) {
@@ -73,12 +81,17 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     func endInput() {
-        if world.chance(1, in: 2) { say("</stream:stream>") }
+        if world.chance(1, in: 2) { endStream() }
         pipe?.endInput()
     }
 
+    private func endStream() {
+        say("</stream:stream>")
+        isEnded = true
+    }
+
     func close() {
-        if world.chance(1, in: 2) { say("</stream:stream>") }
+        if world.chance(1, in: 2) { endStream() }
         pipe?.closeByClient()
         pipe = nil
     }
@@ -105,9 +118,10 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             switch try reader.next(bytes, from: &offset) {
             case .incomplete: return
             case .opened: break
-            case .closed: break
+            case .closed: isEnded = true
             case .element(let element): hear(element)
             case .message(let message):
+                if managed?.id != nil { managed?.heard &+= 1 }
                 if message.isError || message.form != .usable {
                     world.fail("wire", "the server answered a good stanza by a stanza error")
                 } else if let payload = try? JSONValue(parsing: message.payload(in: bytes)) {
@@ -124,7 +138,19 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case ("features", .opened):
             stage = .authenticating
             sayAuth()
+        case ("challenge", .authenticating):
+            if let text = scram?.answer(to: element.text) {
+                say("<response xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(text)</response>")
+            } else {
+                world.fail("logins", "a challenge that cannot be read")
+            }
         case ("success", .authenticating):
+            if let scram {
+                world.met(scram.mechanism.hasSuffix("PLUS") ? .boundLogin : .provenLogin)
+                if !link.isWrong, !scram.accepts(element.text) {
+                    world.fail("logins", "the server does not prove that it knows the key")
+                }
+            }
             if link.isWrong { world.fail("logins", "a wrong key was accepted") }
             stage = .reopened
             reader.restart()
@@ -134,19 +160,52 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             link.isWrong = false
             sayAuth()
         case ("features", .reopened):
-            stage = .binding
-            say("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
+            guard let stream = link.resuming, let id = stream.id else { return bind() }
+            stage = .resuming
+            say("<resume xmlns=\"urn:xmpp:sm:3\" previd=\"\(id)\" h=\"\(stream.heard)\"/>")
+        case ("resumed", .resuming):
+            managed = client.resumed(link, element["h"].flatMap { UInt32($0) } ?? .max)
+            ready()
+        case ("failed", .resuming):
+            client.notResumed(link)
+            bind()
         case ("iq", .binding):
-            stage = .ready
-            client.hear(.loggedIn, link)
+            guard world.settings.managesStreams, world.chance(3, in: 4) else { return ready() }
+            stage = .enabling
+            managed = ManagedStream(process: world.boots)
+            say("<enable xmlns=\"urn:xmpp:sm:3\" resume=\"true\"/>")
+        case ("enabled", .enabling):
+            managed?.id = element["id"]
+            ready()
+        case ("r", _): say("<a xmlns=\"urn:xmpp:sm:3\" h=\"\(managed?.heard ?? 0)\"/>")
         default: break
         }
     }
 
+    private func bind() {
+        stage = .binding
+        say("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
+    }
+
+    private func ready() {
+        stage = .ready
+        client.hear(.loggedIn, link)
+    }
+
     private func sayAuth() {
+        let namespace = "xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\""
+        scram = nil
+        if world.settings.scram != .none, world.chance(2, in: 3) {
+            let isBound = world.settings.scram == .bound && world.chance(1, in: 2)
+            let login = SCRAMLogin(
+                user: "\(client.sender.number)@gcm.googleapis.com", password: client.password(link),
+                nonce: UInt64(world.random(0...(.max))), binding: isBound ? SimulatedHost.binding : nil)
+            scram = login
+            return say("<auth mechanism=\"\(login.mechanism)\" \(namespace)>\(login.first)</auth>")
+        }
         let plain = Base64.text(
             [0] + Array("\(client.sender.number)@gcm.googleapis.com".utf8) + [0] + client.password(link))
-        say("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(plain)</auth>")
+        say("<auth mechanism=\"PLAIN\" \(namespace)>\(plain)</auth>")
     }
 
     private func hear(_ payload: JSONValue) {
@@ -187,6 +246,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         guard let number = Number.of(Array(id.utf8)) else {
             return world.fail("wire", "an answer to '\(id)'")
         }
+        managed?.settle(number)
         client.hear(.answer(number: number, answer), link)
     }
 

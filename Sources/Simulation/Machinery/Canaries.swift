@@ -32,7 +32,12 @@ struct Canaries {
     /// What the core hears of what a session told.
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
-        case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining): return []
+        case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining),
+            (.losesStream, .appServerStreamDetached):
+            return []
+        case (.forgetsAnswers, .appServerStreamDetached(let connection, let sender, var remains)):
+            remains.unconfirmed = []
+            return [.appServerStreamDetached(connection, sender, remains)]
         case (.settlesTooMuch, .deviceAcknowledged(let connection, let device, let sequences)):
             return [.deviceAcknowledged(connection, device, sequences + (delivered[connection] ?? []))]
         case (.settlesTooMuchUpstream, .upstreamSettled(let connection, let sender, _, let settlement)):

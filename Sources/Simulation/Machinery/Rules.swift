@@ -71,6 +71,18 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case allDrained
     /// A connection that ended as planned had given all answers.
     case plannedEndAnswered
+    /// A login without showing the key (SCRAM-SHA-256).
+    case provenLogin
+    /// The same, bound to its connection (-PLUS).
+    case boundLogin
+    /// A stream went on after its connection was lost (XEP-0198).
+    case streamResumed
+    /// There was no such stream to go on with.
+    case streamNotResumed
+    /// An answer came again on the stream that went on.
+    case answerResent
+    /// A message without answer was sent again on the stream that went on.
+    case messageResent
     /// A wrong key was refused.
     case wrongKeyRefused
     /// A device logged in while its earlier connection was open, which was closed.

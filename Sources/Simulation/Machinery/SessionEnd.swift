@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import Wire
 
 /// A connection with its real session: octets, timers, pressing back, as the host of a reactor does it.
 final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
@@ -20,8 +21,6 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private var isEnding = false
     /// Submissions that the core has not answered.
     private var submitted: Set<UInt32> = []
-    /// Whether the session may leave submissions unanswered when it chooses to end.
-    var mayLeave = false
 
     init(_ id: ConnectionID, _ world: World, _ pipe: Pipe, _ session: consuming Session) {
         self.session = session
@@ -80,8 +79,10 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
 
     /// Where nothing fails, an end that the session chooses comes after all answers.
     private func checkAnswers(_ reason: CloseReason) {
-        let isPlanned = reason == .peerEndedStream || reason == .connectionDraining
-        guard isPlanned, world.isCalm, !mayLeave, !submitted.isEmpty else { return }
+        // A managed stream is not ended but lost where its client says no more: it comes back for the answers.
+        let isKept = world.settings.managesStreams && reason == .peerEndedStream
+        let isPlanned = (reason == .peerEndedStream && !isKept) || reason == .connectionDraining
+        guard isPlanned, world.isCalm, !submitted.isEmpty else { return }
         world.fail("answers", "\(submitted.count) are owed at the planned end of a connection")
     }
 
@@ -168,12 +169,18 @@ enum SimulatedHost {
     static func digest(_ token: UInt64) -> SecretDigest { digest(Array("\(token)".utf8)) }
 
     /// The settings of all sessions of a world.
-    static func settings(seed: UInt64, pendingWindow: Int) -> SessionSettings {
+    static func settings(seed: UInt64, _ world: WorldSettings) -> SessionSettings {
         let source = Source(seed: seed)
         var settings = SessionSettings(
             seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)), digest: { digest($0) },
             random: { source.next() })
-        settings.pendingWindow = pendingWindow
+        settings.pendingWindow = world.delivery.pendingWindow
+        settings.streamManagement = world.managesStreams
+        if world.scram != .none {
+            settings.scram = SCRAMSettings(functions: scram) { sender in
+                Array(digest(sender.number).octets.prefix(16))
+            }
+        }
         return settings
     }
 

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Wire
 
 /// What kind of world a seed makes: drawn first, so that each world is extreme in its own way.
 package struct WorldSettings: Sendable {
@@ -67,11 +68,15 @@ package struct WorldSettings: Sendable {
         case keepsReplaced
         /// A wrong key will do.
         case acceptsWrongKey
+        /// Nothing is kept of a stream whose connection is lost.
+        case losesStream
+        /// The answers of a stream whose connection is lost are not kept.
+        case forgetsAnswers
     }
 
     /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end.
     package static func has(_ canary: Canary, in kind: Kind) -> Bool {
-        kind == .sessions || canary != .endsWithoutAnswers
+        kind == .sessions || ![.endsWithoutAnswers, .losesStream, .forgetsAnswers].contains(canary)
     }
 
     /// What stands between the clients and the core.
@@ -98,6 +103,10 @@ package struct WorldSettings: Sendable {
     /// What may be done how often.
     var rates = Rates()
     var canary: Canary?
+    /// What is offered of SCRAM.
+    var scram = Features.SCRAMOffer.none
+    /// Whether XEP-0198 is offered.
+    var managesStreams = false
 
     /// Whether no device is ever forgotten while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -124,6 +133,9 @@ package struct WorldSettings: Sendable {
         delivery.waitingUpstream = [2, 20][Int.random(in: 0...1, using: &random)]
         faults = Faults(random: &random)
         if Bool.random(using: &random) { limitRates(&random) }
+        let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
+        scram = offers[Int.random(in: 0...2, using: &random)]
+        managesStreams = Bool.random(using: &random)
     }
 
     /// Some rates are so low that the workload exceeds them; all come back within the calm.
