@@ -51,9 +51,7 @@ extension Limits {
     package static let http2LongBodiesBytes = 2_097_152
     /// Octets of the heads of requests whose bodies are still to come: those of all streams, with long credentials.
     package static let http2HeadsBytes = 2_097_152
-    /// CONTINUATION frames of one header block: a head as long as it may be fits into the first frame and one more.
-    package static let http2Continuations = 4
-    /// Header blocks that unpack to so many times what is taken are no mistake: the connection ends.
+    /// Header blocks that are so many times as long as what is taken, packed or unpacked, are no mistake: the connection ends.
     package static let http2HeadBombFactor = 4
     /// PING and SETTINGS acknowledgements that wait to be written.
     package static let http2WaitingAcks = 256

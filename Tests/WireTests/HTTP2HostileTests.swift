@@ -123,12 +123,23 @@ import Testing
     func continuations(octets: Int) {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
-        var count = 0
-        while desk.connection.failure == nil, count < 100 {
+        let limit = Limits.requestHeadBytes * Limits.http2HeadBombFactor
+        var sent = 0
+        while desk.connection.failure == nil, sent <= 2 * limit {
             desk.send(Frames.continuation(1, [UInt8](repeating: 0x82, count: octets), isLast: false))
-            count += 1
+            sent += 9 + octets
         }
-        #expect(desk.connection.failure != nil && count <= Limits.http2Continuations + 1)
+        #expect(desk.connection.failure == .flood && sent <= limit + 9 + octets)
+        #expect(desk.peer.goodbye?.code == 11)
+    }
+
+    @Test("The head of a CONTINUATION that comes octet by octet is still one frame")
+    func slowContinuation() {
+        let desk = HTTP2Desk()
+        let block = Frames.block(Frames.request("GET", "/long"))
+        desk.send(Frames.frame(1, flags: 1, stream: 1, Array(block[..<10])))
+        for octet in Frames.continuation(1, Array(block[10...]), isLast: true) { desk.send([octet]) }
+        #expect(desk.next() == "1 GET /long " && desk.connection.failure == nil)
     }
 
     @Test("Pings are answered; those that nobody can be told of end the connection")

@@ -89,6 +89,7 @@ package enum HTTP2Failure: Sendable {
     package func receive(_ bytes: borrowing RawSpan, at now: UnixMilliseconds) {
         guard failure == nil else { return }
         self.now = now
+        let open = head?.stream
         let result = unsafe bytes.withUnsafeBytes { bytes in
             unsafe nghttp2_session_mem_recv(
                 session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -96,12 +97,20 @@ package enum HTTP2Failure: Sendable {
         if result < 0 {
             let isFlood =
                 result == Int(NGHTTP2_ERR_FLOODED.rawValue)
-                || result == Int(NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue)
                 || result == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
             breakOff(isFlood ? .flood : .protocolError)
+        } else if let open, head?.stream == open, isEndless(bytes.byteCount) {
+            breakOff(.flood)
         } else {
             giveTurns()
         }
+    }
+
+    /// Whether the open header block, of which so many octets more have come, is one that will never end: CONTINUATION
+    /// frames cost the peer little, and may even be empty (CVE-2024-28182).
+    private func isEndless(_ more: Int) -> Bool {
+        head?.wireBytes += more
+        return head?.wireBytes ?? 0 > Limits.requestHeadBytes * Limits.http2HeadBombFactor
     }
 
     /// The next whole request, by its stream; nil if there is none.

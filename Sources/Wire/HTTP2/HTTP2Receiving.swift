@@ -4,7 +4,10 @@ import CNGHTTP2
 /// What nghttp2 tells of the peer's frames.
 extension HTTP2Connection {
     /// A frame begins; whether it brings a request on is not known yet.
+    ///
+    /// Any but CONTINUATION says that an open header block is over, also one whose stream is gone.
     func frameBegan(_ frame: nghttp2_frame_hd) {
+        if !Self.isOf(frame, NGHTTP2_CONTINUATION) { head = nil }
         guard Self.isOf(frame, NGHTTP2_DATA) else { return tally.idleFrames += 1 }
         let isLast = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         let isWanted = streams[frame.stream_id]?.isIncomplete ?? false
@@ -86,7 +89,6 @@ extension HTTP2Connection {
 
     /// A stream is over, in good order or not.
     func streamClosed(_ stream: Int32) {
-        if head?.stream == stream { head = nil }
         guard let gone = streams[stream] else { return }
         letGo(of: stream)
         unwrittenBytes -= gone.unwritten
