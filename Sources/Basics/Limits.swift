@@ -103,6 +103,8 @@ package enum Limits {
     package static let storedUpstreamPerSender = 1_000_000
     /// Seconds after which a receipt that nobody acknowledged leaves the window: most clients never ack one.
     package static let receiptSettleSeconds = 30
+    /// Milliseconds for which an upstream message without lifetime may wait to be written: that is still now.
+    package static let promptMilliseconds: Int64 = 1_000
     /// Seconds for which upstream persistent ids are remembered, to drop what a device repeats.
     package static let upstreamMemorySeconds = 86_400
 
@@ -264,6 +266,9 @@ package enum Limits {
     package static let drainGraceSeconds = 10
     /// Seconds over which the closes of a drain are spread, jittered: no reconnect storm.
     package static let drainSpreadSeconds = 120
+    /// Milliseconds without a message from a drained app server after which one that owes and is owed nothing has had its
+    /// chance: an answer from far away takes less.
+    package static let drainQuietMilliseconds: Int64 = 2_000
     /// Seconds that a process given SIGTERM takes at most before it ends all the same.
     package static let shutdownSeconds = 30
 

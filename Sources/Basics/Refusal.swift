@@ -19,8 +19,8 @@ package enum Refusal: Error, Sendable, Equatable {
     case conflict(field: String, reason: String)
     /// This message id was received before on this connection.
     case repeatedMessageID
-    /// An ack without what it must hold.
-    case badAck(field: String)
+    /// An ack without what it must hold, or, where acks are checked, for nothing.
+    case badAck(AckFault)
 
     // Address.
     /// The token is malformed or was not made here.
@@ -45,6 +45,16 @@ package enum Refusal: Error, Sendable, Equatable {
     case internalError
     /// The connection is about to end and takes no new messages.
     case draining
+
+    /// What is wrong with an ack; field names are those of the wire.
+    package enum AckFault: Sendable, Equatable {
+        /// The field is not there.
+        case missing(field: String)
+        /// The field is no string; `found` is its text, cut.
+        case noString(field: String, found: String)
+        /// No such message waits for an answer on this connection; `messageID` is cut.
+        case unknown(messageID: String)
+    }
 
     /// The word in logs and metric labels.
     package var word: String {

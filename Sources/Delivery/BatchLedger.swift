@@ -12,8 +12,8 @@ enum Waiter {
     case login(ConnectionID, DeviceEntry)
     /// A device's message: tell the device, then route what the change at this place of the batch put.
     case upstream(Origin, mutation: Int)
-    /// A receipt: its message may go, and it is routed.
-    case receipt(DeviceID, Sequence, mutation: Int)
+    /// A receipt: its message may go, and it is routed, to the connection that it is from if that can be.
+    case receipt(DeviceID, Sequence, mutation: Int, origin: ConnectionID?)
     /// A change of a group, and what it makes of it.
     indirect case group(GroupRequest, GroupRecord)
     /// Any other request, with both answers.

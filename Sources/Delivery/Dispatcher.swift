@@ -98,8 +98,8 @@ package struct Dispatcher: ~Copyable {
             upstreamAnswered(name, persistentID, isStored)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, now, &effects)
         case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
-        case .upstreamSettled(let connection, let sender, let sequence, _):
-            upstreamSettled(connection, sender, sequence, now, &effects)
+        case .upstreamSettled(let connection, let sender, let sequence, let settlement):
+            upstreamSettled(connection, sender, sequence, settlement, now, &effects)
         case .expired(.upstream(let sender, let sequence, let expiresAt)):
             upstreamExpired(sender, sequence, expiresAt, now, &effects)
         case .appServerLogin(let connection, let sender, let key):
@@ -115,6 +115,9 @@ package struct Dispatcher: ~Copyable {
         case .appServerReady(let connection, let sender):
             appServerReady(connection, sender, now, &effects)
         case .appServerDraining(let connection, let sender): appServerDraining(connection, sender)
+        case .appServerCongested(let connection, let sender): appServerCongested(connection, sender)
+        case .appServerRelieved(let connection, let sender):
+            appServerRelieved(connection, sender, now, &effects)
         case .appServerClosed(let connection, let sender):
             appServerClosed(connection, sender, now, &effects)
         }

@@ -99,6 +99,7 @@ extension Dispatcher {
                 ))
             for (place, member) in record.members.enumerated() {
                 var message = submission.submission
+                message.submitter = message.origin.connection
                 message.origin = .core(GroupSends.ticket(number, place))
                 message.target = member
                 effects.forwards.append(.submitted(message))

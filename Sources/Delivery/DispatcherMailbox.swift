@@ -120,13 +120,14 @@ extension Dispatcher {
         turn.waiters.append(
             .submission(
                 submission.origin, entry, mutation: effects.mutations.count, canonical: canonical))
+        let origin = submission.submitter ?? submission.origin.connection
         let message = message(of: submission, now)
         effects.mutations.append(.putMessage(message))
         touch(entry)
         turn.downstream.accepted += 1
         turn.downstream.stored += 1
         entry.append(
-            MailboxSlot(entry: MailboxEntry(message), isStored: false), registrationAt: at)
+            MailboxSlot(entry: MailboxEntry(message, origin: origin), isStored: false), registrationAt: at)
         if entry.registrations[at].plainWaiting > cap(entry, offline: settings.storedMessages) {
             discardPlain(registrationAt: at, entry, now, &effects)
         }
@@ -279,7 +280,7 @@ extension Dispatcher {
                 ReceiptDue(
                     message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
                     messageID: receipt.messageID, category: registration.category,
-                    deliveredAt: now.wall)))
+                    deliveredAt: now.wall, origin: receipt.origin)))
     }
 
     mutating func receiptStored(

@@ -5,13 +5,16 @@ extension Dispatcher {
     /// The session that a message is to go to; nil if it has to wait.
     ///
     /// Where a device has outstanding messages, its next one goes to the same session, so that they arrive in order.
-    /// A receipt goes to any; it takes no room. `isForced`: a full session does not hold the device's messages back.
+    /// A receipt goes to the connection that its original came from, else to any; it takes no room of messages.
+    /// `isForced`: a full session does not hold the device's messages back.
     func choose(for message: borrowing StoredUpstream, of entry: SenderEntry, isForced: Bool) -> Int? {
-        guard message.kind == .message else { return entry.leastOutstanding(window: .max) }
+        guard message.kind == .message else {
+            return entry.sessionForReceipt(from: message.origin, window: settings.pendingWindow)
+        }
         if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
             entry.sessions[at].mode == .ready
         {
-            if entry.sessions[at].window.messages.count < settings.pendingWindow { return at }
+            if entry.sessions[at].takesMessage(window: settings.pendingWindow) { return at }
             if !isForced { return nil }
         }
         return entry.leastOutstanding(window: settings.pendingWindow)
@@ -35,12 +38,6 @@ extension Dispatcher {
             entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
             effects.upstream.sent += 1
             traceUpstream(message, .sent, detail: isStored ? "" : "now_or_never", &effects)
-        }
-        // Most clients never answer a receipt: the newest pushes the oldest out.
-        while let item = entry.sessions[at].window.removeReceipt(
-            sentBy: .distantPast, orOver: settings.pendingWindow)
-        {
-            remove(item, of: entry, reason: .delivered, &effects)
         }
     }
 
@@ -128,20 +125,20 @@ extension Dispatcher {
 
     // MARK: Leaving
 
-    /// An app server acknowledged it, or declined it with `nack`.
+    /// An app server acknowledged it, or declined it with `nack`, or need not answer it, or it came too late.
     ///
-    /// Both count as delivered: it has reached an app server, and that one has answered. `removed` is for what an
-    /// operator or an unregistration takes away.
+    /// All but the last count as delivered: it has reached an app server. `removed` is for what an operator or an
+    /// unregistration takes away.
     mutating func upstreamSettled(
-        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence, _ now: Now,
-        _ effects: inout Effects
+        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence,
+        _ settlement: UpstreamSettlement, _ now: Now, _ effects: inout Effects
     ) {
         // Only an answer on the connection that has it counts (ccs-xmpp 4.2).
         guard let entry = senders[sender], let at = entry.index(of: connection),
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
         entry.released(item)
-        remove(item, of: entry, reason: .delivered, &effects)
+        remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &effects)
         pump(entry, now, &effects)
     }
 

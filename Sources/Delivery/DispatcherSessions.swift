@@ -36,6 +36,19 @@ extension Dispatcher {
         leaveBacklogToStore(entry)
     }
 
+    mutating func appServerCongested(_ connection: ConnectionID, _ sender: SenderID) {
+        guard let entry = senders[sender], let at = entry.index(of: connection) else { return }
+        entry.sessions[at].isCongested = true
+    }
+
+    mutating func appServerRelieved(
+        _ connection: ConnectionID, _ sender: SenderID, _ now: Now, _ effects: inout Effects
+    ) {
+        guard let entry = senders[sender], let at = entry.index(of: connection) else { return }
+        entry.sessions[at].isCongested = false
+        pump(entry, now, &effects)
+    }
+
     mutating func appServerClosed(
         _ connection: ConnectionID, _ sender: SenderID, _ now: Now, _ effects: inout Effects
     ) {
@@ -76,8 +89,9 @@ extension Dispatcher {
     mutating func tickSenders(_ now: Now, _ effects: inout Effects) {
         let settleBy = now.monotonic.advanced(seconds: -settings.receiptSettleSeconds)
         for entry in senders.all {
-            for at in entry.sessions.indices {
-                while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy, orOver: .max) {
+            // One that does not read may not have been written to.
+            for at in entry.sessions.indices where !entry.sessions[at].isCongested {
+                while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy) {
                     remove(item, of: entry, reason: .delivered, &effects)
                 }
             }

@@ -50,10 +50,11 @@ extension Dispatcher {
             if case .putUpstream(let message, _) = record.mutations[at] {
                 upstreamCommitted(origin, message, outcome, now, &effects)
             }
-        case .receipt(let device, let sequence, let at):
+        case .receipt(let device, let sequence, let at, let origin):
             effects.forwards.append(
                 outcome.hasFailed ? .receiptRefused(device, sequence) : .receiptStored(device, sequence))
-            if !outcome.hasFailed, case .putUpstream(let receipt, _) = record.mutations[at] {
+            if !outcome.hasFailed, case .putUpstream(var receipt, _) = record.mutations[at] {
+                receipt.origin = origin
                 route(receipt, now, &effects)
             }
         case .group(let request, let changed):

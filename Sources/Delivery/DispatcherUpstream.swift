@@ -163,7 +163,9 @@ extension Dispatcher {
             body: [])
         senders.entry(due.sender).stored += 1
         turn.waiters.append(
-            .receipt(due.message.device, due.sequence, mutation: effects.mutations.count))
+            .receipt(
+                due.message.device, due.sequence, mutation: effects.mutations.count,
+                origin: due.origin))
         effects.mutations.append(.putUpstream(receipt, now: now.wall))
     }
 }

@@ -79,6 +79,8 @@ package enum SessionCommand: Sendable {
     case drain
     /// Let so many messages go unanswered in each direction from now on; what is under way stays so.
     case changePendingWindow(Int)
+    /// A drained connection may end for this reason as soon as nothing is owed on it, from this instant on.
+    case endWhenIdle(from: Instant, CloseReason)
 
     /// Answer a message to a group.
     indirect case groupAnswered(ticket: UInt32, GroupAnswer)

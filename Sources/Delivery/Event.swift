@@ -142,6 +142,10 @@ package enum UpstreamSettlement: Sendable {
     case acknowledged
     /// The app server answered `nack`: no redelivery.
     case refused
+    /// A receipt that was written long ago, and that so many were written after: most clients never ack one.
+    case unanswered
+    /// Its time was over before there was room to write it.
+    case expired
 }
 
 /// What happens to the core. Each event is about one address, or about all partitions.
@@ -161,9 +165,13 @@ package enum Event: Sendable {
     case appServerStreamDetached(ConnectionID, SenderID, ResumableStream)
     /// It wants to go on with the stream of this id.
     case appServerStreamWanted(ConnectionID, SenderID, id: String)
+    /// Its outbound octets pile up: hand over nothing more until `appServerRelieved`.
+    case appServerCongested(ConnectionID, SenderID)
+    /// All that was handed over has been written, and it reads again.
+    case appServerRelieved(ConnectionID, SenderID)
     /// Its connection is gone (sent for every connection that was told `loginAccepted`).
     case appServerClosed(ConnectionID, SenderID)
-    /// It answered an upstream message or receipt.
+    /// It answered an upstream message or receipt, or there is no answer to wait for.
     case upstreamSettled(ConnectionID, SenderID, Sequence, UpstreamSettlement)
     /// A device's message, its registration resolved by the device's partition.
     case upstreamResolved(UpstreamSubmission, from: RegistrationName)
@@ -240,6 +248,7 @@ package enum Event: Sendable {
             .appServerStreamManaged(_, let sender, _), .appServerStreamDetached(_, let sender, _),
             .appServerStreamWanted(_, let sender, _),
             .appServerReady(_, let sender), .appServerDraining(_, let sender),
+            .appServerCongested(_, let sender), .appServerRelieved(_, let sender),
             .appServerClosed(_, let sender), .upstreamSettled(_, let sender, _, _):
             .sender(sender)
         case .upstreamResolved(let upstream, _): .sender(upstream.sender)

@@ -16,6 +16,8 @@ package typealias Body = [UInt8]
 package struct Submission: Sendable {
     /// Who asks and where the answer goes.
     package var origin: Origin
+    /// The connection that it came on, where the answer goes elsewhere: receipts go there.
+    package var submitter: ConnectionID?
     /// The account it was submitted under.
     package var sender: SenderID
     /// The registration that the token names; its seal has been verified.

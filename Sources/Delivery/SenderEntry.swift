@@ -36,11 +36,9 @@ struct PendingWindow {
         return nil
     }
 
-    /// Takes the oldest receipt out if it was sent at or before an instant, or if there are more than so many.
-    mutating func removeReceipt(sentBy instant: Instant, orOver limit: Int) -> OutstandingUpstream? {
-        guard let first = receipts.first, first.sentAt <= instant || receipts.count > limit else {
-            return nil
-        }
+    /// Takes the oldest receipt out if it was sent at or before an instant.
+    mutating func removeReceipt(sentBy instant: Instant) -> OutstandingUpstream? {
+        guard let first = receipts.first, first.sentAt <= instant else { return nil }
         return receipts.removeFirst()
     }
 
@@ -64,7 +62,22 @@ struct AppServerSessionState {
 
     let connection: ConnectionID
     var mode = Mode.loggedIn
+    /// Whether it does not read: what is handed over would only wait there.
+    var isCongested = false
     var window = PendingWindow()
+
+    /// Whether it may have another message, with so many unanswered at most.
+    func takesMessage(window limit: Int) -> Bool {
+        mode == .ready && !isCongested && window.messages.count < limit
+    }
+
+    /// Whether it may have another receipt.
+    ///
+    /// The session keeps as many as the window, written and unanswered, and tells of the oldest when it gives them up for newer
+    /// ones; as many again may be on their way to it. So a receipt leaves the store only once it has been written.
+    func takesReceipt(window limit: Int) -> Bool {
+        mode == .ready && !isCongested && window.receipts.count < 2 * limit
+    }
 }
 
 /// A sender in the memory of its partition: its sessions, and how far its mailbox has been handed out.
@@ -114,13 +127,24 @@ final class SenderEntry {
     /// Place of a session in `sessions`.
     func index(of connection: ConnectionID) -> Int? { sessions.firstIndex { $0.connection == connection } }
 
-    /// The ready session with the fewest outstanding messages; with `window`, only one with room.
+    /// The session with the fewest outstanding messages among those that may have one more.
     func leastOutstanding(window: Int) -> Int? {
         var best: Int?
-        for at in sessions.indices where sessions[at].mode == .ready {
+        for at in sessions.indices where sessions[at].takesMessage(window: window) {
             let count = sessions[at].window.messages.count
-            guard count < window else { continue }
             if let found = best, sessions[found].window.messages.count <= count { continue }
+            best = at
+        }
+        return best
+    }
+
+    /// The session for a receipt: that of its original, else the one with the fewest receipts among those that may have it.
+    func sessionForReceipt(from origin: ConnectionID?, window: Int) -> Int? {
+        if let origin, let at = index(of: origin), sessions[at].takesReceipt(window: window) { return at }
+        var best: Int?
+        for at in sessions.indices where sessions[at].takesReceipt(window: window) {
+            let count = sessions[at].window.receipts.count
+            if let found = best, sessions[found].window.receipts.count <= count { continue }
             best = at
         }
         return best

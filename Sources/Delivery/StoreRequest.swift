@@ -118,8 +118,8 @@ package struct MailboxEntry: Sendable, Equatable {
     /// What the receipt is to say, if one is owed.
     package var receipt: ReceiptRequest?
 
-    /// The entry of a message.
-    package init(_ message: StoredMessage) {
+    /// The entry of a message; `origin` is the connection that submitted it, as far as that is known.
+    package init(_ message: StoredMessage, origin: ConnectionID? = nil) {
         sequence = message.sequence
         salt = message.salt
         registration = message.registration
@@ -128,7 +128,7 @@ package struct MailboxEntry: Sendable, Equatable {
         expiresAt = message.expiresAt
         receipt =
             message.wantsReceipt
-            ? ReceiptRequest(sender: message.sender, messageID: message.messageID) : nil
+            ? ReceiptRequest(sender: message.sender, messageID: message.messageID, origin: origin) : nil
     }
 }
 
@@ -138,6 +138,8 @@ package struct ReceiptRequest: Sendable, Equatable {
     package var sender: SenderID
     /// The submitter's id of the message.
     package var messageID: [UInt8]
+    /// The connection that asked for it; nil once the mailbox has been read from the store, which does not know it.
+    package var origin: ConnectionID?
 }
 
 /// All that the store holds of a device, without bodies.

@@ -44,8 +44,7 @@ package struct StoredUpstream: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// Sent by an app.
         case message
-        /// `MESSAGE_SENT_TO_DEVICE` at that time (milliseconds since 1970), for `messageID`; `origin` is the connection
-        /// that submitted the original, preferred while it lives.
+        /// `MESSAGE_SENT_TO_DEVICE` at that time (milliseconds since 1970), for `messageID`.
         case receipt(sentAt: UnixMilliseconds)
     }
 
@@ -71,6 +70,8 @@ package struct StoredUpstream: Sendable, Equatable {
     package var lifetimeSeconds: Int
     /// The pairs; empty for a receipt.
     package var body: Body
+    /// Of a receipt: the connection that submitted the original, preferred while it lives (ccs-xmpp 3.6). Never stored.
+    package var origin: ConnectionID?
 
     /// A message or receipt; all parts are the caller's.
     package init(
@@ -106,11 +107,13 @@ package struct ReceiptDue: Sendable {
     package var category: [UInt8]
     /// When the device confirmed it, milliseconds since 1970.
     package var deliveredAt: UnixMilliseconds
+    /// The connection that submitted the original; nil if that is no longer known.
+    package var origin: ConnectionID?
 
     /// A receipt; all parts are the caller's.
     package init(
         message: RegistrationName, sequence: Sequence, sender: SenderID, messageID: [UInt8],
-        category: [UInt8], deliveredAt: UnixMilliseconds
+        category: [UInt8], deliveredAt: UnixMilliseconds, origin: ConnectionID?
     ) {
         self.message = message
         self.sequence = sequence
@@ -118,5 +121,6 @@ package struct ReceiptDue: Sendable {
         self.messageID = messageID
         self.category = category
         self.deliveredAt = deliveredAt
+        self.origin = origin
     }
 }

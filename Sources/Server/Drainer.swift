@@ -129,8 +129,9 @@ final class Drainer: Sendable {
 extension ReactorHost {
     /// Gives notice to every session that is chosen and sets the time of its close; returns the sessions.
     ///
-    /// A session that owes and is owed nothing after the grace is closed at its drawn time; one without app-server
-    /// protocol has no notice to heed and is closed at its drawn time as well.
+    /// Each is closed when the grace is over and its share of the spread. An app server that owes and is owed nothing, and
+    /// sends nothing, need not sit out the grace: its connection ends once its share of the spread is over (ccs-xmpp 3.7).
+    /// One without app-server protocol has no notice to heed, and messages to it may still be on their way.
     func beginDrain(
         _ selection: Drainer.Selection, _ pace: Drainer.Pace, reason: CloseReason
     ) -> [ConnectionID] {
@@ -150,6 +151,10 @@ extension ReactorHost {
                 pace.spreadMilliseconds > 0
                 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
             let at = now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)
+            if link.kind.isAppServer {
+                let from = now.monotonic.advanced(milliseconds: jitter)
+                link.perform(.endWhenIdle(from: from, reason), now: now)
+            }
             closes.append(CloseSchedule.Entry(at: at, connection: id, reason: reason))
         }
         closeLater(closes)

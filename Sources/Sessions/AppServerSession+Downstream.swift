@@ -6,6 +6,7 @@ extension AppServerSession {
     /// A `<message>`: a downstream message, an ack, or neither (ccs-xmpp 3.4).
     mutating func received(_ message: borrowing MessageStanza, in chunk: RawSpan, _ io: inout SessionIO) {
         guard stage == .ready else { return fail(.notAuthorized, .notAuthorized, &io) }
+        quietSince = nil
         if message.hasFrom, !isOwn(message.from(in: chunk)) {
             return fail(.invalidFrom, .protocolViolation, &io)
         }
@@ -93,7 +94,7 @@ extension AppServerSession {
     /// Other bounds hold: what waited for the old one may go on.
     mutating func changePendingWindow(_ window: Int, _ io: inout SessionIO) {
         tickets.setWindow(window)
-        outstanding.setWindow(window)
+        for receipt in outstanding.setWindow(window) { giveUp(receipt, &io) }
         submitHeld(&io)
     }
 

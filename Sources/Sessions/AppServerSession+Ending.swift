@@ -68,6 +68,21 @@ extension AppServerSession {
         if stage == .ready { announceDraining(&io) }
     }
 
+    /// When a drained connection has had its chance: nothing is owed either way, and nothing came for a while (ccs-xmpp 3.7).
+    ///
+    /// Receipts need no answer. An app server that goes on sending keeps its connection until the host ends it.
+    var idleDeadline: Instant {
+        guard let idleEnd, let quietSince, isDraining, !owesAnswers, outstanding.messageCount == 0,
+            unwritten.isEmpty, !isCongested
+        else { return .distantFuture }
+        return max(idleEnd.from, quietSince.advanced(milliseconds: Limits.drainQuietMilliseconds))
+    }
+
+    /// Ends a drained connection before its time.
+    mutating func endIdle(_ io: inout SessionIO) {
+        if let idleEnd { end(idleEnd.reason, &io) }
+    }
+
     /// Tells both sides, and refuses what was held.
     mutating func announceDraining(_ io: inout SessionIO) {
         AnswerWriter.appendDraining(

@@ -7,23 +7,52 @@ extension AppServerSession {
     ///
     /// A window of escaped payloads is larger than what may wait on a connection: written at once, an app server that
     /// reads well would be taken for one that does not read.
-    mutating func deliver(_ message: StoredUpstream, _ io: inout SessionIO) {
+    mutating func deliver(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
         // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
         guard stage == .ready else { return }
-        if unwritten.isEmpty, hasRoom(io) { return write(message, &io) }
+        if unwritten.isEmpty, hasRoom(io) { return write(message, now, &io) }
         unwritten.append(message)
-        // The core holds messages and receipts to one window each, but forgets old receipts by itself.
-        if unwritten.count > 2 * outstanding.window { write(unwritten.removeFirst(), &io) }
+        guard unwritten.count > 3 * outstanding.window else { return }
+        // The core holds messages to one window and receipts to two, but counts none whose time is over.
+        let waiting = unwritten
+        unwritten = waiting.filter { !isOver($0, now) }
+        for message in waiting where isOver(message, now) { settle(message, .expired, &io) }
     }
 
     /// Writes what waits, as far as there is room.
-    mutating func writeUnwritten(_ io: inout SessionIO) {
+    mutating func writeUnwritten(_ now: Now, _ io: inout SessionIO) {
         var written = 0
         while stage == .ready, written < unwritten.count, hasRoom(io) {
-            write(unwritten[written], &io)
+            write(unwritten[written], now, &io)
             written += 1
         }
         if written > 0 { unwritten.removeFirst(written) }
+    }
+
+    /// Tells the core when the app server stops reading, and when all that waited for it has been written.
+    mutating func reportCongestion(_ io: inout SessionIO) {
+        guard stage == .ready, let sender else { return }
+        if isCongested, !isCongestionTold {
+            isCongestionTold = true
+            io.events.append(.appServerCongested(connection, sender))
+        } else if isCongestionTold, !isCongested, unwritten.isEmpty {
+            isCongestionTold = false
+            io.events.append(.appServerRelieved(connection, sender))
+        }
+    }
+
+    /// Whether it is too late to write a message.
+    private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
+        let late = now.wall - message.expiresAt
+        return message.kind == .message && message.lifetimeSeconds == 0
+            ? late >= Limits.promptMilliseconds : late >= 0
+    }
+
+    private func settle(
+        _ message: borrowing StoredUpstream, _ settlement: UpstreamSettlement, _ io: inout SessionIO
+    ) {
+        guard let sender else { return }
+        io.events.append(.upstreamSettled(connection, sender, message.sequence, settlement))
     }
 
     private func hasRoom(_ io: borrowing SessionIO) -> Bool {
@@ -31,8 +60,13 @@ extension AppServerSession {
     }
 
     /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
-    private mutating func write(_ message: StoredUpstream, _ io: inout SessionIO) {
+    private mutating func write(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
+        guard !isOver(message, now) else { return settle(message, .expired, &io) }
         let token = settings.seal.token(for: message.from)
+        var entry = AppServerOutstanding.Entry(
+            sequence: message.sequence, token: token, messageID: message.messageID,
+            expiresAt: message.expiresAt)
+        var givenUp: Sequence?
         switch message.kind {
         case .message:
             UpstreamMessage.appendHead(
@@ -41,17 +75,24 @@ extension AppServerSession {
             UpstreamMessage.appendTail(
                 lifetimeSeconds: message.lifetimeSeconds, from: token.raw, messageID: message.messageID.raw,
                 category: message.category.raw, into: &io.out.bytes)
+            // The core holds one without lifetime to its answer.
+            if message.lifetimeSeconds == 0 { entry.expiresAt = .max }
+            outstanding.add(message: entry, now: now.wall)
         case .receipt(let sentAt):
             Receipt.append(
                 sender: message.sender, isFCMDomain: message.isFCMDomain,
                 originalMessageID: message.messageID.raw, token: token.raw,
                 category: message.category.raw, sentAt: sentAt, into: &io.out.bytes)
+            givenUp = outstanding.add(receipt: entry)
         }
         endStanza(isKept: false, &io)
-        outstanding.add(
-            AppServerOutstanding.Entry(
-                sequence: message.sequence, isReceipt: message.kind != .message, token: token,
-                messageID: message.messageID))
+        if let givenUp { giveUp(givenUp, &io) }
+    }
+
+    /// Waits no longer for the ack of a receipt.
+    func giveUp(_ receipt: Sequence, _ io: inout SessionIO) {
+        guard let sender else { return }
+        io.events.append(.upstreamSettled(connection, sender, receipt, .unanswered))
     }
 
     /// An ack or nack: settles what it names on this connection; others are ignored (ccs-xmpp 4.2).
@@ -67,7 +108,7 @@ extension AppServerSession {
                         connection, sender, sequence, answer.isPositive ? .acknowledged : .refused))
             } else {
                 io.counts.unknownAcks += 1
-                if settings.strictAcks { throw .badAck(field: PayloadField.messageID.name) }
+                if settings.strictAcks { throw answer.unknown(in: payload) }
             }
         } catch {
             var to = ByteBuffer()

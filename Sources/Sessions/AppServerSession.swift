@@ -52,8 +52,14 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     /// The bound full JID.
     var jid = ""
     var isDraining = false
+    /// From when a drained connection ends by itself once it owes and is owed nothing, and why; nil: the host ends it.
+    var idleEnd: (from: Instant, reason: CloseReason)?
+    /// When the last message came from a drained app server; nil: in this very call.
+    var quietSince: Instant?
     /// Whether outbound octets pile up: then no more messages are taken, since each needs an answer.
     var isCongested = false
+    /// Whether the core has been told so.
+    var isCongestionTold = false
     /// Why the connection ends after the farewell.
     var farewellReason = CloseReason.peerEndedStream
     /// Until when the login must be done; at first absolute, later that of the farewell.
@@ -91,11 +97,14 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .over: .distantFuture
         // What was written last leaves after this call; then there is room.
         case .ready where !unwritten.isEmpty && !isCongested: lastSent.advanced(milliseconds: 1)
-        case .ready:
-            settings.keepaliveSeconds > 0
-                ? lastSent.advanced(seconds: settings.keepaliveSeconds) : .distantFuture
+        case .ready: min(keepaliveDeadline, idleDeadline)
         default: stageDeadline
         }
+    }
+
+    private var keepaliveDeadline: Instant {
+        settings.keepaliveSeconds > 0
+            ? lastSent.advanced(seconds: settings.keepaliveSeconds) : .distantFuture
     }
 
     package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
@@ -115,9 +124,10 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         case .acknowledge(let ticket, _, let canonical): acknowledge(ticket, canonical, &io)
         case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
         case .groupAnswered(let ticket, let answer): acknowledge(ticket, answer, &io)
-        case .deliverUpstream(let message): deliver(message, &io)
+        case .deliverUpstream(let message): deliver(message, now, &io)
         case .drain: drain(&io)
         case .changePendingWindow(let window): changePendingWindow(window, &io)
+        case .endWhenIdle(let from, let reason): idleEnd = (from, reason)
         case .close(let reason): close(reason, &io)
         default: break
         }
@@ -129,7 +139,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         if deadline <= now.monotonic {
             switch stage {
             case .over: break
-            case .ready where !unwritten.isEmpty && !isCongested: writeUnwritten(&io)
+            case .ready where !unwritten.isEmpty && !isCongested: writeUnwritten(now, &io)
+            case .ready where idleDeadline <= now.monotonic: endIdle(&io)
             case .ready: keepAlive(now, &io)
             case .finishing: finish(&io)
             default: fail(.connectionTimeout, .loginDeadline, &io)
@@ -142,7 +153,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         let sentBefore = io.out.bytes.count
         self.isCongested = isCongested
         submitHeld(&io)
-        writeUnwritten(&io)
+        writeUnwritten(now, &io)
         settle(sentBefore, now, &io)
     }
 
@@ -163,6 +174,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     /// What every call ends with: whether to read on, and when something was last sent.
     private mutating func settle(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
         if stage == .finishing, !owesAnswers { finish(&io) }
+        reportCongestion(&io)
+        if isDraining, quietSince == nil { quietSince = now.monotonic }
         let hasSent = io.out.bytes.count != sentBefore
         if hasSent { lastSent = now.monotonic }
         // What is owed is bounded, since nothing more is read: as long as it goes on, the wait does.

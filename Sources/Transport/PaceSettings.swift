@@ -20,8 +20,6 @@ package struct PaceSettings: Sendable {
     package var anonymousPerAddress = Limits.anonymousPerAddress
     /// Connections of this listener on one reactor.
     package var connections = Int.max
-    /// Whether the transport notices a dead peer by itself: TCP keepalive and TCP_USER_TIMEOUT.
-    package var keepsAlive = true
 
     /// The limits of the server.
     package init() {}

@@ -67,7 +67,7 @@ import Testing
             .outOfRange(field: "", value: "", lowest: 0, highest: 0),
             .notAllowed(field: "", value: "", allowed: ""),
             .tooLarge(field: "", octets: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
-            .repeatedMessageID, .badAck(field: ""), .invalidToken, .senderMismatch, .notRegistered,
+            .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch, .notRegistered,
             .packageMismatch,
             .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
             .draining,

@@ -108,6 +108,30 @@ struct DrainTests {
                 == [sender.id, other.id].sorted())
     }
 
+    @Test(
+        "the grace is not sat out: one that is owed nothing ends, one that owes an ack ends once it has acked"
+    )
+    func grace() throws {
+        let daemon = try RunningDaemon(graceSeconds: 600)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let owing = try connect(daemon, sender)
+        try device.sendUpstream(["n": "1"])
+        let message = try owing.expectJSON("an upstream message") { $0["category"] != nil }
+        let idle = try connect(daemon, sender)
+        let drain = try Drain(daemon, ["--sender", sender.id])
+        try idle.expect(event: "closed")
+        #expect(throws: HarnessFailure.self) { try owing.expect(event: "closed", seconds: 1) }
+        #expect(try answer(owing, "late", to: device)["error"] as? String == "CONNECTION_DRAINING")
+        let ack = ["to": device.token, "message_id": message["message_id"] ?? "", "message_type": "ack"]
+        try owing.send(ack)
+        try owing.expect(event: "closed")
+        #expect(try drain.sessions() == 2)
+        #expect(
+            (try daemon.ctl("audit")["upstream"] as? [String: Any])?["delivered"] as? Int == 1,
+            "no redelivery")
+    }
+
     @Test("all app servers: devices stay")
     func everyone() throws {
         let daemon = try RunningDaemon(graceSeconds: 1)

@@ -21,6 +21,10 @@ extension RandomWorld {
         bench.settle()
         for at in devices.indices { login(at) }
         for _ in 0..<3 { addAppServer() }
+        for at in appServers.indices where appServers[at].isCongested {
+            appServers[at].isCongested = false
+            bench.post(.appServerRelieved(appServers[at].link, Harness.sender))
+        }
         for _ in 0..<200 {
             bench.post(.tick)
             bench.settle()
@@ -40,6 +44,8 @@ extension RandomWorld {
         if !waitingUpstream.isEmpty { problems.append("\(waitingUpstream.count) upstream never answered") }
         if bench.store.downPending > 0 { problems.append("\(bench.store.downPending) never delivered") }
         if bench.store.upPending > 0 { problems.append("\(bench.store.upPending) upstream never delivered") }
+        let receipts = bench.store.upstream.values.reduce(0) { $0 + $1.count } - bench.store.upPending
+        if receipts > 0 { problems.append("\(receipts) receipts never delivered") }
         if !bench.store.missingReceipts.isEmpty {
             problems.append("\(bench.store.missingReceipts.count) receipts missing")
         }

@@ -23,6 +23,7 @@ final class RandomWorld {
     struct AppServerClient {
         let link: ConnectionID
         var isDraining = false
+        var isCongested = false
         var outstanding: [StoredUpstream] = []
     }
 
@@ -147,6 +148,7 @@ final class RandomWorld {
             return problems.append("upstream to nobody")
         }
         if appServers[at].isDraining { problems.append("upstream to a draining session") }
+        if appServers[at].isCongested { problems.append("upstream to one that does not read") }
         if closed.contains(link) { problems.append("upstream after close") }
         if appServers.contains(where: { $0.outstanding.contains { $0.sequence == message.sequence } }) {
             problems.append("upstream handed out twice at once")
@@ -277,6 +279,7 @@ final class RandomWorld {
             let link = appServers[at].link
             let isDrain = chance(30)
             runSender()
+            guard chance(60) else { return toggleReading(at) }
             bench.post(
                 isDrain
                     ? .appServerDraining(link, Harness.sender) : .appServerClosed(link, Harness.sender))
@@ -284,6 +287,18 @@ final class RandomWorld {
             if isDrain { appServers[at].isDraining = true } else { appServers.remove(at: at) }
             runSender()
             if before.count > appServers.count { closed.insert(link) }
+        }
+    }
+
+    private func toggleReading(_ at: Int) {
+        let link = appServers[at].link
+        if appServers[at].isCongested {
+            appServers[at].isCongested = false
+            bench.post(.appServerRelieved(link, Harness.sender))
+        } else {
+            bench.post(.appServerCongested(link, Harness.sender))
+            runSender()
+            appServers[at].isCongested = true
         }
     }
 
@@ -306,9 +321,10 @@ final class RandomWorld {
         let at = Int.random(in: 0..<appServers.count, using: &random)
         guard !appServers[at].outstanding.isEmpty, chance(80) else { return }
         let message = appServers[at].outstanding.removeFirst()
-        bench.post(
-            .upstreamSettled(
-                appServers[at].link, Harness.sender, message.sequence, chance(90) ? .acknowledged : .refused))
+        let settlement: UpstreamSettlement =
+            message.expiresAt <= bench.now.wall
+            ? .expired : chance(90) ? .acknowledged : message.kind == .message ? .refused : .unanswered
+        bench.post(.upstreamSettled(appServers[at].link, Harness.sender, message.sequence, settlement))
     }
 
     private func registrationStep() {

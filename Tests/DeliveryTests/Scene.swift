@@ -95,6 +95,7 @@ extension SessionCommand {
         case .groupRefused(let ticket, let refusal): "group refused \(ticket) \(refusal.rawValue)"
         case .drain: "drain"
         case .changePendingWindow(let window): "pending window \(window)"
+        case .endWhenIdle(_, let reason): "end when idle \(reason.rawValue)"
         case .deviceLoginAccepted(let stored): "device login accepted \(stored.count)"
         case .deliver(let delivery):
             if case .discardedMarker(let count) = delivery.message.kind {

@@ -43,15 +43,17 @@ private struct Desk: ~Copyable {
         var body = ByteBuffer()
         let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.payloadBytes - 1)
         AppData.append(key: Array("a".utf8).raw, value: value.raw, to: &body)
-        for number in 1...Limits.pendingWindow {
-            let message = StoredUpstream(
-                sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
-                from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
-                isFCMDomain: false, category: Array("com.example.app".utf8),
-                messageID: Array("u\(number)".utf8), expiresAt: .max, lifetimeSeconds: 86_400,
-                body: body.copied())
-            session.perform(.deliverUpstream(message), now: now, io: &io)
-        }
+        for number in 1...Limits.pendingWindow { deliver(number, body: body.copied()) }
+    }
+
+    /// A message of a device.
+    mutating func deliver(_ number: Int, expiresAt: UnixMilliseconds = .max, body: Body = []) {
+        let message = StoredUpstream(
+            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
+            from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
+            isFCMDomain: false, category: Array("com.example.app".utf8),
+            messageID: Array("u\(number)".utf8), expiresAt: expiresAt, lifetimeSeconds: 86_400, body: body)
+        session.perform(.deliverUpstream(message), now: now, io: &io)
     }
 
     /// Lets the session work at its deadline; false if it wants nothing soon.
@@ -139,17 +141,32 @@ private struct Desk: ~Copyable {
         #expect(rest == 1)
     }
 
+    @Test("what has expired goes first where more waits than the core can mean")
+    func expiredMakeRoom() {
+        var desk = Desk()
+        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
+        desk.io.events.removeAll()
+        let most = 3 * Limits.pendingWindow
+        for number in 1...most {
+            let isShort = number <= 10
+            desk.deliver(number, expiresAt: isShort ? 1_000 : .max)
+        }
+        desk.now.wall = 1_000
+        let before = desk.io.events.count
+        desk.deliver(most + 1, expiresAt: .max)
+        let after = desk.io.events.count
+        #expect(before == 0 && after == 10)
+        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
+        desk.flush()
+        while desk.wake() {}
+        let ids = desk.ids
+        #expect(ids == (11...most + 1).map { "u\($0)" })
+    }
+
     @Test("small messages are written at once")
     func smallAtOnce() {
         var desk = Desk()
-        for number in 1...3 {
-            let message = StoredUpstream(
-                sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
-                from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
-                isFCMDomain: false, category: [], messageID: Array("u\(number)".utf8), expiresAt: .max,
-                lifetimeSeconds: 86_400, body: [])
-            desk.session.perform(.deliverUpstream(message), now: desk.now, io: &desk.io)
-        }
+        for number in 1...3 { desk.deliver(number) }
         desk.flush()
         let ids = desk.ids
         #expect(ids == ["u1", "u2", "u3"])

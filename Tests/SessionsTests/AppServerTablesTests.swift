@@ -65,6 +65,31 @@ import Testing
         #expect(tickets.count == 2)
     }
 
+    private func entry(_ number: UInt64, ends: UnixMilliseconds = .max) -> AppServerOutstanding.Entry {
+        AppServerOutstanding.Entry(
+            sequence: Sequence(number), token: [1], messageID: Array("u\(number)".utf8), expiresAt: ends)
+    }
+
+    @Test("outstanding: messages are kept until they are answered or over, receipts until there are too many")
+    func outstanding() {
+        var table = AppServerOutstanding(window: 2)
+        table.add(message: entry(1, ends: 50), now: 0)
+        table.add(message: entry(2), now: 0)
+        #expect([3, 4].map { table.add(receipt: entry($0)) } == [nil, nil])
+        #expect([5, 6].map { table.add(receipt: entry($0)) } == [Sequence(3), Sequence(4)])
+        #expect(table.messageCount == 2, "no receipt takes the place of a message")
+        table.add(message: entry(7), now: 50)
+        #expect(table.messageCount == 2, "the core counts the first no longer")
+        let one = Array("u1".utf8)
+        #expect(table.settle(to: [1], messageID: one) == nil)
+        #expect(table.settle(to: [1], messageID: Array("u7".utf8)) == Sequence(7))
+        #expect(table.settle(to: [9], messageID: Array("u2".utf8)) == nil, "of another device")
+        #expect(table.settle(to: [9], messageID: Array("dr2:u5".utf8)) == Sequence(5))
+        #expect(table.settle(to: [9], messageID: Array("u6".utf8)) == Sequence(6))
+        #expect([8, 9].map { table.add(receipt: entry($0)) } == [nil, nil])
+        #expect(table.setWindow(1) == [Sequence(8)] && table.setWindow(2).isEmpty && table.messageCount == 1)
+    }
+
     @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)
     func held(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -97,6 +97,8 @@ struct AppServerDialect: TranscriptDialect {
                 + " confirmed=\(stream.confirmed) kept=\(stream.unconfirmed.map(\.number))"
         case .appServerReady(_, let sender): "ready \(sender.number)"
         case .appServerDraining(_, let sender): "draining \(sender.number)"
+        case .appServerCongested(_, let sender): "congested \(sender.number)"
+        case .appServerRelieved(_, let sender): "relieved \(sender.number)"
         case .appServerClosed(_, let sender): "closed \(sender.number)"
         case .upstreamSettled(_, let sender, let sequence, let settlement):
             "settled \(sender.number) \(sequence.number) \(settlement)"
@@ -161,6 +163,10 @@ struct AppServerDialect: TranscriptDialect {
         case "resumed": return .streamResumed(fields.stream)
         case "not-resumed": return .streamNotResumed
         case "drain": return .drain
+        case "end-when-idle":
+            guard let seconds = Int(fields.words.first ?? "") else { return nil }
+            return .endWhenIdle(
+                from: Instant(nanoseconds: 0).advanced(seconds: seconds), .connectionDraining)
         case "close": return CloseReason(rawValue: fields.text).map { .close($0) }
         default: return nil
         }
@@ -171,11 +177,13 @@ struct AppServerDialect: TranscriptDialect {
         for pair in fields.pairs {
             AppData.append(key: Array(pair.key.utf8).raw, value: Array(pair.value.utf8).raw, to: &body)
         }
+        // Seconds from the beginning, where the clock shows this.
+        let expiresAt = fields["ends"].flatMap { Int64($0) }.map { 1_430_277_821_658 + $0 * 1_000 }
         return StoredUpstream(
             sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(fields["seq"] ?? "") ?? 0), kind: kind,
             from: Self.name(UInt64(fields["from"] ?? "") ?? 1), isFCMDomain: fields.words.contains("fcm"),
             category: Array((fields["category"] ?? "com.example.yourapp").utf8),
-            messageID: Array((fields["id"] ?? "").utf8), expiresAt: .max,
+            messageID: Array((fields["id"] ?? "").utf8), expiresAt: expiresAt ?? .max,
             lifetimeSeconds: Int(fields["ttl"] ?? "") ?? 86_400, body: body.copied())
     }
 

@@ -72,7 +72,7 @@ import Testing
         #expect(loop.server.congestion == [true])
     }
 
-    @Test("a peer that takes nothing for the write deadline is dropped, and one that takes a little is not")
+    @Test("a peer that takes nothing for the write deadline is dropped")
     func slowConsumerTime() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -86,6 +86,25 @@ import Testing
         #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
         #expect(loop.server.closed == [.slowConsumer])
         #expect(loop.server.congestion == [true])
+    }
+
+    @Test("whatever little a peer takes puts its write deadline off")
+    func slowButAlive() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        let loop = try Loopback(tls: false, pace: pace)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        accepted.send([UInt8](repeating: 7, count: 16 << 20))
+        #expect(loop.reactor.turns { loop.server.congestion == [true] })
+        for _ in 0..<3 { loop.reactor.turn(waitMilliseconds: 5) }
+        let (deadline, waiting) = (accepted.writeDeadline, accepted.outboundCount)
+        #expect(deadline < .distantFuture && accepted.isOpen)
+        connection.isReading = true
+        #expect(loop.reactor.turns { accepted.outboundCount < waiting })
+        #expect(accepted.writeDeadline > deadline && accepted.isOpen)
     }
 
     @Test("congestion is told once at each crossing")

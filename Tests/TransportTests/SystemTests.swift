@@ -49,6 +49,43 @@ import Testing
         #expect(server.connections.first?.peer.host == "127.0.0.1")
     }
 
+    @Test("the kernel notices a dead peer of an accepted connection by itself", arguments: [false, true])
+    func deadPeer(isInherited: Bool) throws {
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        var socket = try ListeningSocket(tcp: .loopback(port: 0))
+        if isInherited {
+            // As systemd makes it: a plain listening socket.
+            let plain = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            _ = SocketAddress.loopback(port: 0).withSocketAddress { bind(plain, $0, $1) }
+            _ = listen(plain, 1)
+            socket = try ListeningSocket(inherited: Descriptor(owning: plain))
+        }
+        let address = socket.address
+        let (server, owner) = (Recorder(), Recorder())
+        try reactor.listen(on: socket, name: "one", tls: nil) { _ in server }
+        _ = try reactor.connect(to: address, delegate: owner)
+        #expect(reactor.turns { server.opened == 1 && owner.opened == 1 })
+        let tcp = Int32(IPPROTO_TCP)
+        for connection in server.connections + owner.connections {
+            func value(_ level: Int32, _ option: Int32) -> Int {
+                var value: Int32 = -1
+                var length = socklen_t(MemoryLayout<Int32>.size)
+                return getsockopt(connection.socket, level, option, &value, &length) == 0 ? Int(value) : -1
+            }
+            #expect(value(tcp, TCP_USER_TIMEOUT) == Limits.peerSilenceSeconds * 1_000)
+            #expect(value(SOL_SOCKET, SO_KEEPALIVE) == 1)
+            #expect(value(tcp, TCP_KEEPIDLE) == Limits.tcpKeepaliveSeconds)
+            #expect(value(tcp, TCP_KEEPINTVL) * value(tcp, TCP_KEEPCNT) == Limits.peerSilenceSeconds)
+            #expect(value(tcp, TCP_NODELAY) == 1)
+        }
+        // Canary: a socket that nobody has set up has none of it.
+        let plain = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(plain) }
+        var (silence, length) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        #expect(getsockopt(plain, tcp, TCP_USER_TIMEOUT, &silence, &length) == 0 && silence == 0)
+    }
+
     @Test("two reactors share a port, and stop listening when told")
     func sharedPort() throws {
         let first = try ListeningSocket(tcp: .loopback(port: 0))

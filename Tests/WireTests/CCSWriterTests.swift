@@ -48,7 +48,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.notAllowed(field: "f", value: "v", allowed: "a"), "INVALID_JSON"),
             (.tooLarge(field: "f", octets: 2, limit: 1), "INVALID_JSON"),
             (.reservedKey("from"), "INVALID_JSON"), (.conflict(field: "f", reason: "r"), "INVALID_JSON"),
-            (.repeatedMessageID, "INVALID_JSON"), (.badAck(field: "to"), "BAD_ACK"),
+            (.repeatedMessageID, "INVALID_JSON"), (.badAck(.missing(field: "to")), "BAD_ACK"),
             (.invalidToken, "BAD_REGISTRATION"), (.senderMismatch, "BAD_REGISTRATION"),
             (.notRegistered, "DEVICE_UNREGISTERED"), (.packageMismatch, "INVALID_JSON"),
             (.deviceRateExceeded, "DEVICE_MESSAGE_RATE_EXCEEDED"),

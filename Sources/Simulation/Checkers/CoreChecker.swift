@@ -6,6 +6,8 @@ struct CoreChecker {
     private var rates: RateChecker
     /// When app servers' connections were told that they are about to end.
     private var drained: [ConnectionID: Int64] = [:]
+    /// Since when app servers do not read.
+    private var congested: [ConnectionID: Int64] = [:]
 
     /// For a process that begins.
     init(_ settings: WorldSettings) { rates = RateChecker(settings) }
@@ -13,6 +15,11 @@ struct CoreChecker {
     /// A session has told the core that it is being drained.
     mutating func draining(_ connection: ConnectionID, _ world: World) {
         drained[connection] = world.clock.nanoseconds
+    }
+
+    /// A session has told the core that its app server does not read, or reads again.
+    mutating func reading(_ connection: ConnectionID, _ isReading: Bool, _ world: World) {
+        congested[connection] = isReading ? nil : world.clock.nanoseconds
     }
 
     mutating func check(_ step: CoreStep, _ world: World) {
@@ -27,6 +34,9 @@ struct CoreChecker {
             let margin = world.faults.crossingMicroseconds * 1_000 + 10_000_000
             if let since = drained[id], since + margin < world.clock.nanoseconds {
                 world.fail("drains", "a connection that is about to end is given more")
+            }
+            if let since = congested[id], since + margin < world.clock.nanoseconds {
+                world.fail("windows", "an app server that does not read is given more")
             }
         }
     }

@@ -100,7 +100,9 @@ struct EndingChecker {
         upstream[place] = message
         guard let number = Number.of(message.messageID) else { return }
         if message.kind == .message {
-            truth.upstream[number]?.expiresAt = message.expiresAt
+            // One that the store had forgotten may be put again: what was offered the first time ends as it would have.
+            let earlier = truth.upstream[number]?.expiresAt ?? .max
+            truth.upstream[number]?.expiresAt = min(earlier, message.expiresAt)
             if let before = truth.upstream[number]?.putAt,
                 Upstreams.isRemembered(before, at: now)
             {

@@ -88,7 +88,12 @@ final class SimulatedServer {
     /// What a connection's session tells the core, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
-            if case .appServerDraining(let id, _) = event { world.checkers.core?.draining(id, world) }
+            switch event {
+            case .appServerDraining(let id, _): world.checkers.core?.draining(id, world)
+            case .appServerCongested(let id, _): world.checkers.core?.reading(id, false, world)
+            case .appServerRelieved(let id, _): world.checkers.core?.reading(id, true, world)
+            default: break
+            }
             for event in world.canaries.alter(event, world) {
                 guard let address = event.address else { continue }
                 send(event, to: address.partition(of: reactors.count), from: reactor)

@@ -11,15 +11,23 @@ package struct Acknowledgement: Sendable, Equatable {
 
     /// Checks that it holds what it must.
     package init(_ payload: borrowing AppServerPayload) throws(Refusal) {
-        let reader = payload.reader
-        guard let id = payload[.messageID], reader.kind(id) == .string else {
-            throw .badAck(field: PayloadField.messageID.name)
+        messageID = try Self.string(payload[.messageID], .messageID, payload)
+        to = try Self.string(payload[.to] ?? payload[.from], .to, payload)
+        isPositive = payload[.messageType].map { payload.reader.string($0, equals: "ack") } ?? false
+    }
+
+    /// The refusal of an ack for a message that does not wait for one here.
+    package func unknown(in payload: borrowing AppServerPayload) -> Refusal {
+        .badAck(.unknown(messageID: payload.shown(messageID)))
+    }
+
+    private static func string(
+        _ value: JSONSlice?, _ field: PayloadField, _ payload: borrowing AppServerPayload
+    ) throws(Refusal) -> JSONSlice {
+        guard let value else { throw .badAck(.missing(field: field.name)) }
+        guard payload.reader.kind(value) == .string else {
+            throw .badAck(.noString(field: field.name, found: payload.shown(value)))
         }
-        guard let to = payload[.to] ?? payload[.from], reader.kind(to) == .string else {
-            throw .badAck(field: PayloadField.to.name)
-        }
-        self.to = to
-        messageID = id
-        isPositive = payload[.messageType].map { reader.string($0, equals: "ack") } ?? false
+        return value
     }
 }

@@ -60,9 +60,13 @@ package enum ErrorCode {
             "InvalidJson: INVALID_FIELD : Field \"\(field)\" cannot be used: \(reason)"
         case .packageMismatch:
             "InvalidJson: INVALID_PACKAGE_NAME : Field \"restricted_package_name\" is not the app of the token"
-        case .badAck(PayloadField.messageID.name):
-            "Invalid ack: field \"message_id\" must name a message sent on this connection"
-        case .badAck(let field): "Invalid ack: field \"\(field)\" must be present and a string"
+        case .badAck(.missing(let field)):
+            "InvalidJson: JSON_PARSING_ERROR : Missing Required Field: \(field)"
+        case .badAck(.noString(let field, let found)):
+            "InvalidJson: JSON_TYPE_ERROR : Field \"\(field)\" must be a JSON java.lang.String: \(found)"
+        case .badAck(.unknown(let messageID)):
+            "InvalidAck: UNKNOWN_MESSAGE_ID : Invalid value (\(messageID)) for \"message_id\": "
+                + "must be that of a message on this connection that waits for its ack"
         default: refusal.word
         }
     }

@@ -1,0 +1,217 @@
+import Basics
+import Delivery
+import Testing
+
+/// To whom receipts go, and what becomes of them where nobody reads or answers (ccs-xmpp 3.6, 4.3).
+@Suite struct ReceiptTests {
+    private let second = connection(51)
+
+    /// Two app servers of the sender and the device, with a window of so many.
+    private func bench(window: Int = 100, _ set: (inout DeliverySettings) -> Void = { _ in }) -> Harness {
+        var settings = DeliverySettings()
+        settings.pendingWindow = window
+        settings.waitingUpstream = 100
+        set(&settings)
+        let bench = Harness.withDevice(partitions: 2, settings: settings)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        return bench
+    }
+
+    private func submit(_ bench: Harness, _ ticket: UInt32, from origin: ConnectionID) {
+        bench.post(.submitted(Harness.submission(ticket, receipt: true, from: origin)))
+    }
+
+    /// The device takes all it is given.
+    private func deviceAcknowledges(_ bench: Harness, on link: ConnectionID = phone) {
+        bench.settle()
+        let sequences = bench.take(link).compactMap(\.delivery?.message.sequence)
+        bench.post(.deviceAcknowledged(link, device, sequences))
+        bench.settle()
+    }
+
+    /// Receipts that a connection was handed, by the ids of their messages.
+    private func receipts(_ bench: Harness, _ link: ConnectionID) -> [String] {
+        bench.take(link).compactMap(\.upstream).filter { $0.kind != .message }
+            .map { String(decoding: $0.messageID, as: UTF8.self) }
+    }
+
+    private func settle(_ bench: Harness, _ link: ConnectionID, _ messages: [StoredUpstream]) {
+        for message in messages {
+            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, .acknowledged))
+        }
+        bench.settle()
+    }
+
+    private func stored(_ bench: Harness) -> [StoredUpstream] { bench.store.upstream[Harness.sender] ?? [] }
+
+    @Test("To the connection that submitted the original, however much that has already")
+    func origin() {
+        let bench = bench()
+        bench.login()
+        for ticket in 1...6 as ClosedRange<UInt32> {
+            submit(bench, ticket, from: ticket % 3 == 0 ? appServer : second)
+        }
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, appServer) == ["m3", "m6"])
+        #expect(receipts(bench, second) == ["m1", "m2", "m4", "m5"])
+        #expect(stored(bench).count == 6 && stored(bench).allSatisfy { $0.origin == nil })
+    }
+
+    @Test("That of a group's member too")
+    func group() throws {
+        let bench = bench()
+        bench.login()
+        bench.post(
+            .groupRequested(
+                GroupRequest(
+                    origin: Origin(connection: web, ticket: 1), sender: Harness.sender,
+                    operation: .create(label: bytes("group"), members: [Harness.target]))))
+        bench.settle()
+        let group = try #require(bench.store.groups.first).name
+        let submission = Harness.submission(1, receipt: true, from: second)
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, second) == ["m1"] && receipts(bench, appServer).isEmpty)
+    }
+
+    @Test("To another that is ready where that one is gone, is drained or does not read", arguments: 0..<3)
+    func otherwise(how: Int) {
+        let bench = bench()
+        bench.login()
+        submit(bench, 1, from: second)
+        bench.settle()
+        switch how {
+        case 0: bench.post(.appServerClosed(second, Harness.sender))
+        case 1: bench.post(.appServerDraining(second, Harness.sender))
+        default: bench.post(.appServerCongested(second, Harness.sender))
+        }
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, appServer) == ["m1"] && receipts(bench, second).isEmpty)
+    }
+
+    @Test("Once the mailbox has been read from the store nobody knows where it was from: the one with fewest")
+    func reloaded() {
+        let bench = bench { $0.idleDevicesInMemory = 0 }
+        submit(bench, 1, from: second)
+        bench.settle()
+        bench.login()
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, appServer) == ["m1"])
+        // Canary: known while the device stays in memory.
+        bench.post(.deviceReady(phone, device))
+        submit(bench, 2, from: second)
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, second) == ["m2"])
+    }
+
+    @Test("Nothing is handed to one that does not read; with nobody else it waits, and follows")
+    func congested() {
+        let bench = bench()
+        bench.login()
+        for link in [appServer, second] { bench.post(.appServerCongested(link, Harness.sender)) }
+        submit(bench, 1, from: second)
+        deviceAcknowledges(bench)
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.post(.upstreamReceived(Harness.upstream(3, lifetime: 0, id: "")))
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(phone).words.sorted() == ["refused 3 service_not_available", "stored 2"])
+        #expect(bench.commands.allSatisfy { $0.1.upstream == nil })
+        bench.post(.appServerRelieved(appServer, Harness.sender))
+        bench.post(.appServerRelieved(second, Harness.sender))
+        bench.settle()
+        let all = [appServer, second].flatMap { bench.take($0).compactMap(\.upstream) }
+        #expect(all.count == 2 && bench.store.upPending == 1)
+    }
+
+    @Test("What waited for want of readers goes to its origin first")
+    func waitedForOrigin() {
+        let bench = bench()
+        bench.login()
+        bench.post(.appServerCongested(appServer, Harness.sender))
+        bench.post(.appServerCongested(second, Harness.sender))
+        submit(bench, 1, from: second)
+        deviceAcknowledges(bench)
+        // The sender's partition hears of both at once.
+        let partition = bench.partitions[Address.sender(Harness.sender).partition(of: 2)]
+        bench.post(.appServerRelieved(second, Harness.sender))
+        bench.post(.appServerRelieved(appServer, Harness.sender))
+        bench.turn(partition)
+        #expect(receipts(bench, second) == ["m1"])
+    }
+
+    @Test("A device stays with a session that does not read while something is outstanding there")
+    func order() {
+        let bench = bench()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        let first = bench.take(appServer).compactMap(\.upstream)
+        bench.post(.appServerCongested(appServer, Harness.sender))
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.settle()
+        #expect(first.count == 1 && bench.take(appServer).isEmpty && bench.take(second).isEmpty)
+        settle(bench, appServer, first)
+        #expect(bench.take(second).words == ["upstream u2"], "then it is free to choose")
+    }
+
+    @Test("One that never acks a receipt has two windows of them at most; the others get theirs")
+    func neverAcks() {
+        let bench = bench(window: 3)
+        bench.login()
+        for ticket in 1...20 as ClosedRange<UInt32> {
+            submit(bench, ticket, from: ticket % 2 == 0 ? appServer : second)
+            deviceAcknowledges(bench)
+            settle(bench, second, bench.take(second).compactMap(\.upstream))
+        }
+        #expect(receipts(bench, appServer).count == 6)
+        #expect(stored(bench).count == 6, "the rest went to the other")
+        // None of them is lost with the connection.
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.settle()
+        #expect(receipts(bench, second).count == 6)
+    }
+
+    @Test("Receipts grow old unanswered only where they may have been read")
+    func age() {
+        let bench = bench()
+        bench.login()
+        submit(bench, 1, from: second)
+        deviceAcknowledges(bench)
+        bench.post(.appServerCongested(second, Harness.sender))
+        bench.advance(milliseconds: Int64(Limits.receiptSettleSeconds) * 1_000)
+        bench.post(.tick)
+        bench.settle()
+        #expect(stored(bench).count == 1)
+        bench.post(.appServerRelieved(second, Harness.sender))
+        bench.post(.tick)
+        bench.settle()
+        #expect(stored(bench).isEmpty)
+    }
+
+    @Test("What a session found expired is counted so, and leaves room")
+    func expiredInSession() {
+        let bench = bench(window: 1)
+        bench.post(.appServerClosed(second, Harness.sender))
+        bench.post(.upstreamReceived(Harness.upstream(1, lifetime: 5)))
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.settle()
+        let first = bench.take(appServer).compactMap(\.upstream)
+        #expect(first.count == 1)
+        for message in first {
+            bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
+        }
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u2"])
+        #expect(bench.store.up.expired == 1 && bench.store.up.delivered == 0 && bench.store.holds)
+    }
+
+    @Test("Canary: where everybody reads a receipt is handed over at once")
+    func canary() {
+        let bench = bench()
+        bench.login()
+        submit(bench, 1, from: second)
+        deviceAcknowledges(bench)
+        #expect(receipts(bench, second) == ["m1"])
+    }
+}
