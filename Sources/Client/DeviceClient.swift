@@ -15,6 +15,7 @@ package final class DeviceClient: ConnectionDelegate {
     private var isEnding = false
     private var wasAskedToGo = false
     private var unstored: [Upstream] = []
+    private var isIdle = false
     /// Who this device is.
     package let identity: DeviceIdentity
     /// What is told of everything that happens.
@@ -27,7 +28,6 @@ package final class DeviceClient: ConnectionDelegate {
     package var replays = false
     /// Those messages, while it replays.
     private var history: [[UInt8]] = []
-    private var isIdle = false
 
     /// A device that is not connected yet; `received` are the ids that an earlier process left unconfirmed.
     package init(
@@ -75,7 +75,7 @@ package final class DeviceClient: ConnectionDelegate {
     /// Sends a sign of life.
     package func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
 
-    /// Says, now and with each sign of life, whether nobody uses the device (mcs-device 3.5).
+    /// Says, now, with each sign of life and at later logins, whether nobody uses the device (mcs-device 3.5).
     package func setIdle(_ isIdle: Bool) {
         self.isIdle = isIdle
         machine.isIdle = isIdle

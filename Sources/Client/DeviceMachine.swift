@@ -24,8 +24,12 @@ package struct DeviceMachine: ~Copyable {
     private var fresh: [[UInt8]] = []
     private var freshCount = 0
     private var wantsAckNow = false
-    /// Whether nobody uses the device: its heartbeats say so (mcs-device 3.5).
-    package var isIdle = false
+    /// Whether nobody uses the device: its login, heartbeats and answers say so (mcs-device 3.5).
+    package var isIdle = false {
+        didSet { if isIdle || status != nil { status = isIdle ? 1 : 0 } }
+    }
+    /// What its heartbeats say of that; nothing as long as it was never idle.
+    private var status: Int64?
     /// Acknowledgements on their way: the frame that carries each, and how many ids are then confirmed.
     private var acks: [(frame: Int32, count: Int)] = []
     /// Messages on their way to the server: the frame that carries each, and its persistent id.
@@ -48,7 +52,8 @@ package struct DeviceMachine: ~Copyable {
         stage = .loggingIn
         var login = MCS.LoginRequest()
         let number = Array(String(identity.androidID).utf8)
-        login.id = Array("chrome-63.0.3234.0".utf8)
+        // It answers as Chromium does, also when asked whether it is idle.
+        login.id = Array("chrome-156.0.8078.79".utf8)
         login.domain = Array("mcs.android.com".utf8)
         login.user = number
         login.resource = number
@@ -60,6 +65,7 @@ package struct DeviceMachine: ~Copyable {
         login.usesRMQ2 = true
         login.authService = 2
         login.networkType = 1
+        login.status = status
         reported = unconfirmed.count
         out.bytes.append(byte: MCS.version)
         login.append(to: &out.bytes)
@@ -93,7 +99,7 @@ package struct DeviceMachine: ~Copyable {
         case .loginResponse(let response): take(response, &events)
         case .dataMessage(let message):
             confirm(message.lastStreamIDReceived, &events)
-            if message.category.raw.equals(Self.talkService) {
+            if message.category.raw.equals(MCS.idleCategory) {
                 answerIdleNotification(&out)
                 return events.append(.idleAsked)
             }
@@ -103,7 +109,7 @@ package struct DeviceMachine: ~Copyable {
             if case .selectiveAck(let ids) = iq.content { settle(ids, &events) }
         case .heartbeatPing(let ping):
             confirm(ping.lastStreamIDReceived, &events)
-            MCS.Heartbeat(lastStreamIDReceived: news(), status: ping.status)
+            MCS.Heartbeat(lastStreamIDReceived: news(), status: status ?? ping.status)
                 .append(as: .heartbeatAck, to: &out.bytes)
             endFrame(&out)
             events.append(.heartbeat(isAnswer: false))
@@ -240,22 +246,18 @@ package struct DeviceMachine: ~Copyable {
 
     /// Sends a sign of life; the answer is `.heartbeat`.
     package mutating func heartbeat(out: inout Outbox) {
-        MCS.Heartbeat(lastStreamIDReceived: news(), status: isIdle ? 1 : nil)
+        MCS.Heartbeat(lastStreamIDReceived: news(), status: status)
             .append(as: .heartbeatPing, to: &out.bytes)
         endFrame(&out)
     }
 
-    /// The category under which the server asks whether the device is in use.
-    private static let talkService: StaticString = "com.google.android.gsf.gtalkservice"
-
-    /// Says what Chromium and microG say to that: that they do not tell of it this way.
+    /// The answer of one who is asked whether it is idle.
     private mutating func answerIdleNotification(_ out: inout Outbox) {
         var frame = MCS.DataMessage()
         frame.from = Array("gcm@android.com".utf8)
-        frame.category = Array("\(Self.talkService)".utf8)
+        frame.category = Array("\(MCS.idleCategory)".utf8)
         var body = ByteBuffer()
-        AppData.append(
-            key: Array("IdleNotification".utf8).raw, value: Array("false".utf8).raw, to: &body)
+        AppData.append(key: MCS.idleKey, text: isIdle ? "true" : "false", to: &body)
         frame.body = body.copied()
         frame.lastStreamIDReceived = news()
         frame.timeToLive = 0

@@ -7,6 +7,8 @@ struct RegistrationState {
     private let isList: Bool
     /// Messages without collapse key that wait for a connection to take them.
     var plainWaiting = 0
+    /// Messages without collapse key that wait until the device is active.
+    var plainDelayed = 0
     /// Messages with collapse key, waiting or sent.
     var keyed = 0
     /// The batch that stores it, while it is on its way.
@@ -20,6 +22,15 @@ struct RegistrationState {
         self.registration = registration
         self.batch = batch
         isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender.number != 0
+    }
+
+    /// A message without collapse key enters a state, or leaves it (-1).
+    mutating func countPlain(_ state: MailboxSlot.State, by change: Int = 1) {
+        switch state {
+        case .waiting: plainWaiting += change
+        case .delayed: plainDelayed += change
+        case .held, .sent, .owingReceipt: break
+        }
     }
 
     /// `from` of a frame: the sender as the app gave it, or who sent it of several.
@@ -58,6 +69,8 @@ struct DeviceLink {
     var isCongested = false
     /// Messages handed over and not acknowledged.
     var unacknowledged = 0
+    /// Whether the device says that it is idle.
+    var isIdle = false
 
     /// Whether what is not stored may be handed over.
     var takesPassing: Bool {
@@ -90,6 +103,8 @@ final class DeviceEntry {
     /// By number.
     var registrations: [RegistrationState] = []
     var mailbox = Mailbox()
+    /// Messages in the mailbox that wait until the device is active.
+    private(set) var delayed = 0
     var link: DeviceLink?
     /// Batches with changes to it that the store has not answered.
     var batchesInFlight = 0
@@ -128,7 +143,8 @@ final class DeviceEntry {
     /// Adds a message to the mailbox and to the counts of its registration.
     func append(_ slot: MailboxSlot, registrationAt at: Int) {
         mailbox.append(slot)
-        if slot.isPlain, slot.state == .waiting { registrations[at].plainWaiting += 1 }
+        if slot.state == .delayed { delayed += 1 }
+        if slot.isPlain { registrations[at].countPlain(slot.state) }
         if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
     }
 
@@ -136,8 +152,9 @@ final class DeviceEntry {
     func remove(at index: Int) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
         if slot.state == .sent { link?.unacknowledged -= 1 }
+        if slot.state == .delayed { delayed -= 1 }
         if let at = self.index(of: slot.entry.registration) {
-            if slot.isPlain, slot.state == .waiting { registrations[at].plainWaiting -= 1 }
+            if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
             if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
         }
         return slot
@@ -150,9 +167,11 @@ final class DeviceEntry {
         mailbox.setState(state, at: index)
         if slot.state == .sent { link?.unacknowledged -= 1 }
         if state == .sent { link?.unacknowledged += 1 }
+        if slot.state == .delayed { delayed -= 1 }
+        if state == .delayed { delayed += 1 }
         guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }
-        if slot.state == .waiting { registrations[at].plainWaiting -= 1 }
-        if state == .waiting { registrations[at].plainWaiting += 1 }
+        registrations[at].countPlain(slot.state, by: -1)
+        registrations[at].countPlain(state)
     }
 
     /// The connection is gone: what it had not acknowledged waits again.
@@ -160,7 +179,7 @@ final class DeviceEntry {
         guard link != nil else { return }
         for at in mailbox.slots.indices {
             let state = mailbox.slots[at].state
-            if state == .sent || state == .held { setState(.waiting, at: at) }
+            if state == .sent || state == .held || state == .delayed { setState(.waiting, at: at) }
         }
         link = nil
     }
@@ -187,6 +206,7 @@ final class DeviceEntry {
         }
         mailbox.removeAll()
         link?.unacknowledged = 0
+        delayed = 0
         for entry in state.mailbox {
             guard let at = index(of: entry.registration) else { continue }
             let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }
@@ -196,6 +216,7 @@ final class DeviceEntry {
             guard let link, entry.sequence <= link.given else { continue }
             switch before?.state {
             case .held: setState(.held, at: mailbox.slots.count - 1)
+            case .delayed: setState(.delayed, at: mailbox.slots.count - 1)
             case .waiting: rewind(before: entry.sequence)
             case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1)
             }

@@ -81,6 +81,8 @@ package struct Dispatcher: ~Copyable {
         case .deviceLogin(let login): deviceLogin(login, now, &effects)
         case .deviceReady(let connection, let device): deviceReady(connection, device, now, &effects)
         case .deviceCongested(let connection, let device): deviceCongested(connection, device)
+        case .deviceIdleChanged(let connection, let device, let isIdle):
+            deviceIdleChanged(connection, device, isIdle: isIdle, &effects)
         case .deviceClosed(let connection, let device): deviceClosed(connection, device, now, &effects)
         case .receiptStored(let device, let sequence): receiptStored(device, sequence, now, &effects)
         case .receiptRefused(let device, let sequence): receiptRefused(device, sequence)

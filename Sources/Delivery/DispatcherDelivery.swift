@@ -117,6 +117,10 @@ extension Dispatcher {
         _ effects: inout Effects
     ) -> Bool {
         guard let link = entry.link, let at = entry.index(of: message.registration) else { return false }
+        guard !link.isIdle || !message.delaysWhileIdle else {
+            entry.setState(.delayed, at: index)
+            return false
+        }
         guard link.unacknowledged < settings.unacknowledgedPerDevice else {
             effects.commands.append((link.connection, .close(.tooManyUnacknowledged)))
             entry.link?.mode = .closing

@@ -101,7 +101,7 @@ extension Dispatcher {
         answer(origin, of: message.sender, message.persistentID, canonical: canonical, &effects)
         effects.downstream.accepted += 1
         traceMessage(message, .accepted, detail: "now_or_never", &effects)
-        guard let link = entry.link, link.takesPassing else {
+        guard let link = entry.link, link.takesPassing, !waits(message.delaysWhileIdle, for: entry) else {
             effects.downstream.expired += 1
             traceMessage(message, .expired, detail: "now_or_never", &effects)
             return
@@ -114,8 +114,9 @@ extension Dispatcher {
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
     ) {
+        let state: MailboxSlot.State = waits(submission.delaysWhileIdle, for: entry) ? .delayed : .waiting
         if let key = submission.collapseKey {
-            makeRoom(for: key, registrationAt: at, entry, now.monotonic, &effects)
+            makeRoom(for: key, state, registrationAt: at, entry, now.monotonic, &effects)
         }
         turn.waiters.append(
             .submission(
@@ -127,9 +128,13 @@ extension Dispatcher {
         turn.downstream.accepted += 1
         turn.downstream.stored += 1
         entry.append(
-            MailboxSlot(entry: MailboxEntry(message, origin: origin), isStored: false), registrationAt: at)
+            MailboxSlot(entry: MailboxEntry(message, origin: origin), state: state, isStored: false),
+            registrationAt: at)
         if entry.registrations[at].plainWaiting > cap(entry, offline: settings.storedMessages) {
-            discardPlain(registrationAt: at, entry, now, &effects)
+            discardPlain(.waiting, registrationAt: at, entry, now, &effects)
+        }
+        if entry.registrations[at].plainDelayed > settings.storedMessages {
+            discardPlain(.delayed, registrationAt: at, entry, now, &effects)
         }
     }
 
@@ -154,18 +159,21 @@ extension Dispatcher {
             registration: submission.target.number, sender: submission.sender,
             messageID: submission.messageID, collapseKey: submission.collapseKey,
             acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000, priority: submission.priority,
-            wantsReceipt: submission.wantsReceipt, body: submission.body)
+            wantsReceipt: submission.wantsReceipt, delaysWhileIdle: submission.delaysWhileIdle,
+            body: submission.body)
     }
 
     /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).
     private mutating func makeRoom(
-        for key: [UInt8], registrationAt at: Int, _ entry: DeviceEntry, _ now: Instant,
+        for key: [UInt8], _ state: MailboxSlot.State, registrationAt at: Int, _ entry: DeviceEntry,
+        _ now: Instant,
         _ effects: inout Effects
     ) {
         guard entry.registrations[at].keyed > 0 else { return }
         let number = entry.registrations[at].registration.name.number
         var waiting: [Sequence] = []
         var held: [Sequence] = []
+        var delayed: [Sequence] = []
         var index = 0
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
@@ -181,10 +189,17 @@ extension Dispatcher {
             }
             if slot.state == .waiting { waiting.append(slot.entry.sequence) }
             if slot.state == .held { held.append(slot.entry.sequence) }
+            if slot.state == .delayed { delayed.append(slot.entry.sequence) }
             index += 1
         }
-        let surplus = waiting.count + 1 - cap(entry, offline: settings.collapseKeys)
-        var leaving = Array(waiting.prefix(max(0, surplus)))
+        var leaving: [Sequence] = []
+        if state == .delayed {
+            // A device that is there and idle is as good as away for these.
+            leaving += delayed.prefix(max(0, delayed.count + 1 - settings.collapseKeys))
+        } else {
+            let surplus = waiting.count + 1 - cap(entry, offline: settings.collapseKeys)
+            leaving += waiting.prefix(max(0, surplus))
+        }
         // Those that wait for the rate of a device that is there are as few.
         if !entry.registrations[at].bucket.allows(settings.rates.collapsible, now: now) {
             leaving += held.prefix(max(0, held.count + 1 - settings.collapseKeys))
@@ -197,16 +212,18 @@ extension Dispatcher {
 
     /// Too many messages without collapse key wait: all go, and a marker tells the app how many (ccs-xmpp 6).
     ///
-    /// What the present connection has been given does not wait and stays.
+    /// What the present connection has been given does not wait and stays. What waits until the device is active (`delayed`) is
+    /// counted by itself, and its marker waits like it.
     private mutating func discardPlain(
-        registrationAt at: Int, _ entry: DeviceEntry, _ now: Now, _ effects: inout Effects
+        _ state: MailboxSlot.State, registrationAt at: Int, _ entry: DeviceEntry, _ now: Now,
+        _ effects: inout Effects
     ) {
         let name = entry.registrations[at].registration.name
         var total = 0
         var index = 0
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
-            guard slot.entry.registration == name.number, slot.state == .waiting,
+            guard slot.entry.registration == name.number, slot.state == state,
                 slot.entry.collapseKey == nil
             else {
                 index += 1
@@ -218,10 +235,12 @@ extension Dispatcher {
         let marker = StoredMessage(
             device: name.device, sequence: sequences.next(now), salt: salt, registration: name.number,
             sender: SenderID(0), kind: .discardedMarker(count: total), messageID: [],
-            acceptedAt: now.wall, expiresAt: now.wall + Int64(Limits.lifetimeSeconds) * 1_000, body: [])
+            acceptedAt: now.wall, expiresAt: now.wall + Int64(Limits.lifetimeSeconds) * 1_000,
+            delaysWhileIdle: state == .delayed, body: [])
         turn.waiters.append(.marker(entry, mutation: effects.mutations.count))
         effects.mutations.append(.putMessage(marker))
-        entry.append(MailboxSlot(entry: MailboxEntry(marker), isStored: false), registrationAt: at)
+        entry.append(
+            MailboxSlot(entry: MailboxEntry(marker), state: state, isStored: false), registrationAt: at)
     }
 
     // MARK: Leaving

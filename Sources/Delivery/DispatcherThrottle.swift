@@ -59,6 +59,11 @@ extension Dispatcher {
             entry.setState(.waiting, at: index)
             first = first ?? slot.entry.sequence
         }
+        goBack(to: first, entry, &effects)
+    }
+
+    /// Hands over again from a message on; what has been sent is not sent again.
+    mutating func goBack(to first: Sequence?, _ entry: DeviceEntry, _ effects: inout Effects) {
         guard let first, let link = entry.link else { return }
         entry.rewind(before: first)
         switch link.mode {

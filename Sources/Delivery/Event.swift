@@ -28,9 +28,15 @@ package struct DeviceLogin: Sendable {
     package var token: SecretDigest
     /// Messages that it has received and not yet known to be acknowledged.
     package var received: [PersistentID]
+    /// Whether it says that it is idle; until it says so, it counts as active.
+    package var isIdle: Bool
 
     /// A login; all parts are the caller's.
-    package init(connection: ConnectionID, device: DeviceID, token: SecretDigest, received: [PersistentID]) {
+    package init(
+        connection: ConnectionID, device: DeviceID, token: SecretDigest, received: [PersistentID],
+        isIdle: Bool = false
+    ) {
+        self.isIdle = isIdle
         self.connection = connection
         self.device = device
         self.token = token
@@ -196,6 +202,8 @@ package enum Event: Sendable {
     case deviceReady(ConnectionID, DeviceID)
     /// Its outbound octets pile up: hand over nothing more until `deviceReady`.
     case deviceCongested(ConnectionID, DeviceID)
+    /// It says that it is idle, or active again.
+    case deviceIdleChanged(ConnectionID, DeviceID, isIdle: Bool)
     /// Its connection is gone (sent for every connection that sent `deviceLogin`).
     case deviceClosed(ConnectionID, DeviceID)
     /// A device sent a message to an app server.
@@ -259,7 +267,7 @@ package enum Event: Sendable {
         case .submitted(let submission): .device(submission.target.device)
         case .deviceLogin(let login): .device(login.device)
         case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),
-            .deviceCongested(_, let device),
+            .deviceCongested(_, let device), .deviceIdleChanged(_, let device, _),
             .deviceClosed(_, let device), .receiptStored(let device, _), .receiptRefused(let device, _),
             .forgetDevice(let device, _), .unseen(let device):
             .device(device)

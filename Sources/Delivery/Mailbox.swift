@@ -8,6 +8,8 @@ struct MailboxSlot {
         case waiting
         /// Not handed to the present connection until its app may have one more.
         case held
+        /// Not handed to the present connection until the device is active.
+        case delayed
         /// Handed to the present connection, not acknowledged.
         case sent
         /// The device has it; it goes as soon as the receipt is on disk.

@@ -32,6 +32,8 @@ package struct Submission: Sendable {
     package var priority: Priority
     /// Whether a receipt is wanted when the device has it.
     package var wantsReceipt: Bool
+    /// Whether it waits until the device is active; a message of high priority never does (ccs-xmpp 6).
+    package var delaysWhileIdle: Bool
     /// Check and answer, but store and deliver nothing.
     package var isDryRun: Bool
     /// Deliver only to this app; nil: to any.
@@ -45,8 +47,8 @@ package struct Submission: Sendable {
     package init(
         origin: Origin, sender: SenderID, target: RegistrationName, messageID: [UInt8],
         collapseKey: [UInt8]? = nil, lifetimeSeconds: Int = Limits.lifetimeSeconds,
-        priority: Priority = .normal, wantsReceipt: Bool = false, isDryRun: Bool = false,
-        restrictedPackage: [UInt8]? = nil, body: Body
+        priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
+        isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, body: Body
     ) {
         self.origin = origin
         self.sender = sender
@@ -56,6 +58,7 @@ package struct Submission: Sendable {
         self.lifetimeSeconds = lifetimeSeconds
         self.priority = priority
         self.wantsReceipt = wantsReceipt
+        self.delaysWhileIdle = delaysWhileIdle
         self.isDryRun = isDryRun
         self.restrictedPackage = restrictedPackage
         self.body = body
@@ -110,6 +113,8 @@ package struct StoredMessage: Sendable, Equatable {
     package var priority: Priority
     /// Whether a receipt is owed.
     package var wantsReceipt: Bool
+    /// See `Submission.delaysWhileIdle`.
+    package var delaysWhileIdle: Bool
     /// The pairs; empty for a marker.
     package var body: Body
 
@@ -121,7 +126,7 @@ package struct StoredMessage: Sendable, Equatable {
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
         acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,
-        wantsReceipt: Bool = false, body: Body
+        wantsReceipt: Bool = false, delaysWhileIdle: Bool = false, body: Body
     ) {
         self.device = device
         self.sequence = sequence
@@ -135,6 +140,7 @@ package struct StoredMessage: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.priority = priority
         self.wantsReceipt = wantsReceipt
+        self.delaysWhileIdle = delaysWhileIdle
         self.body = body
     }
 }

@@ -24,6 +24,8 @@ package struct TraceNote: Sendable, Equatable {
         case duplicate
         // The connection.
         case connected, disconnected
+        /// The device says that it is idle, or active again.
+        case idle, active
         case loginRefused = "login_refused"
         /// The device was forgotten.
         case forgotten

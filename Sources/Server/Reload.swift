@@ -76,6 +76,7 @@ extension SessionSettings {
         lenientLifetime = configuration.lenientTimeToLive
         reservesGCMPrefix = configuration.reserveGCMPrefix
         streamManagement = configuration.streamManagement
+        idleNotifications = configuration.idleNotifications
         if configuration.scram {
             scram = SCRAMSettings(functions: .host) { sender in
                 Array(

@@ -7,6 +7,7 @@ extension DeviceSession {
     /// Answers a ping at once; an answer is never answered, so there is no loop with clients that answer pings by pings.
     mutating func handlePing(_ ping: MCS.Heartbeat, now: Now, io: inout SessionIO) {
         noteAcknowledged(ping.lastStreamIDReceived)
+        noteStatus(ping.status, io: &io)
         if unansweredSince != nil { answersPings = true }
         unansweredSince = nil
         let ack = upstream.takeAcknowledgement(incoming: incoming)
@@ -16,8 +17,9 @@ extension DeviceSession {
     }
 
     /// Notes that the client answers pings.
-    mutating func handleAck(_ ack: MCS.Heartbeat) {
+    mutating func handleAck(_ ack: MCS.Heartbeat, io: inout SessionIO) {
         noteAcknowledged(ack.lastStreamIDReceived)
+        noteStatus(ack.status, io: &io)
         answersPings = true
         unansweredSince = nil
     }

@@ -8,6 +8,8 @@ extension DeviceSession {
     mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
         loginID = login.id
         isAndroid = login.id.starts(with: "android-".utf8)
+        isAskedWhetherIdle = settings.idleNotifications && Self.answersIdleQuestion(login.id)
+        isIdle = settings.idleNotifications && Self.isIdle(login.status ?? 0)
         phase = .checking
         guard let number = DeviceNumber.parse(login.user.raw), number != 0,
             let token = DeviceNumber.parse(login.authToken.raw)
@@ -19,7 +21,7 @@ extension DeviceSession {
         text.append(decimal: token)
         let request = DeviceLogin(
             connection: connection, device: device, token: settings.digest(text.copied()),
-            received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) })
+            received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) }, isIdle: isIdle)
         io.events.append(.deviceLogin(request))
         hasAskedToLogIn = true
         io.isReading = false
@@ -46,6 +48,7 @@ extension DeviceSession {
         // Sent even when empty: one client counts connections that end before any frame but the response (mcs-device 3.7).
         MCS.Iq(.selectiveAck(storedUpstream)).append(to: &io.out.bytes)
         endFrame(io: &io)
+        if isAskedWhetherIdle { askWhetherIdle(now: now, io: &io) }
         lastHeard = now.monotonic
         silenceDue = now.monotonic.advanced(seconds: pingSeconds)
         io.isReading = true

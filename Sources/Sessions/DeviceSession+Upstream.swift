@@ -7,10 +7,10 @@ extension DeviceSession {
     /// Takes in a message of the device, hands it to the core or answers it at once.
     mutating func handle(_ message: MCS.DataMessage, now: Now, io: inout SessionIO) {
         noteAcknowledged(message.lastStreamIDReceived)
+        if message.category.raw.equals(MCS.idleCategory) { return handleIdleAnswer(message, io: &io) }
         let isInternal =
-            message.category.raw.equals(MCS.idleCategory)
-            || message.category.raw.equals(MCS.accountCategory)
-                && message.to?.raw.equals("google.com") == true
+            message.category.raw.equals(MCS.accountCategory)
+            && message.to?.raw.equals("google.com") == true
         // The client's own traffic: its place in the count is all the answer it needs.
         if isInternal { return }
         let messageID = messageID(of: message)

@@ -32,6 +32,10 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var loginID: [UInt8] = []
     /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
     var isAndroid = false
+    /// Whether the client is asked if it is idle, once it is logged in.
+    var isAskedWhetherIdle = false
+    /// What the client last said about that.
+    var isIdle = false
     /// Whether the core has heard of this connection, so that it must hear of its end.
     var hasAskedToLogIn = false
     /// Frames received.
@@ -181,7 +185,7 @@ extension DeviceSession {
         }
         switch MCS.Tag(rawValue: tag) {
         case .heartbeatPing: handlePing(try MCS.Heartbeat(decoding: message), now: now, io: &io)
-        case .heartbeatAck: handleAck(try MCS.Heartbeat(decoding: message))
+        case .heartbeatAck: handleAck(try MCS.Heartbeat(decoding: message), io: &io)
         case .iq: handle(try MCS.Iq(decoding: message))
         case .dataMessage: handle(try MCS.DataMessage(decoding: message), now: now, io: &io)
         case .close: end(.peerEndedStream, io: &io)

@@ -7,6 +7,7 @@ struct LegacyMessage {
     var collapseKey: [UInt8]?
     var lifetimeSeconds: Int
     var priority: Priority
+    var delaysWhileIdle: Bool
     var isDryRun: Bool
     var restrictedPackage: [UInt8]?
     var body: Body = []
@@ -74,7 +75,8 @@ extension HTTPSession {
             let form = try LegacyForm(body)
             var message = LegacyMessage(
                 collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds, priority: .normal,
-                isDryRun: form.isDryRun, restrictedPackage: form.restrictedPackage)
+                delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
+                restrictedPackage: form.restrictedPackage)
             var translation = Translation()
             do throws(Refusal) {
                 message.body = try translation.body(
@@ -95,7 +97,8 @@ extension HTTPSession {
         let given = try DownstreamMessage(legacy: payload)
         var message = LegacyMessage(
             collapseKey: Translation.collapseKey(of: given), lifetimeSeconds: given.lifetimeSeconds,
-            priority: Translation.priority(of: given), isDryRun: given.isDryRun,
+            priority: Translation.priority(of: given),
+            delaysWhileIdle: Translation.delaysWhileIdle(given), isDryRun: given.isDryRun,
             restrictedPackage: given.restrictedPackage)
         var translation = Translation()
         do throws(Refusal) {
@@ -147,6 +150,7 @@ extension HTTPSession {
                         origin: Origin(connection: connection, ticket: ticket), sender: sender,
                         target: target, messageID: [], collapseKey: message.collapseKey,
                         lifetimeSeconds: message.lifetimeSeconds, priority: message.priority,
+                        delaysWhileIdle: message.delaysWhileIdle,
                         isDryRun: message.isDryRun || message.payloadRefusal != nil,
                         restrictedPackage: message.restrictedPackage, body: message.body)))
         }

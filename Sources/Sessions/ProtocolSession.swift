@@ -111,6 +111,8 @@ package struct SessionSettings: Sendable {
     package var devicePingSeconds = Limits.devicePingSeconds
     /// Seconds after which devices are told to ping by themselves; 0: they keep to their own (mcs-device 3.6).
     package var deviceHeartbeatSeconds = 0
+    /// Devices that can answer are asked whether they are idle, and believed (mcs-device 3.5).
+    package var idleNotifications = false
     /// Seconds from the handshake to the finished login.
     package var loginDeadlineSeconds = Limits.loginDeadlineSeconds
     /// Domain that answers where the client named none that can be used (ccs-xmpp 1.3).

@@ -42,8 +42,9 @@ extension Translation {
             origin: Origin(connection: connection, ticket: 0), sender: sender, target: target,
             messageID: messageID, collapseKey: Self.collapseKey(of: message),
             lifetimeSeconds: message.lifetimeSeconds, priority: Self.priority(of: message),
-            wantsReceipt: message.wantsReceipt, isDryRun: message.isDryRun,
-            restrictedPackage: message.restrictedPackage, body: body)
+            wantsReceipt: message.wantsReceipt,
+            delaysWhileIdle: Self.delaysWhileIdle(message),
+            isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage, body: body)
         return (submission, addressee)
     }
 }

@@ -31,6 +31,13 @@ extension Translation {
         }
     }
 
+    /// Whether it waits while the device is idle: not where high priority is asked for, which means at once (ccs-xmpp 6).
+    ///
+    /// That of a notification is only a default and gives way to what was asked for.
+    package static func delaysWhileIdle(_ message: DownstreamMessage) -> Bool {
+        message.delaysWhileIdle && message.priority != .high
+    }
+
     /// What it replaces: notification messages always collapse (ccs-xmpp 6); an empty key is none.
     package static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
         if let key = message.collapseKey, !key.isEmpty { return key }

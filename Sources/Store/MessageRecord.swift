@@ -11,7 +11,8 @@ package enum MessageRecord {
         static let collapses = Flags(rawValue: 2)
         static let high = Flags(rawValue: 4)
         static let wantsReceipt = Flags(rawValue: 8)
-        static let all: Flags = [.marker, .collapses, .high, .wantsReceipt]
+        static let delaysWhileIdle = Flags(rawValue: 16)
+        static let all: Flags = [.marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle]
     }
 
     /// What a removal must know of a message.
@@ -39,6 +40,7 @@ package enum MessageRecord {
         if message.collapseKey != nil { flags.insert(.collapses) }
         if message.priority == .high { flags.insert(.high) }
         if message.wantsReceipt { flags.insert(.wantsReceipt) }
+        if message.delaysWhileIdle { flags.insert(.delaysWhileIdle) }
         var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)
         writer.signed(message.expiresAt)
@@ -98,7 +100,8 @@ package enum MessageRecord {
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
             kind: kind, messageID: try reader.byteArray(), collapseKey: collapseKey,
             acceptedAt: acceptedAt, expiresAt: expiresAt, priority: flags.contains(.high) ? .high : .normal,
-            wantsReceipt: flags.contains(.wantsReceipt), body: [])
+            wantsReceipt: flags.contains(.wantsReceipt),
+            delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
     }
 
     private static func place(_ device: DeviceID, _ sequence: Sequence) -> RecordPlace {

@@ -25,6 +25,49 @@ import Wire
         #expect(before == 1 && after == (true, 0))
     }
 
+    @Test(
+        "Asked whether it is idle it tells the truth; once it was idle its heartbeats and logins say how it is"
+    )
+    func idleAnswers() {
+        let bench = DeviceBench(acknowledgement: .never)
+        bench.logIn()
+        var question = DeviceBench.message("")
+        question.category = Array("com.google.android.gsf.gtalkservice".utf8)
+        question.persistentID = nil
+        func answer() -> String? {
+            guard case .dataMessage(let answer)? = bench.hear(.dataMessage(question)).first else {
+                return nil
+            }
+            var said: String?
+            try? AppData.forEach(in: answer.body.raw) { key, value in
+                guard key.equals("IdleNotification") else { return }
+                said = String(decoding: [UInt8](copying: value), as: UTF8.self)
+            }
+            return said
+        }
+        func heartbeat() -> [MCS.Message] {
+            bench.machine.heartbeat(out: &bench.out)
+            return bench.sent()
+        }
+        #expect(answer() == "false" && heartbeat() == [.heartbeatPing(MCS.Heartbeat())])
+        bench.machine.isIdle = true
+        #expect(answer() == "true" && heartbeat() == [.heartbeatPing(MCS.Heartbeat(status: 1))])
+        bench.machine.isIdle = false
+        #expect(answer() == "false" && heartbeat() == [.heartbeatPing(MCS.Heartbeat(status: 0))])
+    }
+
+    @Test("An idle device says so at its login")
+    func idleLogin() {
+        let bench = DeviceBench()
+        bench.machine.isIdle = true
+        bench.machine.open(out: &bench.out)
+        guard case .loginRequest(let login)? = bench.sent().first else {
+            Issue.record("no login")
+            return
+        }
+        #expect(login.status == 1)
+    }
+
     @Test("A refused login is told, and what is received stays unconfirmed")
     func refused() {
         let bench = DeviceBench(received: [[1]])

@@ -58,6 +58,7 @@ extension RandomWorld {
             .deviceAcknowledged(
                 link, devices[at].device, devices[at].unacknowledged.map(\.sequence)))
         devices[at].unacknowledged = []
+        bench.post(.deviceIdleChanged(link, devices[at].device, isIdle: false))
         bench.post(.deviceReady(link, devices[at].device))
     }
 }

@@ -44,9 +44,12 @@ final class RandomWorld {
     let window: Int
     /// Whether messages with collapse key are held back, and may be overtaken.
     let isThrottled: Bool
+    /// Whether devices go idle, and messages that wait for that to end may be overtaken.
+    let goesIdle: Bool
 
     init(seed: UInt64) {
         isThrottled = seed % 3 == 1
+        goesIdle = seed % 4 == 2
         random = SeededRandom(seed: seed)
         var settings = DeliverySettings()
         settings.mailboxPage = Int.random(in: 1...6, using: &random)
@@ -134,7 +137,7 @@ final class RandomWorld {
         guard delivery.isStored else { return }
         let id = delivery.message.persistentID
         if !devices[at].handed.insert(id.sequence).inserted { problems.append("twice: \(id.text)") }
-        if !isThrottled, id.sequence <= devices[at].lastSequence {
+        if !isThrottled, !goesIdle, id.sequence <= devices[at].lastSequence {
             problems.append("out of order: \(id.text)")
         }
         if delivery.message.expiresAt <= bench.now.wall { problems.append("delivered after its time") }
@@ -195,10 +198,11 @@ final class RandomWorld {
         let lifetime = chance(15) ? 0 : Int.random(in: 1...60, using: &random)
         let ticket = nextTicket
         nextTicket += 1
-        let submission = Harness.submission(
+        var submission = Harness.submission(
             ticket, key: chance(40) ? "k\(Int.random(in: 0..<4, using: &random))" : nil,
             lifetime: lifetime, receipt: chance(30),
             to: client.registrations[Int.random(in: 0..<2, using: &random)])
+        submission.delaysWhileIdle = goesIdle && chance(50)
         waiting[ticket] = lifetime == 0 ? [] : submission.messageID
         bench.post(.submitted(submission))
     }
@@ -225,6 +229,8 @@ final class RandomWorld {
         } else if let link = devices[at].link, devices[at].isAccepted, chance(30) {
             bench.post(.deviceCongested(link, devices[at].device))
             devices[at].isCongested = true
+        } else if let link = devices[at].link, devices[at].isAccepted, goesIdle, chance(60) {
+            bench.post(.deviceIdleChanged(link, devices[at].device, isIdle: chance(50)))
         } else if devices[at].link == nil || chance(30) {
             login(at)
         }

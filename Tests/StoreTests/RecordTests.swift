@@ -25,7 +25,7 @@ import Testing
             StoredMessage(
                 device: DeviceID(0), sequence: Sequence(0), salt: 0, registration: RegistrationNumber(0),
                 sender: SenderID(0), messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
-                expiresAt: .min, priority: .high, wantsReceipt: true,
+                expiresAt: .min, priority: .high, wantsReceipt: true, delaysWhileIdle: true,
                 body: [UInt8](repeating: 0, count: 70_000)),
         ]
         for message in messages {
@@ -41,6 +41,23 @@ import Testing
                     == MessageRecord.Header(isCounted: message.kind == .message, expiresAt: message.expiresAt)
             )
         }
+    }
+
+    @Test(
+        "A message that waits for nothing is written as ever, and what was written of old waits for nothing")
+    func delayedWhileIdle() throws {
+        var plain = StoredMessage(
+            device: DeviceID(5), sequence: Sequence(9), salt: 3, registration: RegistrationNumber(7),
+            sender: SenderID(42), messageID: [0x6d], acceptedAt: 1, expiresAt: 2, priority: .high,
+            wantsReceipt: true, body: [8])
+        // Bytes that a store of before holds, without their checksum.
+        #expect(Array(record(plain).dropLast(4)) == [1, 12, 2, 3, 7, 42, 1, 1, 0x6d, 1, 8])
+        #expect(
+            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: Sequence(9)) == plain)
+        plain.delaysWhileIdle = true
+        #expect(record(plain)[1] == 12 | 16)
+        #expect(
+            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: Sequence(9)) == plain)
     }
 
     @Test("Every changed bit and every cut is found")

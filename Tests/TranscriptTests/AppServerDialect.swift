@@ -119,6 +119,7 @@ struct AppServerDialect: TranscriptDialect {
         if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
         if message.priority == .high { text += " high" }
         if message.wantsReceipt { text += " receipt" }
+        if message.delaysWhileIdle { text += " delay" }
         if message.isDryRun { text += " dry" }
         if let package = message.restrictedPackage {
             text += " package=\(String(decoding: package, as: UTF8.self))"

@@ -31,6 +31,7 @@ struct DeviceDialect: TranscriptDialect {
         case ("device_ping_seconds", let number?): settings.devicePingSeconds = number
         case ("device_heartbeat_seconds", let number?): settings.deviceHeartbeatSeconds = number
         case ("login_deadline_seconds", let number?): settings.loginDeadlineSeconds = number
+        case ("idle_notifications", nil): settings.idleNotifications = true
         default: throw DeviceNotation.Unreadable(text: setting)
         }
     }
@@ -81,6 +82,7 @@ struct DeviceDialect: TranscriptDialect {
         case .deviceLogin(let login):
             "deviceLogin device=\(login.device.number) token=\(String(decoding: login.token.octets, as: UTF8.self))"
                 + " received=[\(login.received.map(\.text).joined(separator: ", "))]"
+                + (login.isIdle ? " idle" : "")
         case .deviceAcknowledged(_, _, let sequences):
             "deviceAcknowledged [\(sequences.map { "\($0.number)" }.joined(separator: ", "))]"
         case .upstreamReceived(let upstream):
@@ -92,6 +94,7 @@ struct DeviceDialect: TranscriptDialect {
                 + " ttl=\(upstream.lifetimeSeconds) \(DeviceMessages.pairs(upstream.body).shown)"
         case .deviceReady: "deviceReady"
         case .deviceCongested: "deviceCongested"
+        case .deviceIdleChanged(_, _, let isIdle): isIdle ? "deviceIdle" : "deviceActive"
         case .deviceClosed(_, let device): "deviceClosed device=\(device.number)"
         default: "\(event)"
         }

@@ -73,6 +73,7 @@ enum DeviceMessages {
         login.networkType = int32(value["network_type"])
         login.usesRMQ2 = value["use_rmq2"]?.boolean
         login.authService = int32(value["auth_service"])
+        login.status = value["status"]?.integer
         login.heartbeatStat = int32(value["heartbeat_interval_ms"]).map {
             MCS.HeartbeatStat(hasTimedOut: true, intervalMilliseconds: $0)
         }

@@ -38,6 +38,7 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case reserveGCMPrefix = "reserve_gcm_prefix"
     case scram
     case streamManagement = "stream_management"
+    case idleNotifications = "idle_notifications"
 
     /// Everything there is to say about a key.
     package struct Entry: Sendable {

@@ -145,5 +145,12 @@ extension ConfigKey {
             help: "Offer app servers stream management (XEP-0198), so that a lost connection can be resumed.",
             reason: "CCS had none, and libraries that see it use it, with acknowledgements of their own.",
             isReloadable: true),
+        .idleNotifications: Entry(
+            type: .truth, preset: .truth(false),
+            help:
+                "Ask devices whether they are idle, and hold messages with delay_while_idle until they are active.",
+            reason:
+                "FCM has ignored delay_while_idle since 2016: off, every connected device counts as active. Only those that log in as android-… or as chrome-… above 63 are asked: the libraries that call themselves chrome-63 fail on the question.",
+            isReloadable: true),
     ]
 }

@@ -34,6 +34,8 @@ extension Configuration {
     package var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
     /// Offer XEP-0198.
     package var streamManagement: Bool { self[.streamManagement] == .truth(true) }
+    /// Ask devices whether they are idle.
+    package var idleNotifications: Bool { self[.idleNotifications] == .truth(true) }
     /// Offer SCRAM-SHA-256.
     package var scram: Bool { self[.scram] == .truth(true) }
 

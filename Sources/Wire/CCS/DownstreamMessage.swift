@@ -24,7 +24,7 @@ package struct DownstreamMessage: Sendable, Equatable {
     package var isContentAvailable = false
     /// `mutable_content`; of meaning to APNs alone.
     package var isMutableContent = false
-    /// `delay_while_idle`; checked, without effect since 2016 (ccs-xmpp 2.2).
+    /// `delay_while_idle`; deprecated since 2016 (ccs-xmpp 2.2).
     package var delaysWhileIdle = false
     /// `restricted_package_name`.
     package var restrictedPackage: [UInt8]?

@@ -12,6 +12,8 @@ package enum MCS {
     package static let doNotCollapse: StaticString = "do_not_collapse"
     /// `category` of messages to and from the client itself (mcs-device 3.5).
     package static let idleCategory: StaticString = "com.google.android.gsf.gtalkservice"
+    /// The pair of those messages that asks, or tells, whether the device is idle.
+    package static let idleKey: StaticString = "IdleNotification"
     /// `category` of Chromium's account mapper (mcs-device 4.1).
     package static let accountCategory: StaticString = "com.google.android.gms"
 

@@ -14,6 +14,7 @@ final class TestDevice {
     private var stored: Set<String> = []
     private var isLoggedIn = false
     private var received: [[UInt8]] = []
+    private var isIdle = false
     let token: String
 
     /// Checks in, registers and logs in.
@@ -38,6 +39,7 @@ final class TestDevice {
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("device")), tls: tls)
         let client = DeviceClient(
             reactor: reactor, endpoint: endpoint, identity: identity, received: received)
+        if isIdle { client.setIdle(true) }
         client.onEvent = { [unowned self] _, event, _ in heard(event) }
         self.client = client
         isLoggedIn = false
@@ -53,6 +55,14 @@ final class TestDevice {
         _ = reactor.turn(seconds: 5) { client?.isConnected != true }
         received = client?.unconfirmed ?? []
         client = nil
+    }
+
+    /// Goes idle or is active again, and waits until the server has heard of it.
+    func setIdle(_ isIdle: Bool) throws {
+        self.isIdle = isIdle
+        client?.setIdle(isIdle)
+        // What follows on the same connection is answered later.
+        try sendUpstream(["idle": "\(isIdle)"])
     }
 
     private func heard(_ event: DeviceEvent) {

@@ -1,0 +1,64 @@
+import Basics
+import Delivery
+import Wire
+
+/// Whether the device is idle, its screen off: asked at login, told by the client (mcs-device 3.5).
+extension DeviceSession {
+    /// Whether a client answers the question; libraries, which say chrome-63 or less or nothing of the kind, die of it.
+    static func answersIdleQuestion(_ loginID: [UInt8]) -> Bool {
+        if loginID.starts(with: "android-".utf8) { return true }
+        let browser = Array("chrome-".utf8)
+        guard loginID.starts(with: browser) else { return false }
+        let version = loginID.dropFirst(browser.count).prefix { $0 != UInt8(ascii: ".") }
+        let digits = Array(version)
+        guard let number = DeviceNumber.parseUnsigned(digits.raw, from: 0, to: digits.count) else {
+            return false
+        }
+        return number > 63
+    }
+
+    /// Bit 0 of a status: the device is idle.
+    static func isIdle(_ status: Int64) -> Bool { status & 1 == 1 }
+
+    /// Asks the client to say whether it is idle, now and at each change.
+    mutating func askWhetherIdle(now: Now, io: inout SessionIO) {
+        let frameID = nextFrameID
+        let ack = upstream.takeAcknowledgement(incoming: incoming)
+        io.out.bytes.appendFrame(.dataMessage) { buffer in
+            typealias Field = MCS.DataMessage.Field
+            buffer.appendField(Field.id) { Hex.appendUpper(frameID, to: &$0) }
+            buffer.appendField(Field.from, text: MCS.domain)
+            buffer.appendField(Field.category, text: MCS.idleCategory)
+            AppData.append(key: MCS.idleKey, text: "true", to: &buffer)
+            buffer.appendField(Field.fromTrustedServer, bool: false)
+            if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
+            // Now or never, so it has no persistent id: the next login asks again.
+            buffer.appendField(Field.timeToLive, varint: Int32(0))
+            buffer.appendField(Field.sent, varint: now.wall)
+        }
+        endFrame(io: &io)
+    }
+
+    /// Takes in what the client answers; it needs no answer of its own.
+    mutating func handleIdleAnswer(_ message: MCS.DataMessage, io: inout SessionIO) {
+        var answer: Bool?
+        // What cannot be read says nothing.
+        try? AppData.forEach(in: message.body.raw) { key, value in
+            guard key.equals(MCS.idleKey) else { return }
+            if value.equals("true") { answer = true }
+            if value.equals("false") { answer = false }
+        }
+        if let answer { noteIdle(answer, io: &io) }
+    }
+
+    /// Takes in the status of a heartbeat, which few send.
+    mutating func noteStatus(_ status: Int64?, io: inout SessionIO) {
+        if let status { noteIdle(Self.isIdle(status), io: &io) }
+    }
+
+    private mutating func noteIdle(_ isIdle: Bool, io: inout SessionIO) {
+        guard settings.idleNotifications, isIdle != self.isIdle else { return }
+        self.isIdle = isIdle
+        io.events.append(.deviceIdleChanged(connection, device, isIdle: isIdle))
+    }
+}

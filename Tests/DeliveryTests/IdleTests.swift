@@ -1,0 +1,202 @@
+import Basics
+import Delivery
+import Testing
+
+/// `delay_while_idle`: what waits until the device is active (ccs-xmpp 6, mcs-device 3.5).
+@Suite struct IdleTests {
+    /// A connected device that has said that it is idle.
+    private func bench(settings: DeliverySettings = DeliverySettings()) -> Harness {
+        let bench = Harness.withDevice(settings: settings)
+        bench.login()
+        bench.settle()
+        say(bench, isIdle: true)
+        _ = bench.take(phone)
+        return bench
+    }
+
+    private func say(_ bench: Harness, isIdle: Bool, on link: ConnectionID = phone) {
+        bench.post(.deviceIdleChanged(link, device, isIdle: isIdle))
+        bench.settle()
+    }
+
+    private func submit(
+        _ bench: Harness, _ tickets: ClosedRange<UInt32>, key: String? = nil, lifetime: Int = 3_600,
+        delays: Bool = true
+    ) {
+        for ticket in tickets {
+            var submission = Harness.submission(ticket, key: key, lifetime: lifetime)
+            submission.delaysWhileIdle = delays
+            bench.post(.submitted(submission))
+        }
+        bench.settle()
+    }
+
+    private func delivered(_ bench: Harness, on link: ConnectionID = phone) -> [String] {
+        bench.post(.deviceReady(link, device))
+        bench.settle()
+        return bench.take(link).words.filter { $0.hasPrefix("deliver") || $0.hasPrefix("marker") }
+    }
+
+    @Test(
+        "While the device is idle they wait, on disk and acknowledged; others go at once; active, they come in order"
+    )
+    func waits() {
+        let bench = bench()
+        submit(bench, 1...2)
+        submit(bench, 3...3, delays: false)
+        submit(bench, 4...4, key: "k")
+        #expect(bench.take(appServer).words == (1...4).map { "ack \($0)" })
+        #expect(delivered(bench) == ["deliver m3"])
+        #expect(bench.store.downPending == 4)
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m1", "deliver m2", "deliver m4"])
+        submit(bench, 5...5)
+        #expect(delivered(bench) == ["deliver m5"])
+        #expect(bench.down.sent == 5 && bench.store.holds)
+    }
+
+    @Test("Of several with one key the last survives, and of more keys than are kept the oldest goes")
+    func collapses() {
+        let bench = bench()
+        submit(bench, 1...3, key: "score")
+        #expect(bench.store.down.replaced == 2)
+        for ticket in 4...7 as ClosedRange<UInt32> { submit(bench, ticket...ticket, key: "k\(ticket)") }
+        #expect(bench.store.down.discarded == 1)
+        #expect(delivered(bench).isEmpty)
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == (4...7).map { "deliver m\($0)" })
+    }
+
+    @Test("A hundred without key are kept; the next discards all, and the marker waits like them")
+    func capped() {
+        let bench = bench()
+        submit(bench, 1...100)
+        #expect(bench.store.down.discarded == 0)
+        submit(bench, 101...101)
+        #expect(bench.store.down.discarded == 101 && delivered(bench).isEmpty)
+        submit(bench, 102...102)
+        submit(bench, 103...103, delays: false)
+        #expect(delivered(bench) == ["deliver m103"])
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["marker 101", "deliver m102"])
+        #expect(bench.store.holds)
+    }
+
+    @Test("Now or never is never while the device is idle, and counted like for one that is away")
+    func nowOrNever() {
+        let bench = bench()
+        submit(bench, 1...1, lifetime: 0)
+        submit(bench, 2...2, lifetime: 0, delays: false)
+        #expect(bench.take(appServer).words == ["ack 1", "ack 2"])
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m2"])
+        #expect(bench.down.expired == 1 && bench.down.sent == 1)
+    }
+
+    @Test("What waits ends with its lifetime")
+    func expires() {
+        let bench = bench()
+        submit(bench, 1...1, lifetime: 60)
+        submit(bench, 2...2, lifetime: 600)
+        bench.advance(milliseconds: 61_000)
+        bench.post(.tick)
+        bench.settle()
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m2"])
+        #expect(bench.store.down.expired == 1 && bench.store.holds)
+    }
+
+    @Test("A new login counts as active, unless it says that it is idle; an old connection has no say")
+    func logins() {
+        let bench = bench()
+        submit(bench, 1...1)
+        let next = connection(20)
+        bench.post(
+            .deviceLogin(
+                DeviceLogin(connection: next, device: device, token: token, received: [], isIdle: true)))
+        bench.settle()
+        #expect(delivered(bench, on: next).isEmpty)
+        say(bench, isIdle: false, on: phone)
+        #expect(delivered(bench, on: next).isEmpty)
+        bench.post(.deviceClosed(next, device))
+        bench.login(connection(21))
+        bench.settle()
+        #expect(delivered(bench, on: connection(21)) == ["deliver m1"])
+    }
+
+    @Test("The flag outlives the process: what waited waits for the next connection's word too")
+    func restart() {
+        let bench = bench()
+        submit(bench, 1...1)
+        submit(bench, 2...2, delays: false)
+        #expect(delivered(bench) == ["deliver m2"])
+        bench.crash(seed: 3)
+        bench.post(
+            .deviceLogin(
+                DeviceLogin(connection: phone, device: device, token: token, received: [], isIdle: true)))
+        bench.settle()
+        #expect(delivered(bench) == ["deliver m2"])
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m1"])
+    }
+
+    @Test(
+        "It outlives a failed batch, and one that is being stored when the device changes its mind is not lost"
+    )
+    func failedBatch() {
+        let bench = bench()
+        submit(bench, 1...1)
+        var submission = Harness.submission(2)
+        submission.delaysWhileIdle = true
+        bench.post(.submitted(submission))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(delivered(bench).isEmpty)
+
+        submission = Harness.submission(3)
+        submission.delaysWhileIdle = true
+        bench.post(.submitted(submission))
+        bench.post(.deviceIdleChanged(phone, device, isIdle: false))
+        bench.runTurns()
+        bench.settle()
+        #expect(delivered(bench) == ["deliver m1", "deliver m3"])
+
+        submission = Harness.submission(4)
+        submission.delaysWhileIdle = true
+        bench.post(.submitted(submission))
+        bench.post(.deviceIdleChanged(phone, device, isIdle: true))
+        bench.settle()
+        #expect(delivered(bench).isEmpty)
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m4"])
+        #expect(bench.store.holds)
+    }
+
+    @Test("It and the rate of collapsible messages hold one after the other")
+    func throttled() {
+        var settings = DeliverySettings()
+        settings.rates.collapsible = Rate(1, perSeconds: 180)
+        let bench = bench(settings: settings)
+        submit(bench, 1...1, key: "a")
+        submit(bench, 2...2, key: "b")
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m1"])
+        say(bench, isIdle: true)
+        bench.advance(milliseconds: 180_000)
+        bench.post(.tick)
+        #expect(delivered(bench).isEmpty)
+        say(bench, isIdle: false)
+        #expect(delivered(bench) == ["deliver m2"])
+    }
+
+    @Test("Canary: a device that never spoke of it gets them at once")
+    func canary() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.settle()
+        submit(bench, 1...3)
+        #expect(delivered(bench) == ["deliver m1", "deliver m2", "deliver m3"])
+    }
+}
