@@ -43,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
@@ -50,7 +51,7 @@ let package = Package(
 
         // The core.
         module("Basics"),
-        module("Wire", ["Basics", "CExpat", "CNGHTTP2"]),
+        module("Wire", ["Basics", "CExpat", "CNGHTTP2", "CZlib"]),
         module("Delivery", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),

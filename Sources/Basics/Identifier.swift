@@ -14,6 +14,20 @@ package struct SenderID: Hashable, Sendable, Comparable {
     /// Wraps a number.
     package init(_ number: UInt64) { self.number = number }
     package static func < (a: SenderID, b: SenderID) -> Bool { a.number < b.number }
+
+    /// Reads decimal digits; nil for what is no sender ID: 0, more than 63 bits, or any other sign.
+    package init?(decimal digits: some Collection<UInt8>) {
+        var number: UInt64 = 0
+        for digit in digits {
+            guard digit &- 0x30 < 10 else { return nil }
+            let (product, isOver) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isPast) = product.addingReportingOverflow(UInt64(digit &- 0x30))
+            guard !isOver, !isPast, sum <= UInt64(Int64.max) else { return nil }
+            number = sum
+        }
+        guard number > 0 else { return nil }
+        self.init(number)
+    }
 }
 
 /// Which registration of a device a token names; unique within the device, never reused.

@@ -1,5 +1,5 @@
 /// What a registration token says once its seal is verified: which registration of which device.
-package struct RegistrationName: Hashable, Sendable {
+package struct RegistrationName: Hashable, Sendable, Comparable {
     /// The device.
     package var device: DeviceID
     /// The registration within it.
@@ -9,6 +9,10 @@ package struct RegistrationName: Hashable, Sendable {
     package init(device: DeviceID, number: RegistrationNumber) {
         self.device = device
         self.number = number
+    }
+
+    package static func < (a: RegistrationName, b: RegistrationName) -> Bool {
+        (a.device, a.number) < (b.device, b.number)
     }
 }
 
@@ -63,6 +67,9 @@ package struct TokenSeal: Sendable {
         Base64.append(sealed.raw, urlSafe: true, padded: false, to: &text)
         return text.copied()
     }
+
+    /// The seal of other octets than a registration token's; their first one must tell them apart.
+    func tag(_ plain: borrowing RawSpan) -> (UInt64, UInt64) { seal.hash128(plain) }
 
     /// The eight bytes before the marker; the first four bits are 0111, so that a token begins with a letter from c to f
     /// as installation ids do, and never with the dash of an option.

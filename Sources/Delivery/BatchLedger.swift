@@ -18,6 +18,8 @@ enum Waiter {
     indirect case group(GroupRequest, GroupRecord)
     /// Any other request, with both answers.
     indirect case request(ConnectionID, success: SessionCommand, failure: SessionCommand)
+    /// A request that goes on elsewhere.
+    indirect case next(Event, Origin)
 }
 
 /// A batch on its way to the store.

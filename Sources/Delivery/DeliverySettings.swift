@@ -26,6 +26,8 @@ package struct DeliverySettings: Sendable {
     package var connectionsPerSender = Limits.connectionsPerSender
     /// Registrations of one device.
     package var registrationsPerDevice = Limits.registrationsPerDevice
+    /// Topics of one registration.
+    package var subscriptionsPerRegistration = Limits.subscriptionsPerRegistration
     /// Seconds after which a receipt that nobody acknowledged is taken as received.
     package var receiptSettleSeconds = Limits.receiptSettleSeconds
     /// Seconds without contact after which a device is forgotten with its registrations; 0: never.

@@ -3,6 +3,8 @@ import Basics
 /// A registration with what is counted for it.
 struct RegistrationState {
     var registration: Registration
+    /// The topics that it subscribes to.
+    var topics = SubscriptionSet()
     /// Whether the app named several senders.
     private let isList: Bool
     /// Messages without collapse key that wait for a connection to take them.
@@ -203,6 +205,10 @@ final class DeviceEntry {
                 fresh.isDue = before.isDue
             }
             return fresh
+        }
+        for subscription in state.subscriptions {
+            guard let at = index(of: subscription.name.number) else { continue }
+            registrations[at].topics.insert(subscription)
         }
         mailbox.removeAll()
         link?.unacknowledged = 0

@@ -33,6 +33,8 @@ package struct Dispatcher: ~Copyable {
     var groupRequests = 0
     /// Messages to groups that are not answered.
     var groupSends = GroupSends()
+    /// Requests of installations whose registrations the store has been asked for, oldest first.
+    var waitingInstallations: [InstallationRequest] = []
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
     var senderBuckets: [SenderID: TokenBucket] = [:]
     /// That share.
@@ -92,6 +94,10 @@ package struct Dispatcher: ~Copyable {
         case .unregister(let request): unregister(request, now, &effects)
         case .registerWeb(let request): registerWeb(request, now, &effects)
         case .unregisterToken(let name, let origin): unregisterToken(name, origin, &effects)
+        case .subscribe(let request): subscribe(request, now, &effects)
+        case .installation(let request): installationAsks(request, &effects)
+        case .installationFound(let request, let names, let device):
+            installationFound(request, names, at: device, now, &effects)
         case .forgetDevice(let device, let origin): forget(device, origin, now, &effects)
         case .unseen(let device): deviceUnseen(device, now, &effects)
 

@@ -95,6 +95,8 @@ extension Dispatcher {
         case .checkIn(let checkIn): refuse(checkIn.origin, &effects)
         case .register(let request), .unregister(let request): refuse(request.origin, &effects)
         case .registerWeb(let request): refuse(request.origin, &effects)
+        case .subscribe(let request): refuse(request.origin, &effects)
+        case .installationFound(let request, _, _): refuse(request.origin, &effects)
         case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
         default: break
         }

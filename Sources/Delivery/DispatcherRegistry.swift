@@ -73,20 +73,40 @@ extension Dispatcher {
             known.isOfInstance(request.instance)
         {
             seen(entry, record, now, &effects)
-            return answerOnceStored(known, origin, &effects)
+            return renew(known, request, entry, origin, &effects)
         }
         switch senders(of: request) {
         case .failure(let refusal): refuse(request, refusal, &effects)
         case .success where entry.registrations.count >= settings.registrationsPerDevice:
             refuse(request, .tooManyRegistrations, &effects)
         case .success(let senders):
-            let registration = Registration(
+            var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
                 senderText: request.senderText, sender: senders.first ?? SenderID(0),
                 otherSenders: Array(senders.dropFirst()), instance: request.instance,
                 createdAt: now.wall)
+            registration.scope = request.scope
+            registration.apnsToken = request.apnsToken
             add(registration, record, entry, origin, now, &effects)
         }
+    }
+
+    /// Answers with a registration that is there; the token that Apple gave the app may be new.
+    private mutating func renew(
+        _ known: RegistrationState, _ request: RegistrationRequest, _ entry: DeviceEntry,
+        _ origin: Origin, _ effects: inout Effects
+    ) {
+        var known = known
+        if !request.apnsToken.isEmpty, request.apnsToken != known.registration.apnsToken,
+            let at = entry.index(of: known.registration.name.number)
+        {
+            known.registration.apnsToken = request.apnsToken
+            known.batch = ledger.nextTicket
+            entry.registrations[at] = known
+            effects.mutations.append(.putRegistration(known.registration))
+            touch(entry)
+        }
+        answerOnceStored(known, origin, &effects)
     }
 
     /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
@@ -117,6 +137,9 @@ extension Dispatcher {
         entry.registrations.append(RegistrationState(registration, batch: ledger.nextTicket))
         effects.mutations.append(.putDevice(record))
         effects.mutations.append(.putRegistration(registration))
+        if let installation = registration.installation {
+            effects.mutations.append(.linkInstallation(installation, registration.name))
+        }
         touch(entry)
         turn.waiters.append(
             .request(
@@ -153,6 +176,7 @@ extension Dispatcher {
             $0.category == request.category
                 && (request.subtype.isEmpty || $0.subtype == request.subtype)
                 && (anySender || $0.senderText == request.senderText)
+                && (request.scope.isEmpty || $0.scope == request.scope)
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &effects) }
         let answer = SessionCommand.unregistered(ticket: origin.ticket)
@@ -181,6 +205,7 @@ extension Dispatcher {
             if slot.entry.kind == .message { messages += 1 }
             remove(at: index, of: entry, reason: .removed, &effects)
         }
+        removeBelongings(of: number, entry, &effects)
         if let at = entry.index(of: number) { entry.registrations.remove(at: at) }
         effects.mutations.append(
             .removeRegistration(RegistrationName(device: entry.device, number: number)))
@@ -239,7 +264,9 @@ extension Dispatcher {
             refuse(request, .authenticationFailed, &effects)
             return nil
         }
-        let longest = max(request.category.count, request.subtype.count, request.instance.count)
+        let longest = max(
+            request.category.count, request.subtype.count, request.instance.count,
+            request.scope.count, request.apnsToken.count)
         guard !request.category.isEmpty, longest <= Limits.registrationFieldBytes,
             request.senderText.count <= Limits.senderTextBytes
         else {
@@ -288,26 +315,11 @@ extension RegistrationState {
     fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
         registration.web == nil && registration.category == request.category
             && registration.subtype == request.subtype
-            && registration.senderText == request.senderText
+            && registration.senderText == request.senderText && registration.scope == request.scope
     }
 
     /// Whether it was made for this instance of the app; old clients name none.
     func isOfInstance(_ instance: [UInt8]) -> Bool {
         registration.instance.isEmpty || instance.isEmpty || registration.instance == instance
-    }
-}
-
-extension SenderID {
-    /// Reads decimal digits; nil for what is no sender ID.
-    fileprivate init?(decimal digits: ArraySlice<UInt8>) {
-        var number: UInt64 = 0
-        for digit in digits {
-            let (product, isOver) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isPast) = product.addingReportingOverflow(UInt64(digit &- 0x30))
-            guard !isOver, !isPast, sum <= UInt64(Int64.max) else { return nil }
-            number = sum
-        }
-        guard number > 0 else { return nil }
-        self.init(number)
     }
 }

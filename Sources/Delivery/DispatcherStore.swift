@@ -61,6 +61,13 @@ extension Dispatcher {
             groupCommitted(request, changed, hasFailed: outcome.hasFailed, &effects)
         case .request(let connection, let success, let failure):
             effects.commands.append((connection, outcome.hasFailed ? failure : success))
+        case .next(let event, let origin):
+            guard outcome.hasFailed else { return effects.forwards.append(event) }
+            effects.commands.append(
+                (
+                    origin.connection,
+                    .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)
+                ))
         }
     }
 
@@ -101,6 +108,11 @@ extension Dispatcher {
             if isForChange { groupLoadFailed(name.sender, &effects) } else { groupReadFailed(name, &effects) }
         case .failed(.groupLabelled(let sender, _)): groupLoadFailed(sender, &effects)
         case .unseen(let devices, let next): unseenLoaded(devices, next: next, now, &effects)
+        case .installation(let installation, let names):
+            installationLoaded(installation, names, &effects)
+        case .subscribers: break
+        case .failed(.installation(let installation, _)): installationLoadFailed(installation, &effects)
+        case .failed(.subscribers): break
         case .failed(.device(let device)): deviceLoadFailed(device, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
         case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil

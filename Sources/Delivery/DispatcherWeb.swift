@@ -87,6 +87,9 @@ extension Dispatcher {
             entry.registrations[at].registration = registration
             entry.registrations[at].batch = ledger.nextTicket
             effects.mutations.append(.putRegistration(registration))
+            if let installation = registration.installation {
+                effects.mutations.append(.linkInstallation(installation, registration.name))
+            }
             touch(entry)
         }
         answerOnceStored(entry.registrations[at], origin, &effects)

@@ -49,6 +49,8 @@ package enum RegistrationRefusal: String, Error, Sendable {
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"
     case tooManyRegistrations = "TOO_MANY_REGISTRATIONS"
+    /// The registration has all the topics that it may have.
+    case tooManySubscriptions = "TOO_MANY_SUBSCRIBERS"
     /// The token that a request names is not registered, or not any more.
     case notRegistered = "UNREGISTERED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"

@@ -89,6 +89,10 @@ package struct RegistrationRequest: Sendable {
     package var senderText: [UInt8]
     /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
     package var instance: [UInt8]
+    /// `X-scope`; empty for those that stand for all. For `unregister`, empty matches every scope.
+    package var scope: [UInt8] = []
+    /// `apns_token` of an iOS app; empty where absent.
+    package var apnsToken: [UInt8] = []
 
     /// A request; all parts are the caller's.
     package init(
@@ -222,6 +226,12 @@ package enum Event: Sendable {
     case unregister(RegistrationRequest)
     /// A web app wants a token whose messages the server encrypts.
     case registerWeb(WebRegistrationRequest)
+    /// A registration subscribes to a topic, or ends that.
+    case subscribe(TopicRequest)
+    /// An app asks for its installation. Any partition will do; it is the same one for the same installation.
+    case installation(InstallationRequest)
+    /// It goes on at a device that has the first of the installation's registrations.
+    case installationFound(InstallationRequest, [RegistrationName], at: DeviceID)
     /// Whoever knows a token gives it up.
     case unregisterToken(RegistrationName, Origin)
     /// An operator forgets a device: registrations and messages go, its connection is closed.
@@ -277,6 +287,10 @@ package enum Event: Sendable {
         case .register(let request), .unregister(let request): .device(request.device)
         case .registerWeb(let request): .device(request.endpoint.device)
         case .unregisterToken(let name, _): .device(name.device)
+        case .subscribe(let request): .device(request.name.device)
+        case .installation(let request):
+            .device(DeviceID(request.installation.reduce(0) { $0 &* 31 &+ UInt64($1) }))
+        case .installationFound(_, _, let device): .device(device)
         case .expired(.message(let device, _, _)): .device(device)
         case .expired(.upstream(let sender, _, _)): .sender(sender)
         case .committed, .loaded, .senders, .settingsChanged, .tick, .trace, .untrace: nil

@@ -51,6 +51,10 @@ package struct Registration: Sendable, Equatable {
     package var otherSenders: [SenderID]
     /// `X-appid` as sent: the instance of the app that asked; empty where absent.
     package var instance: [UInt8]
+    /// `X-scope` as sent, where it is not one of those that stand for all: empty then (mcs-device 5.2).
+    package var scope: [UInt8] = []
+    /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
+    package var apnsToken: [UInt8] = []
     /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
     package var web: WebKeys?
     /// When it was made, milliseconds since 1970.
@@ -83,6 +87,7 @@ package struct Registration: Sendable, Equatable {
     /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
     package func isSameApp(as other: Registration) -> Bool {
         category == other.category && subtype == other.subtype && senderText == other.senderText
+            && scope == other.scope
             && (web == nil ? other.web == nil : other.web != nil && sender == other.sender)
     }
 }

@@ -7,10 +7,18 @@ package enum Mutation: Sendable, Equatable {
     case putDevice(DeviceRecord)
     /// Puts a registration.
     case putRegistration(Registration)
-    /// Removes a registration; its messages are removed by mutations of their own.
+    /// Removes a registration; its messages, subscriptions and links are removed by mutations of their own.
     case removeRegistration(RegistrationName)
     /// Removes a device's record; registrations and messages are removed by mutations of their own.
     case removeDevice(DeviceID)
+    /// Puts a subscription, in the device's list and in the topic's. The same again changes its time.
+    case putSubscription(Subscription)
+    /// Removes a subscription from both lists, if it is there.
+    case removeSubscription(Subscription)
+    /// Notes that an installation has a registration.
+    case linkInstallation([UInt8], RegistrationName)
+    /// Takes that note away, if it is there.
+    case unlinkInstallation([UInt8], RegistrationName)
     /// Puts a message or marker at its place; counts `accepted` for a message. The same place again changes nothing.
     case putMessage(StoredMessage)
     /// Removes a message and counts `reason` (a terminal milestone) unless it is a marker or already gone.
@@ -94,6 +102,10 @@ package enum Load: Sendable, Equatable {
     case group(GroupName, isForChange: Bool)
     /// The group of a sender with a label.
     case groupLabelled(SenderID, [UInt8])
+    /// The registrations of an installation, by name, at most so many.
+    case installation([UInt8], limit: Int)
+    /// The registrations that subscribe to a topic of a sender, by name, after one, at most so many.
+    case subscribers(SenderID, TopicName, after: RegistrationName?, limit: Int)
     /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int)
     /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time (milliseconds
@@ -152,15 +164,19 @@ package struct DeviceState: Sendable, Equatable {
     package var registrations: [Registration]
     /// Its mailbox, by sequence.
     package var mailbox: [MailboxEntry]
+    /// The topics that its registrations subscribe to.
+    package var subscriptions: [Subscription]
 
     /// A state; all parts are the caller's.
     package init(
-        device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry]
+        device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry],
+        subscriptions: [Subscription] = []
     ) {
         self.device = device
         self.record = record
         self.registrations = registrations
         self.mailbox = mailbox
+        self.subscriptions = subscriptions
     }
 }
 
@@ -180,6 +196,10 @@ package enum Loaded: Sendable {
     case messages(DeviceID, [StoredMessage], isLast: Bool)
     /// To `.upstream`; `isLast` says that nothing follows.
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
+    /// To `.installation`.
+    case installation([UInt8], [RegistrationName])
+    /// To `.subscribers`; `isLast` says that nothing follows.
+    case subscribers(SenderID, TopicName, [RegistrationName], isLast: Bool)
     /// To `.expired`.
     case expired([ExpiredEntry])
     /// To `.unseen`; `next` is where the search goes on, nil where no device follows.

@@ -26,6 +26,9 @@ struct Auditor: ~Copyable {
             case .registration(let name):
                 _ = try RegistryRecord.registration(value, name)
                 audit.registrations += 1
+            case .subscription(let name, let sender, let topic):
+                _ = try SubscriptionRecord.subscription(value, name, sender, topic)
+                audit.subscriptions += 1
             case nil: throw .value
             }
         }

@@ -77,6 +77,19 @@ struct Commit: ~Copyable {
         case .removeDevice(let device): batch.delete(.registry, Key.device(device).bytes)
         case .putGroup(let group): put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
+        case .putSubscription(let subscription):
+            SubscriptionRecord.write(subscription, to: &buffer)
+            batch.put(.registry, TopicKey.subscription(subscription).raw, buffer.bytes)
+            let key = TopicKey.subscriber(subscription.sender, subscription.topic, subscription.name)
+            batch.put(.topics, key.raw, Key().bytes)
+        case .removeSubscription(let subscription):
+            batch.delete(.registry, TopicKey.subscription(subscription).raw)
+            let key = TopicKey.subscriber(subscription.sender, subscription.topic, subscription.name)
+            batch.delete(.topics, key.raw)
+        case .linkInstallation(let installation, let name):
+            batch.put(.installations, Key.installation(installation, name).bytes, Key().bytes)
+        case .unlinkInstallation(let installation, let name):
+            batch.delete(.installations, Key.installation(installation, name).bytes)
         case .putSender(let record):
             RegistryRecord.write(record, to: &buffer)
             batch.put(.senders, Key(record.sender.number).bytes, buffer.bytes)

@@ -14,10 +14,19 @@ import Store
         database: OpaquePointer, family: OpaquePointer, snapshot: OpaquePointer, _ start: Key?,
         _ before: Key?
     ) {
+        unsafe self.init(
+            database: database, family: family, snapshot: snapshot, start.map { [UInt8](copying: $0.bytes) },
+            before.map { [UInt8](copying: $0.bytes) })
+    }
+
+    init(
+        database: OpaquePointer, family: OpaquePointer, snapshot: OpaquePointer, _ start: [UInt8]?,
+        _ before: [UInt8]?
+    ) {
         unsafe options = rocksdb_readoptions_create()
         unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
         if let before {
-            let bytes = before.bytes
+            let bytes = before.raw
             let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.byteCount, alignment: 1)
             unsafe bytes.withUnsafeBytes {
                 unsafe copy.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
@@ -28,7 +37,7 @@ import Store
             unsafe end = nil
         }
         unsafe iterator = rocksdb_create_iterator_cf(database, options, family)
-        if let start { seek(start) } else { unsafe rocksdb_iter_seek_to_first(iterator) }
+        if let start { seek(start.raw) } else { unsafe rocksdb_iter_seek_to_first(iterator) }
     }
 
     deinit {
@@ -38,8 +47,10 @@ import Store
     }
 
     /// Goes to a key, or the next after it.
-    func seek(_ key: Key) {
-        unsafe key.bytes.withUnsafeBytes { unsafe rocksdb_iter_seek(iterator, $0.baseAddress, $0.count) }
+    func seek(_ key: Key) { seek(key.bytes) }
+
+    private func seek(_ key: borrowing RawSpan) {
+        unsafe key.withUnsafeBytes { unsafe rocksdb_iter_seek(iterator, $0.baseAddress, $0.count) }
     }
 
     /// Whether it stands on a pair.

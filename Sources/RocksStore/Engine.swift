@@ -133,5 +133,11 @@ import Store
             unsafe Cursor(
                 database: engine.database, family: engine.handle(family), snapshot: handle, start, end)
         }
+
+        /// The same for keys that may be long.
+        func cursor(_ family: Family, from start: [UInt8], before end: [UInt8]) -> Cursor {
+            unsafe Cursor(
+                database: engine.database, family: engine.handle(family), snapshot: handle, start, end)
+        }
     }
 }

@@ -20,6 +20,9 @@ struct Loading: ~Copyable {
                 case .device: state.record = try RegistryRecord.device(rows.value, device)
                 case .registration(let name):
                     state.registrations.append(try RegistryRecord.registration(rows.value, name))
+                case .subscription(let name, let sender, let topic):
+                    state.subscriptions.append(
+                        try SubscriptionRecord.subscription(rows.value, name, sender, topic))
                 case nil: throw .value
                 }
             } catch { throw Names.corrupt(.registry, rows.key, error) }
@@ -89,6 +92,43 @@ struct Loading: ~Copyable {
         }
         try rows.finish()
         return !rows.isValid
+    }
+
+    /// The registrations of an installation.
+    func installation(_ installation: [UInt8], limit: Int) throws(StoreError) -> Loaded {
+        let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))
+        let rows = snapshot.cursor(
+            .installations, from: Key.installation(installation, nil),
+            before: Key.installation(installation, last))
+        var names: [RegistrationName] = []
+        while rows.isValid, names.count < limit {
+            if rows.key.byteCount == installation.count + 16 {
+                names.append(RegistrationName(key: rows.key, at: installation.count))
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return .installation(installation, names)
+    }
+
+    /// A page of the subscribers of a topic.
+    func subscribers(
+        _ sender: SenderID, _ topic: TopicName, after: RegistrationName?, limit: Int
+    ) throws(StoreError) -> Loaded {
+        let head = TopicKey.topic(sender, topic)
+        // What follows the NUL is a name: the key behind all of them has a one in its place.
+        let end = head.dropLast() + [1]
+        let start = after.map { TopicKey.subscriber(sender, topic, $0) + [0] } ?? head
+        let rows = snapshot.cursor(.topics, from: start, before: Array(end))
+        var names: [RegistrationName] = []
+        while rows.isValid, names.count < limit {
+            if rows.key.byteCount == head.count + 16 {
+                names.append(RegistrationName(key: rows.key, at: head.count))
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return .subscribers(sender, topic, names, isLast: !rows.isValid)
     }
 
     /// What ends between two times, earliest first, and when the first of all behind `start` ends.
@@ -178,6 +218,15 @@ struct Loading: ~Copyable {
     }
 }
 
+extension RegistrationName {
+    /// Reads the two numbers at a place of a key.
+    fileprivate init(key: borrowing RawSpan, at place: Int) {
+        self.init(
+            device: DeviceID(key.bigEndian(at: place)),
+            number: RegistrationNumber(key.bigEndian(at: place + 8)))
+    }
+}
+
 extension Key {
     /// The first key behind all of an owner's; nil behind the last owner there can be.
     static func after(_ owner: UInt64) -> Key? { owner == .max ? nil : Key(owner + 1) }
@@ -187,6 +236,7 @@ extension Key {
 enum RegistryRow {
     case device(DeviceID)
     case registration(RegistrationName)
+    case subscription(RegistrationName, SenderID, TopicName)
 
     /// Reads a key; nil if it is none of ours.
     init?(_ key: borrowing RawSpan) {
@@ -200,6 +250,13 @@ enum RegistryRow {
             guard key.byteCount == 17 else { return nil }
             let number = RegistrationNumber(key.bigEndian(at: 9))
             self = .registration(RegistrationName(device: device, number: number))
+        case .subscription:
+            guard key.byteCount > 25,
+                let topic = TopicName([UInt8](copying: key.extracting(25..<key.byteCount)))
+            else { return nil }
+            let number = RegistrationNumber(key.bigEndian(at: 9))
+            self = .subscription(
+                RegistrationName(device: device, number: number), SenderID(key.bigEndian(at: 17)), topic)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Store
 
 /// What records are called when they cannot be read.
@@ -12,6 +13,10 @@ enum Names {
         case .registry:
             switch RegistryRow(key) {
             case .device(let device): place = "\(device.number)"
+            case .subscription(let name, let sender, let topic):
+                place =
+                    "\(name.device.number)/\(name.number.number)/\(sender.number)/"
+                    + String(decoding: topic.octets, as: UTF8.self)
             case .registration(let name): place = "\(name.device.number)/\(name.number.number)"
             case nil: break
             }
@@ -19,7 +24,7 @@ enum Names {
             if let name = GroupName(key: key) { place = "\(name.sender.number)/\(name.number)" }
         case .senders: if key.byteCount == 8 { place = "\(key.bigEndian(at: 0))" }
         case .meta: place = String(decoding: [UInt8](copying: key), as: UTF8.self)
-        case .seen, .expiry: break
+        case .seen, .expiry, .topics, .installations: break
         }
         if place.isEmpty {
             var hex = ByteBuffer()

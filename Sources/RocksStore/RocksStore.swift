@@ -105,6 +105,10 @@ package final class RocksStore: Store {
                 return .group(name, try loading.group(name), isForChange: isForChange)
             case .groupLabelled(let sender, let label):
                 return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
+            case .installation(let installation, let limit):
+                return try loading.installation(installation, limit: limit)
+            case .subscribers(let sender, let topic, let after, let limit):
+                return try loading.subscribers(sender, topic, after: after, limit: limit)
             case .expired: return .expired([])
             }
         }

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Store
 
 /// The column families, by lifetime: what dies young is not kept with what lives for years.
@@ -9,7 +10,7 @@ enum Family: Int, CaseIterable {
     case pending
     /// sender, sequence → upstream message or receipt.
     case upstream
-    /// device, kind, number → device or registration.
+    /// device, kind, number → device or registration; device, kind, number, sender, topic → subscription.
     case registry
     /// sender → account.
     case senders
@@ -19,6 +20,10 @@ enum Family: Int, CaseIterable {
     case expiry
     /// sender, kind, number or label → device group or its number.
     case groups
+    /// sender, topic, NUL, device, number → nothing: who subscribes to what, in the order in which a topic is gone through.
+    case topics
+    /// installation, device, number → nothing.
+    case installations
 
     /// Its name on disk, part of the format.
     var name: StaticString {
@@ -31,14 +36,16 @@ enum Family: Int, CaseIterable {
         case .seen: "seen"
         case .expiry: "expiry"
         case .groups: "groups"
+        case .topics: "topics"
+        case .installations: "installations"
         }
     }
 }
 
 /// A key: big-endian numbers, so that the order of bytes is the order of numbers.
 struct Key {
-    /// The longest one is that of `expiry`.
-    private var octets = InlineArray<32, UInt8>(repeating: 0)
+    /// The longest one is that of `installations`; what holds a topic's name is no `Key`.
+    private var octets = InlineArray<40, UInt8>(repeating: 0)
     private(set) var count = 0
 
     /// An empty key: before all others.
@@ -84,6 +91,17 @@ extension Key {
         return key
     }
 
+    /// A registration of an installation, whose id has 22 octets; without a name what comes before all of them.
+    static func installation(_ installation: [UInt8], _ name: RegistrationName?) -> Key {
+        var key = Key()
+        for octet in installation.prefix(InstallationToken.idLength) { key.append(octet) }
+        if let name {
+            key.append(name.device.number)
+            key.append(name.number.number)
+        }
+        return key
+    }
+
     /// A place in the order of ends; times before 1970 come first.
     static func expiry(_ end: ExpiryKey) -> Key {
         var key = Key(UInt64(bitPattern: end.time) ^ (1 << 63))
@@ -108,6 +126,33 @@ extension Key {
 enum RegistryKind: UInt8 {
     case device = 0
     case registration = 1
+    case subscription = 2
+}
+
+/// Keys that hold the name of a topic. No topic has a NUL in it, so none is the begin of another one with its NUL.
+enum TopicKey {
+    /// A subscription under its device.
+    static func subscription(_ subscription: Subscription) -> [UInt8] {
+        var key = bigEndian(subscription.name.device.number) + [RegistryKind.subscription.rawValue]
+        key += bigEndian(subscription.name.number.number) + bigEndian(subscription.sender.number)
+        return key + subscription.topic.octets
+    }
+
+    /// The begin of all subscribers of a topic.
+    static func topic(_ sender: SenderID, _ topic: TopicName) -> [UInt8] {
+        bigEndian(sender.number) + topic.octets + [0]
+    }
+
+    /// One of them.
+    static func subscriber(
+        _ sender: SenderID, _ topic: TopicName, _ name: RegistrationName
+    ) -> [UInt8] {
+        self.topic(sender, topic) + bigEndian(name.device.number) + bigEndian(name.number.number)
+    }
+
+    private static func bigEndian(_ number: UInt64) -> [UInt8] {
+        stride(from: 56 as UInt64, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
 }
 
 /// Keys of the family `meta`.

@@ -3,6 +3,7 @@ import Catalogue
 import Delivery
 import Sessions
 import Transport
+import Wire
 
 extension Daemon {
     /// What a reload changed.
@@ -57,6 +58,16 @@ extension Daemon {
     }
 }
 
+extension Configuration {
+    /// What a check-in tells browsers; nil where no host is advertised.
+    var checkInSettings: CheckInSettings? {
+        guard !advertisedHost.isEmpty else { return nil }
+        return CheckInSettings(
+            host: advertisedHost, devicePort: advertisedDevicePort, httpsPort: advertisedHTTPSPort,
+            sha1: { Digest.sha1($0) })
+    }
+}
+
 extension SessionSettings {
     /// The settings that a configuration asks for; `scramSecret` makes the salts of senders that do not exist.
     init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8], senders: Senders) {
@@ -77,6 +88,7 @@ extension SessionSettings {
         reservesGCMPrefix = configuration.reserveGCMPrefix
         streamManagement = configuration.streamManagement
         idleNotifications = configuration.idleNotifications
+        checkIn = configuration.checkInSettings
         if configuration.scram {
             scram = SCRAMSettings(functions: .host) { sender in
                 Array(

@@ -5,12 +5,16 @@ import Wire
 struct HTTPAnswers {
     /// What the answer will need that the core does not say.
     enum Question {
-        /// A check-in; the security token that the device gave.
-        case checkIn(given: UInt64?)
+        /// A check-in; the security token that the device gave, and how it is to be answered.
+        case checkIn(given: UInt64?, CheckInForm)
         /// A registration; whether the client knows only the oldest words for an error.
         case register(isChromium: Bool)
-        /// An unregistration, and the body that says it is done.
-        case unregister(done: [UInt8])
+        /// An unregistration or a subscription to a topic, and the body that says it is done.
+        case unregister(done: [UInt8], isChromium: Bool)
+        /// A token of a web app, and what its answer says beside it.
+        case web(WebAnswer)
+        /// A request of a JSON interface, and the body that says it is done.
+        case done([UInt8])
         /// A web push.
         case push(HTTPSession.Push)
         /// A page of the daemon.
@@ -68,13 +72,9 @@ struct HTTPAnswers {
         return found.exchange
     }
 
-    /// Takes all away; sends with the answer that what is known of them makes.
-    mutating func takeAll() -> [(exchange: UInt32, response: HTTPResponse?)] {
+    /// Takes all away, each with what was asked.
+    mutating func takeAll() -> [(exchange: UInt32, question: Question)] {
         defer { self = HTTPAnswers() }
-        return order[oldest...].compactMap { ticket in
-            guard let entry = open[ticket] else { return nil }
-            guard case .send(let send) = entry.question else { return (entry.exchange, nil) }
-            return (entry.exchange, send.response)
-        }
+        return order[oldest...].compactMap { open[$0].map { ($0.exchange, $0.question) } }
     }
 }

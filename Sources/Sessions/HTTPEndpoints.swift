@@ -9,10 +9,16 @@ struct HTTPEndpoint: Sendable {
     enum Action: Sendable, Equatable {
         /// A device checks in (mcs-device 5.1).
         case checkIn
-        /// An app registers or unregisters (mcs-device 5.2, 5.3).
+        /// An app registers, unregisters, or subscribes to a topic (mcs-device 5.2 to 5.4).
         case register
-        /// A Firebase installation is made (mcs-device 5.5).
-        case createInstallation
+        /// A Firebase installation is made, shows its refresh token, or ends (mcs-device 5.5).
+        case createInstallation, generateToken, deleteInstallation
+        /// A web app gets a token that the server encrypts for, renews it, or gives it up (mcs-device 5.6).
+        case createRegistration, renewRegistration, deleteRegistration
+        /// The same by the older interface of web apps (mcs-device 5.6).
+        case connectSubscription
+        /// An installation subscribes to a topic or unsubscribes (mcs-device 5.4).
+        case subscribe, unsubscribe
         /// An app server sends to one or many (http 2).
         case legacySend
         /// A web push, encrypted already (mcs-device 5.7).
@@ -23,38 +29,76 @@ struct HTTPEndpoint: Sendable {
 
     /// In which form its errors are told.
     enum ErrorForm: Sendable {
+        /// One line of text.
         case text
+        /// `Error=` and a word with status 200 wherever that can be: some clients repeat anything else for ever.
+        case word
+        /// The JSON error of Google's services.
         case json
     }
 
     /// The method; `GET` stands for `HEAD` too.
     var method: HTTPMethod
-    /// The segments of the path; `*` is any one.
-    var segments: [String]
+    /// The segments of the path.
+    var segments: [Segment]
     /// What it leads to.
     var action: Action
     /// The form of its errors.
     var errors: ErrorForm
+    /// Whether a request without any length is refused.
+    var needsBody: Bool
 
-    /// What an `Allow` header says of it.
-    var allow: String { method == .get ? "GET, HEAD" : "POST" }
+    /// One part of a path between two slashes.
+    enum Segment: Sendable, Equatable {
+        /// This text.
+        case literal([UInt8])
+        /// Any text that ends in this, which may be empty; what stands before the end is not.
+        case any(suffix: [UInt8])
 
-    private init(_ method: HTTPMethod, _ path: String, _ action: Action, _ errors: ErrorForm = .text) {
-        self.method = method
-        segments = path.split(separator: "/").map(String.init)
-        self.action = action
-        self.errors = errors
+        init(_ text: Substring) {
+            self =
+                text.first == "*" ? .any(suffix: Array(text.dropFirst().utf8)) : .literal(Array(text.utf8))
+        }
     }
 
-    /// What devices, apps and app servers may ask for.
+    private init(
+        _ method: HTTPMethod, _ path: String, _ action: Action, _ errors: ErrorForm = .text,
+        needsBody: Bool = false
+    ) {
+        self.method = method
+        segments = path.split(separator: "/").map(Segment.init)
+        self.action = action
+        self.errors = errors
+        self.needsBody = needsBody
+    }
+
+    private static func post(
+        _ path: String, _ action: Action, _ errors: ErrorForm, needsBody: Bool = true
+    ) -> HTTPEndpoint { HTTPEndpoint(.post, path, action, errors, needsBody: needsBody) }
+
+    /// What devices, apps and app servers may ask for. `*` stands for one segment, or its part in front of a suffix.
     static let services = [
-        HTTPEndpoint(.post, "/checkin", .checkIn),
-        HTTPEndpoint(.post, "/c2dm/register3", .register),
-        HTTPEndpoint(.post, "/v1/projects/*/installations", .createInstallation, .json),
-        HTTPEndpoint(.post, "/fcm/send", .legacySend),
-        HTTPEndpoint(.post, "/gcm/send", .legacySend),
-        HTTPEndpoint(.post, "/fcm/send/*", .push),
-        HTTPEndpoint(.post, "/wp/*", .push),
+        post("/checkin", .checkIn, .text),
+        post("/c2dm/register3", .register, .word),
+        post("/register", .register, .word),
+        post("/iid/register", .register, .word),
+        post("/v1/projects/*/installations", .createInstallation, .json),
+        post("/v1/projects/*/installations/*/authTokens:generate", .generateToken, .json, needsBody: false),
+        HTTPEndpoint(.delete, "/v1/projects/*/installations/*", .deleteInstallation, .json),
+        post("/v1/projects/*/registrations", .createRegistration, .json),
+        HTTPEndpoint(.patch, "/v1/projects/*/registrations/*", .renewRegistration, .json, needsBody: true),
+        HTTPEndpoint(.delete, "/v1/projects/*/registrations/*", .deleteRegistration, .json),
+        post(
+            "/v1/projects/*/registrations/*/topicSubscriptions/*:subscribe", .subscribe, .json,
+            needsBody: false),
+        post(
+            "/v1/projects/*/registrations/*/topicSubscriptions/*:unsubscribe", .unsubscribe, .json,
+            needsBody: false),
+        post("/fcm/connect/subscribe", .connectSubscription, .json),
+        post("/fcm/send", .legacySend, .text),
+        post("/gcm/send", .legacySend, .text),
+        post("/fcm/send/*", .push, .text),
+        post("/wp/*", .push, .text),
     ]
 
     /// What the operator's tools may ask for, on a port of their own.
@@ -64,18 +108,68 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.get, "/metrics", .page(.metrics)),
     ]
 
-    /// The parts of a path that the `*` stand for, not decoded; nil if the path is another one.
-    func match(_ path: [UInt8]) -> [[UInt8]]? {
-        let parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == segments.count else { return nil }
+    /// Whether it takes a method.
+    func takes(_ method: HTTPMethod) -> Bool {
+        method == self.method || method == .head && self.method == .get
+    }
+
+    /// What an `Allow` header says of endpoints at one path.
+    static func allow(_ endpoints: [HTTPEndpoint]) -> String {
+        endpoints.map { $0.method == .get ? "GET, HEAD" : $0.method.rawValue }.joined(separator: ", ")
+    }
+}
+
+/// The segments of a path, each decoded by itself, so that a slash in one of them is none between two.
+struct HTTPPath {
+    private let parts: [[UInt8]]
+
+    /// Cuts a path that begins with a slash; nil if an escape in it is none.
+    init?(_ path: [UInt8]) {
+        var parts: [[UInt8]] = []
+        for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let decoded = Self.decoded(part) else { return nil }
+            parts.append(decoded)
+        }
+        self.parts = parts
+    }
+
+    /// The segment of a path that has one; nil of any other.
+    var only: [UInt8]? { parts.count == 1 ? parts[0] : nil }
+
+    /// What the `*` of an endpoint stand for; nil if it is at another path.
+    func captured(by endpoint: HTTPEndpoint) -> [[UInt8]]? {
+        guard parts.count == endpoint.segments.count else { return nil }
         var captured: [[UInt8]] = []
-        for (part, segment) in zip(parts, segments) {
-            if segment == "*", !part.isEmpty {
-                captured.append(Array(part))
-            } else if !part.elementsEqual(segment.utf8) {
-                return nil
+        for (part, segment) in zip(parts, endpoint.segments) {
+            switch segment {
+            case .literal(let text): guard part == text else { return nil }
+            case .any(let suffix):
+                guard part.count > suffix.count, part.suffix(suffix.count).elementsEqual(suffix) else {
+                    return nil
+                }
+                captured.append(part.dropLast(suffix.count))
             }
         }
         return captured
+    }
+
+    /// Undoes `%XX`; a plus is a plus in a path.
+    private static func decoded(_ part: ArraySlice<UInt8>) -> [UInt8]? {
+        guard part.contains(UInt8(ascii: "%")) else { return Array(part) }
+        var decoded: [UInt8] = []
+        var at = part.startIndex
+        while at < part.endIndex {
+            guard part[at] == UInt8(ascii: "%") else {
+                decoded.append(part[at])
+                at += 1
+                continue
+            }
+            guard at + 2 < part.endIndex, let high = Hex.value(of: part[at + 1]),
+                let low = Hex.value(of: part[at + 2])
+            else { return nil }
+            decoded.append(high << 4 | low)
+            at += 3
+        }
+        return decoded
     }
 }

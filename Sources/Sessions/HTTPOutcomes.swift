@@ -7,23 +7,34 @@ extension HTTPSession {
     func answer(to command: SessionCommand, _ now: Now) -> (UInt32, HTTPResponse)? {
         switch command {
         case .checkedIn(let ticket, let device, let fresh):
-            guard case .checkIn(let given)? = question(of: ticket), let token = fresh ?? given else {
-                return nil
-            }
-            return (ticket, checkedIn(device, token: token, now))
+            guard case .checkIn(let given, let form)? = question(of: ticket), let token = fresh ?? given
+            else { return nil }
+            return (ticket, checkedIn(device, token: token, form, now))
         case .checkInRefused(let ticket):
             return (
                 ticket, .plain(RequestFault(.unauthorized, "The security token is not that of the device."))
             )
-        case .registered(let ticket, let name): return (ticket, registered(name))
-        case .unregistered(let ticket):
-            guard case .unregister(let done)? = question(of: ticket) else { return nil }
-            return (ticket, HTTPResponse(.ok, HTTPResponse.text, done))
-        case .registrationRefused(let ticket, let refusal):
-            guard case .register(let isChromium)? = question(of: ticket) else {
-                return (ticket, Self.refusal(refusal, isChromium: false))
+        case .registered(let ticket, let name):
+            switch question(of: ticket) {
+            case .register: return (ticket, registered(name))
+            case .web(let answer): return (ticket, registered(name, answer))
+            default: return nil
             }
-            return (ticket, Self.refusal(refusal, isChromium: isChromium))
+        case .unregistered(let ticket):
+            switch question(of: ticket) {
+            case .unregister(let done, _): return (ticket, HTTPResponse(.ok, HTTPResponse.text, done))
+            case .done(let body): return (ticket, HTTPResponse(.ok, HTTPResponse.json, body))
+            default: return nil
+            }
+        case .registrationRefused(let ticket, let refusal):
+            switch question(of: ticket) {
+            case .register(let isChromium), .unregister(_, let isChromium):
+                return (ticket, Self.refusal(refusal, isChromium: isChromium))
+            case .web, .done: return (ticket, .rpc(Self.fault(refusal)))
+            case .checkIn:
+                return (ticket, .plain(RequestFault(.unavailable, "The store cannot take it now.")))
+            case .page, .push, .send, nil: return nil
+            }
         case .acknowledge(let ticket, let id?, _):
             guard case .push(let push)? = question(of: ticket) else { return nil }
             return (ticket, Self.pushed(push, id))
@@ -31,6 +42,27 @@ extension HTTPSession {
             guard case .push? = question(of: ticket) else { return nil }
             return (ticket, Self.refusal(refusal))
         default: return nil
+        }
+    }
+
+    /// A refusal in the words of the JSON interfaces.
+    private static func fault(_ refusal: RegistrationRefusal) -> RequestFault {
+        switch refusal {
+        case .authenticationFailed:
+            RequestFault(.unauthorized, "The token is not that of this device.")
+        case .invalidSender:
+            RequestFault(
+                .badRequest,
+                "project: no sender has this number, and none this label. It is taken from the installation's token, else from the path."
+            )
+        case .invalidParameters:
+            RequestFault(.badRequest, "web.endpoint: it is no web push endpoint.")
+        case .tooManyRegistrations:
+            RequestFault(.tooManyRequests, "The device has too many registrations.")
+        case .tooManySubscriptions:
+            RequestFault(.tooManyRequests, "The registration has too many subscriptions.")
+        case .notRegistered: RequestFault(.notFound, "The registration is not there, or not any more.")
+        case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
         }
     }
 }

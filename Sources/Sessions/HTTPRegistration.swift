@@ -14,26 +14,50 @@ extension HTTPSession {
             }
             let device = try Self.field(form, "device")
             guard DeviceCredentials.number(device.raw) == login.device else { throw .authenticationFailed }
-            let registration = RegistrationRequest(
+            var registration = RegistrationRequest(
                 origin: origin, device: DeviceID(login.device), token: digest(ofToken: login.token),
                 category: try Self.field(form, "app"),
                 subtype: try Self.field(form, "X-subtype", orEmpty: true),
                 senderText: try Self.field(
                     form, "sender", orEmpty: true, limit: Limits.senderTextBytes),
-                instance: try Self.field(form, "X-appid", orEmpty: true))
+                instance: try Self.field(
+                    form, form["X-appid"] == nil ? "appid" : "X-appid", orEmpty: true))
+            registration.scope = Self.scope(
+                try Self.field(form, form["X-scope"] == nil ? "scope" : "X-scope", orEmpty: true))
+            registration.apnsToken = try Self.field(form, "apns_token", orEmpty: true)
             guard !registration.category.isEmpty else { throw .invalidParameters }
+            if form["X-gcm.topic"] != nil {
+                return try subscribe(form, registration, request.isFromChromium, &io)
+            }
             if Self.asksForDeletion(form) {
                 io.events.append(.unregister(registration))
-                return .wait(.unregister(done: Self.deletionAnswer(form, registration.category)))
+                return .wait(
+                    .unregister(
+                        done: Self.deletionAnswer(form, registration.category),
+                        isChromium: request.isFromChromium))
             }
             guard !registration.senderText.isEmpty else { throw .invalidSender }
-            // Subscribing to a topic takes this path too, and is not offered here.
-            guard form["X-gcm.topic"] == nil else { throw .invalidParameters }
             io.events.append(.register(registration))
             return .wait(.register(isChromium: request.isFromChromium))
         } catch {
             return .answer(Self.refusal(error, isChromium: request.isFromChromium))
         }
+    }
+
+    /// A registration subscribes to a topic, or ends that: the older way takes the path of registrations (mcs-device 5.4).
+    private func subscribe(
+        _ form: FormBody, _ request: RegistrationRequest, _ isChromium: Bool, _ io: inout SessionIO
+    ) throws(RegistrationRefusal) -> Outcome {
+        guard let topic = form["X-gcm.topic"].flatMap({ TopicName(path: $0) }),
+            let token = form["X-subscription"] ?? form["sender"], let name = settings.seal.name(of: token.raw)
+        else { throw .invalidParameters }
+        guard name.device == request.device else { throw .authenticationFailed }
+        io.events.append(
+            .subscribe(
+                TopicRequest(
+                    origin: request.origin, name: name, token: request.token, topic: topic,
+                    isEnd: Self.asksForDeletion(form))))
+        return .wait(.unregister(done: Array("token=".utf8) + token, isChromium: isChromium))
     }
 
     /// The answer to a registration: exactly this, without a line end (mcs-device 5.2).
@@ -46,6 +70,12 @@ extension HTTPSession {
         // Chromium repeats a request only for words that it knows.
         let word = refusal == .serviceNotAvailable && isChromium ? "InternalServerError" : refusal.rawValue
         return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))
+    }
+
+    /// A scope; those that stand for all that a sender may send are one, however they are written.
+    private static func scope(_ text: [UInt8]) -> [UInt8] {
+        let all = ["*", "GCM", "FCM"]
+        return all.contains { Array($0.utf8) == text } ? [] : text
     }
 
     /// A field that is to be kept as it came: text within the limit, without control characters.

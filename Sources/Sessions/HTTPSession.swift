@@ -8,7 +8,7 @@ package import Wire
 package struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     let settings: SessionSettings
-    private let endpoints: [HTTPEndpoint]
+    let endpoints: [HTTPEndpoint]
     private var front: any HTTPFront = HTTP1Front()
     /// Looks for the preface of HTTP/2; nil once the version is known.
     private var preface: HTTP2Preface?
@@ -73,9 +73,8 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     package mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
-            for (exchange, response) in answers.takeAll() {
-                let fault = RequestFault(.unavailable, "The server did not answer in time.")
-                front.answer(exchange, response ?? .plain(fault), now: now)
+            for (exchange, question) in answers.takeAll() {
+                front.answer(exchange, Self.late(question), now: now)
             }
             front.end(.internalError)
         } else if !front.isIdle {
@@ -143,73 +142,14 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         io.isReading = isReadingWanted && !isPaused
     }
 
-    /// What a request leads to.
-    enum Outcome {
-        case answer(HTTPResponse)
-        case wait(HTTPAnswers.Question)
-    }
-
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         let ticket = nextTicket
         nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
-        switch outcome(of: exchange.request, ticket, now, &io) {
+        switch outcome(of: exchange.request, Origin(connection: connection, ticket: ticket), now, &io) {
         case .answer(let response): front.answer(exchange.number, response, now: now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.answerDeadlineSeconds)
             answers.add(question, ticket: ticket, exchange: exchange.number, deadline: limit)
         }
-    }
-
-    private func outcome(
-        of request: HTTPRequest, _ ticket: UInt32, _ now: Now, _ io: inout SessionIO
-    ) -> Outcome {
-        guard let (endpoint, captured) = endpoint(of: request) else {
-            return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
-        }
-        do {
-            try checkForm(request, endpoint)
-            let origin = Origin(connection: connection, ticket: ticket)
-            switch endpoint.action {
-            case .checkIn: return try checkIn(request, origin, &io)
-            case .register: return register(request, origin, &io)
-            case .legacySend: return legacySend(request, origin, now, &io)
-            case .createInstallation: return try createInstallation(request, project: captured[0])
-            case .push: return push(request, token: captured[0], origin, now, &io)
-            case .page(let page):
-                io.hostRequests.append(HostRequest(ticket: ticket, page: page))
-                return .wait(.page)
-            }
-        } catch {
-            var response: HTTPResponse = endpoint.errors == .json ? .rpc(error) : .plain(error)
-            if error.status == .methodNotAllowed { response.extra = ("Allow", endpoint.allow) }
-            if error.status == .unsupportedMediaType { response.extra = ("Accept-Encoding", "identity") }
-            return .answer(response)
-        }
-    }
-
-    private func endpoint(of request: HTTPRequest) -> (HTTPEndpoint, [[UInt8]])? {
-        for endpoint in endpoints {
-            if let captured = endpoint.match(request.path) { return (endpoint, captured) }
-        }
-        return nil
-    }
-
-    /// Checks what is the same for all endpoints: method, length, coding of the body.
-    private func checkForm(_ request: HTTPRequest, _ endpoint: HTTPEndpoint) throws(RequestFault) {
-        if request.method == .other { throw RequestFault(.notImplemented, "The method is not known.") }
-        guard request.method == endpoint.method || request.method == .head && endpoint.method == .get else {
-            throw RequestFault(.methodNotAllowed, "The path does not take this method.")
-        }
-        guard endpoint.method == .post else { return }
-        guard request.tellsBodyEnd else {
-            throw RequestFault(.lengthRequired, "The request has no body.")
-        }
-        guard endpoint.action != .push, let coding = request.header("content-encoding"), !coding.isEmpty,
-            !ASCII.equals(coding.raw, ignoringCase: "identity")
-        else { return }
-        if ASCII.equals(coding.raw, ignoringCase: "gzip") {
-            throw RequestFault(.unsupportedMediaType, "Content-Encoding gzip is not taken, only identity.")
-        }
-        throw RequestFault(.unsupportedMediaType, "This Content-Encoding is not taken, only identity.")
     }
 }

@@ -128,6 +128,8 @@ package struct SessionSettings: Sendable {
     package var controlMessageID = false
     /// `time_to_live` may be a decimal string (ccs-xmpp 8, row 10).
     package var lenientLifetime = false
+    /// What a check-in tells a browser about where to register and connect; nil: nothing.
+    package var checkIn: CheckInSettings?
     /// Data keys that begin with `gcm` are reserved, not only `gcm.` (ccs-xmpp 2.2).
     package var reservesGCMPrefix = false
 

@@ -18,6 +18,8 @@ package struct MemoryState: Sendable {
     private var seen: [SeenKey: UnixMilliseconds] = [:]
     private var groups = GroupTable()
     private var expiry = SortedKeys()
+    private var subscriptions = SubscriptionLists()
+    private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     /// Small settings, by name.
     package var settings: [String: [UInt8]] = [:]
     /// What was counted.
@@ -42,6 +44,13 @@ package struct MemoryState: Sendable {
             registrations[name.device]?[name.number] = nil
             if registrations[name.device]?.isEmpty == true { registrations[name.device] = nil }
         case .removeDevice(let device): devices[device] = nil
+        case .putSubscription(let subscription): subscriptions.put(subscription)
+        case .removeSubscription(let subscription): subscriptions.remove(subscription)
+        case .linkInstallation(let installation, let name):
+            installations[installation, default: []].insert(name)
+        case .unlinkInstallation(let installation, let name):
+            installations[installation]?.remove(name)
+            if installations[installation]?.isEmpty == true { installations[installation] = nil }
         case .putMessage(let message): put(message)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let gone = messages.remove(device.number, sequence.number) else { return }
@@ -89,8 +98,15 @@ package struct MemoryState: Sendable {
                 registrations: (registrations[device] ?? [:]).values.sorted {
                     $0.name.number < $1.name.number
                 },
-                mailbox: messages.all(device.number).map { MailboxEntry($0) })
+                mailbox: messages.all(device.number).map { MailboxEntry($0) },
+                subscriptions: subscriptions.all(of: device))
             return .device(state)
+        case .installation(let installation, let limit):
+            let names = (installations[installation] ?? []).sorted()
+            return .installation(installation, Array(names.prefix(limit)))
+        case .subscribers(let sender, let topic, let after, let limit):
+            let (page, isLast) = subscriptions.page(sender, topic, after: after, limit: limit)
+            return .subscribers(sender, topic, page, isLast: isLast)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
             return .messages(device, page, isLast: isLast)
@@ -148,6 +164,7 @@ package struct MemoryState: Sendable {
         audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
         audit.senders = senderRecords.count
         audit.groups = groups.count
+        audit.subscriptions = subscriptions.count
         return audit
     }
 }

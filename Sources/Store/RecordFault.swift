@@ -24,6 +24,7 @@ package struct RecordPlace: Sendable {
         case sender = 5
         case tally = 6
         case group = 8
+        case subscription = 7
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

@@ -8,6 +8,8 @@ package enum RegistryRecord {
     private static let wideVersion: UInt8 = 2
     /// Of a registration with the keys of a web app, behind all that version 2 holds.
     private static let webVersion: UInt8 = 3
+    /// Of a registration with a scope or a token of Apple's; keys of a web app may be absent in it.
+    private static let fullVersion: UInt8 = 4
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
 
@@ -40,7 +42,9 @@ package enum RegistryRecord {
     package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
         // What needs no more is written as it always was.
         let written: UInt8 =
-            if registration.web != nil {
+            if !registration.scope.isEmpty || !registration.apnsToken.isEmpty {
+                fullVersion
+            } else if registration.web != nil {
                 webVersion
             } else if !registration.otherSenders.isEmpty || !registration.instance.isEmpty {
                 wideVersion
@@ -58,6 +62,11 @@ package enum RegistryRecord {
             writer.number(UInt64(registration.otherSenders.count))
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
+        if written == fullVersion {
+            writer.bytes(registration.scope)
+            writer.bytes(registration.apnsToken)
+            writer.byte(registration.web == nil ? 0 : 1)
+        }
         if let web = registration.web {
             writer.bytes(web.publicKey)
             writer.bytes(web.auth)
@@ -70,7 +79,7 @@ package enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = first == wideVersion || first == webVersion ? first : version
+        let written = (wideVersion...fullVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -81,11 +90,18 @@ package enum RegistryRecord {
             let count = try reader.count()
             guard count <= Limits.sendersPerRegistration else { throw .value }
             for _ in 0..<count { registration.otherSenders.append(SenderID(try reader.number())) }
-            guard written == webVersion || count > 0 || !registration.instance.isEmpty else {
+            guard written >= webVersion || count > 0 || !registration.instance.isEmpty else {
                 throw .value
             }
         }
-        if written == webVersion {
+        var hasKeys = written == webVersion
+        if written == fullVersion {
+            registration.scope = try reader.byteArray()
+            registration.apnsToken = try reader.byteArray()
+            guard !registration.scope.isEmpty || !registration.apnsToken.isEmpty else { throw .value }
+            hasKeys = try flag(&reader)
+        }
+        if hasKeys {
             guard let keys = WebKeys(publicKey: try reader.byteArray(), auth: try reader.byteArray())
             else { throw .value }
             registration.web = keys

@@ -44,6 +44,8 @@ package struct StoreAudit: Sendable, Equatable {
     package var senders = 0
     /// Device groups found.
     package var groups = 0
+    /// Subscriptions to topics found.
+    package var subscriptions = 0
     /// Records that could not be read: named, never deleted.
     package var unreadable: [String] = []
 

@@ -19,6 +19,14 @@ package enum Digest {
         }
     }
 
+    /// The SHA-1 of bytes: 20 octets. Only to compare what nobody gains by forging.
+    package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 20) { room, count in
+            _ = unsafe SHA1(bytes, bytes.count, room.baseAddress)
+            count = 20
+        }
+    }
+
     /// The HMAC-SHA-256 of a text: 32 octets.
     package static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in

@@ -7,6 +7,8 @@ struct FakeStore {
     var registrations: [RegistrationName: Registration] = [:]
     var messages: [DeviceID: [StoredMessage]] = [:]
     var upstream: [SenderID: [StoredUpstream]] = [:]
+    var subscriptions: [Subscription] = []
+    var installations: [[UInt8]: Set<RegistrationName>] = [:]
     var seen: Set<[UInt8]> = []
     var groups: [GroupRecord] = []
     var down = MilestoneCounts()
@@ -30,6 +32,14 @@ struct FakeStore {
         case .putRegistration(let registration): registrations[registration.name] = registration
         case .removeRegistration(let name): registrations[name] = nil
         case .removeDevice(let device): records[device] = nil
+        case .putSubscription(let subscription):
+            subscriptions.removeAll { $0.isSame(as: subscription) }
+            subscriptions.append(subscription)
+        case .removeSubscription(let subscription):
+            subscriptions.removeAll { $0.isSame(as: subscription) }
+        case .linkInstallation(let installation, let name):
+            installations[installation, default: []].insert(name)
+        case .unlinkInstallation(let installation, let name): installations[installation]?.remove(name)
         case .putMessage(let message):
             var list = messages[message.device] ?? []
             guard !list.contains(where: { $0.sequence == message.sequence }) else { return }
@@ -83,7 +93,18 @@ struct FakeStore {
                 DeviceState(
                     device: device, record: records[device],
                     registrations: names.sorted { $0.name.number < $1.name.number },
-                    mailbox: (messages[device] ?? []).map { MailboxEntry($0) }))
+                    mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
+                    subscriptions: subscriptions.filter { $0.name.device == device }))
+        case .installation(let installation, let limit):
+            let names = (installations[installation] ?? []).sorted()
+            return .installation(installation, Array(names.prefix(limit)))
+        case .subscribers(let sender, let topic, let after, let limit):
+            let found = subscriptions.filter { subscription in
+                subscription.sender == sender && subscription.topic == topic
+                    && after.map { subscription.name > $0 } ?? true
+            }.map(\.name).sorted()
+            return .subscribers(
+                sender, topic, Array(found.prefix(limit)), isLast: found.count <= limit)
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
             return .messages(device, Array(found.prefix(limit)), isLast: found.count <= limit)
@@ -131,4 +152,11 @@ struct FakeStore {
     var upPending: Int { upstream.values.joined().count { $0.kind == .message } }
     /// The conservation law (design 8).
     var holds: Bool { down.expectedPending == downPending && up.expectedPending == upPending }
+}
+
+extension Subscription {
+    /// Whether it is the same, whenever it was made.
+    func isSame(as other: Subscription) -> Bool {
+        name == other.name && sender == other.sender && topic == other.topic
+    }
 }

@@ -135,6 +135,8 @@ extension Load {
         case .group: "group"
         case .groupLabelled: "group labelled"
         case .unseen: "unseen"
+        case .installation: "installation"
+        case .subscribers: "subscribers"
         }
     }
 }

@@ -98,16 +98,33 @@ import Wire
         #expect(count == 0)
     }
 
-    @Test("A gzip body gets 415 that names what is taken")
-    func gzip() {
+    @Test("A coding that is not known gets 415 that names what is taken")
+    func coding() {
         let desk = HTTPDesk()
-        desk.send(post(message(), headers: "Content-Encoding: GZIP\r\n"))
+        desk.send(post(message(), headers: "Content-Encoding: br\r\n"))
         let text = desk.taken()
         #expect(
             text
                 == HTTPDesk.text(
-                    "Content-Encoding gzip is not taken, only identity.\n", "415 Unsupported Media Type",
-                    extra: "Accept-Encoding: identity\r\n"))
+                    "This Content-Encoding is not taken, only gzip and identity.\n",
+                    "415 Unsupported Media Type", extra: "Accept-Encoding: gzip, identity\r\n"))
+    }
+
+    @Test(
+        "A packed check-in is unpacked, and its answer packed; a plain one's is not",
+        arguments: [true, false])
+    func gzip(isPacked: Bool) throws {
+        let desk = HTTPDesk()
+        let plain = message(id: 5, token: 6)
+        let packed = try #require(Gzip.packed(plain))
+        desk.send(
+            isPacked ? post(packed, headers: "Content-Encoding: GZIP\r\n") : post(plain))
+        #expect(try event(desk).claimed?.0 == DeviceID(5))
+        let found = desk.session.answer(to: .checkedIn(ticket: 1, DeviceID(5), freshToken: 7), desk.now)
+        let response = try #require(found).1
+        #expect(response.extra?.value == (isPacked ? "gzip" : nil))
+        let body = isPacked ? try Gzip.unpacked(response.body, limit: 1_000) : response.body
+        #expect(try CheckInResponse(decoding: body.raw).androidID == 5)
     }
 
     @Test("An id without a token makes a new device (canary: both make a known one)")

@@ -28,7 +28,14 @@ import Wire
         #expect(json["authToken"]?["expiresIn"]?.text == "604800s")
         let refresh = try #require(json["refreshToken"]?.text)
         let access = try #require(json["authToken"]?["token"]?.text)
-        #expect(refresh.utf8.count == 43 && access.utf8.count == 43 && refresh != access)
+        #expect(refresh.utf8.count == 86 && access.utf8.count == 86 && refresh != access)
+        let fid = Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8)
+        let read = HTTPDesk.seal.installationToken(Array(access.utf8).raw)
+        #expect(
+            read
+                == InstallationToken(
+                    purpose: .access, installation: fid, sender: SenderID(2),
+                    expiresAt: 1_795_156_966_123 + 604_800_000))
         #expect(json.members?.map(\.key) == ["name", "fid", "refreshToken", "authToken"])
     }
 

@@ -95,6 +95,7 @@ import Wire
         Wrong(
             error: "INVALID_PARAMETERS",
             form: "app=a&device=600000000000000001&sender=1&X-gcm.topic=%2Ftopics%2Fx"),
+        Wrong(error: "INVALID_PARAMETERS", form: "app=a&device=600000000000000001&sender=1&scope=%0A"),
         Wrong(error: "INVALID_SENDER", form: "app=a&device=600000000000000001"),
         Wrong(error: "INVALID_SENDER", form: "app=a&device=600000000000000001&sender="),
         Wrong(error: "AUTHENTICATION_FAILED", form: "app=a&device=600000000000000002&sender=1"),

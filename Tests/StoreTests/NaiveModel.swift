@@ -8,6 +8,8 @@ struct NaiveModel {
     var registrations: [Registration] = []
     var senders: [SenderRecord] = []
     var messages: [StoredMessage] = []
+    var subscriptions: [Subscription] = []
+    var links: [(installation: [UInt8], name: RegistrationName)] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
     var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
@@ -30,6 +32,15 @@ struct NaiveModel {
                 groups.removeAll { $0.name == group.name }
                 groups.append(group)
             case .removeGroup(let name, _): groups.removeAll { $0.name == name }
+            case .putSubscription(let made):
+                subscriptions.removeAll { Self.isSame($0, made) }
+                subscriptions.append(made)
+            case .removeSubscription(let gone): subscriptions.removeAll { Self.isSame($0, gone) }
+            case .linkInstallation(let installation, let name):
+                links.removeAll { $0.installation == installation && $0.name == name }
+                links.append((installation, name))
+            case .unlinkInstallation(let installation, let name):
+                links.removeAll { $0.installation == installation && $0.name == name }
             case .putSender(let record):
                 senders.removeAll { $0.sender == record.sender }
                 senders.append(record)
@@ -89,8 +100,24 @@ struct NaiveModel {
                 $0.name.number < $1.name.number
             }
             if state?.registrations != own { return "registrations of \(device)" }
+            let topics = subscriptions.filter { $0.name.device.number == device }.sorted {
+                ($0.name, $0.sender, $0.topic) < ($1.name, $1.sender, $1.topic)
+            }
+            if state?.subscriptions != topics { return "subscriptions of \(device)" }
             let outbox = upstream.filter { $0.sender.number == device }.sorted { $0.sequence < $1.sequence }
             if try store.outbox(device) != outbox { return "upstream of \(device)" }
+        }
+        for sender in Samples.topicSenders {
+            for topic in Samples.topics {
+                let names = subscriptions.filter { $0.sender == sender && $0.topic == topic }.map(\.name)
+                if try store.subscribers(sender, topic, limit: 1_000) != names.sorted() {
+                    return "subscribers of \(topic)"
+                }
+            }
+        }
+        for installation in Samples.installations {
+            let names = links.filter { $0.installation == installation }.map(\.name).sorted()
+            if try store.registrations(of: installation) != names { return "installation" }
         }
         if try store.senders() != senders.sorted(by: { $0.sender < $1.sender }) { return "senders" }
         let listed = try store.devices(after: nil, limit: 1_000)
@@ -101,7 +128,13 @@ struct NaiveModel {
         }
         let audit = try store.audit()
         if !audit.holds { return "audit \(audit)" }
-        if audit.downstream != down || audit.upstream != up { return "counts \(audit)" }
+        if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count {
+            return "counts \(audit)"
+        }
         return nil
+    }
+
+    private static func isSame(_ a: Subscription, _ b: Subscription) -> Bool {
+        a.name == b.name && a.sender == b.sender && a.topic == b.topic
     }
 }

@@ -28,7 +28,7 @@ struct RandomBatches {
         let end = Samples.now + Int64((owner * 31 + sequence) % 17) * 60_000_000
         let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed]
         let reason = reasons[Int.random(in: 0..<5, using: &random)]
-        switch Int.random(in: 0...15, using: &random) {
+        switch Int.random(in: 0...17, using: &random) {
         case 0...4:
             let kind: StoredMessage.Kind = sequence % 7 == 0 ? .discardedMarker(count: 101) : .message
             return .putMessage(
@@ -48,6 +48,15 @@ struct RandomBatches {
         case 14:
             let registration = Samples.registration(owner, sequence % 5)
             return sequence % 3 == 0 ? .removeRegistration(registration.name) : .putRegistration(registration)
+        case 15:
+            let made = Samples.subscription(
+                owner, sequence % 3, topic: Int.random(in: 0...2, using: &random), since: now)
+            return sequence % 3 == 0 ? .removeSubscription(made) : .putSubscription(made)
+        case 16:
+            let name = Samples.registration(owner, sequence % 3).name
+            let installation = Samples.installations[Int.random(in: 0...1, using: &random)]
+            return sequence % 3 == 0
+                ? .unlinkInstallation(installation, name) : .linkInstallation(installation, name)
         default: return sequence % 4 == 0 ? .removeSender(SenderID(owner)) : .putSender(Samples.sender(owner))
         }
     }

@@ -106,8 +106,12 @@ import Testing
         var all = several
         all.instance = instance.instance
         all.web = Samples.keys(5)
+        var scope = all
+        scope.scope = Array("a".utf8)
+        var apple = plain
+        apple.apnsToken = Array("s_01".utf8)
         let versions: [(Registration, UInt8)] = [
-            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3),
+            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (scope, 4), (apple, 4),
         ]
         for (registration, version) in versions {
             var buffer = ByteBuffer()

@@ -59,6 +59,20 @@ enum Samples {
             ], createdAt: now, isSuspended: number % 2 == 1)
     }
 
+    /// Names of which one begins another, with the lowest and highest signs there are.
+    static let topics: [TopicName] = ["news", "news%", "~"].compactMap { TopicName(Array($0.utf8)) }
+    static let topicSenders = [SenderID(42), SenderID(43)]
+    static let installations = ["cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdx"].map { Array($0.utf8) }
+
+    static func subscription(
+        _ device: UInt64, _ number: UInt64, topic: Int = 0, sender: UInt64? = nil,
+        since: UnixMilliseconds = now
+    ) -> Subscription {
+        Subscription(
+            name: RegistrationName(device: DeviceID(device), number: RegistrationNumber(number)),
+            sender: SenderID(sender ?? 42 + device % 2), topic: topics[topic], since: since)
+    }
+
     static func keys(_ octet: UInt8) -> WebKeys? {
         WebKeys(
             publicKey: [4] + [UInt8](repeating: octet, count: 64), auth: [UInt8](repeating: octet, count: 16))
@@ -74,6 +88,23 @@ enum Samples {
 }
 
 extension Store {
+    func subscribers(
+        _ sender: SenderID, _ topic: TopicName, after: RegistrationName? = nil, limit: Int
+    ) throws -> [RegistrationName]? {
+        guard
+            case .subscribers(sender, topic, let names, _) = try load(
+                .subscribers(sender, topic, after: after, limit: limit))
+        else { return nil }
+        return names
+    }
+
+    func registrations(of installation: [UInt8]) throws -> [RegistrationName]? {
+        guard
+            case .installation(installation, let names) = try load(.installation(installation, limit: 1_000))
+        else { return nil }
+        return names
+    }
+
     /// Commits one batch and returns its outcome.
     @discardableResult
     func apply(_ mutations: Mutation..., ticket: UInt64 = 1, durable: Bool = true) throws -> CommitOutcome {

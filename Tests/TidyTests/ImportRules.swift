@@ -5,7 +5,7 @@ enum ImportRules {
     /// For each module of ours, what it may import.
     static let allowed: [String: Set<String>] = [
         "Basics": ["Synchronization", "Glibc"],
-        "Wire": ["Basics", "CExpat", "CNGHTTP2"],
+        "Wire": ["Basics", "CExpat", "CNGHTTP2", "CZlib"],
         "Delivery": ["Basics"],
         "Sessions": ["Basics", "Wire", "Delivery"],
         "Store": ["Basics", "Delivery", "Synchronization"],
@@ -39,6 +39,9 @@ enum ImportRules {
             }
             if name == "CNGHTTP2", !file.path.hasPrefix("Sources/Wire/HTTP2/") {
                 return "\(file.path):\(line): CNGHTTP2 is for Wire/HTTP2 only"
+            }
+            if name == "CZlib", !file.path.hasPrefix("Sources/Wire/HTTP/") {
+                return "\(file.path):\(line): CZlib is for Wire/HTTP only"
             }
             return allowed.contains(name)
                 ? nil : "\(file.path):\(line): \(file.module) may not import \(name)"

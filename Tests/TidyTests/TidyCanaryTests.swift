@@ -24,6 +24,8 @@ import Testing
         #expect(ImportRules.violations(file("import CExpat\n", "Sources/Wire/XML/A.swift")).isEmpty)
         #expect(ImportRules.violations(file("import CNGHTTP2\n", "Sources/Wire/HTTP/A.swift")).count == 1)
         #expect(ImportRules.violations(file("import CNGHTTP2\n", "Sources/Wire/HTTP2/A.swift")).isEmpty)
+        #expect(ImportRules.violations(file("import CZlib\n", "Sources/Wire/XML/A.swift")).count == 1)
+        #expect(ImportRules.violations(file("import CZlib\n", "Sources/Wire/HTTP/A.swift")).isEmpty)
         #expect(ImportRules.violations(file("\n", "Sources/Unknown/A.swift")).count == 1)
     }
 

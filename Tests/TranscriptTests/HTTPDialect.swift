@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import TranscriptNotation
+import Wire
 
 @testable import Sessions
 
@@ -14,14 +15,55 @@ struct HTTPDialect: TranscriptDialect {
             "TOKEN2": String(decoding: AppServerDialect.seal.token(for: Self.name(2)), as: UTF8.self),
             "GUARD": "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
             "AID": String(Self.device.number), "SECRET": "700000000000000002",
+            "TOKEN_ESCAPED": Self.token(1).replacing(":", with: "%3A"),
+            "STRANGE": String(
+                decoding: AppServerDialect.seal.token(
+                    for: RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))),
+                as: UTF8.self),
+            "PUSHSET": String(Self.token(1).prefix(11)),
+            "KEY": Base64.text(Self.key, urlSafe: true, padded: false),
+            "KEYPAD": Base64.text(Self.key, urlSafe: true, padded: true),
+            "AUTH": Base64.text(Self.auth, urlSafe: true, padded: false),
+            "AUTHPAD": Base64.text(Self.auth, urlSafe: true, padded: true),
+            "ACCESS": Self.installationToken(.access, 123), "REFRESH": Self.installationToken(.refresh, 123),
+            "BARE": Self.installationToken(.access, 0), "BAREREFRESH": Self.installationToken(.refresh, 0),
+            "EXPIRED": Self.installationToken(.access, 123, lives: 0),
         ].merging(TranscriptWebPush.values) { $1 }
+    }
+
+    private static let key = [4] + [UInt8](repeating: 7, count: 64)
+    private static let auth = [UInt8](repeating: 9, count: 16)
+    /// The clock at the begin of each transcript.
+    private static let start: UnixMilliseconds = 1_430_277_821_658
+    private var checkIn: CheckInSettings?
+
+    private static func token(_ number: UInt64) -> String {
+        String(decoding: AppServerDialect.seal.token(for: name(number)), as: UTF8.self)
+    }
+
+    /// What the session gives out at the begin, since the numbers that it draws are all 0.
+    private static func installationToken(
+        _ purpose: InstallationToken.Purpose, _ sender: UInt64, lives: UnixMilliseconds = 604_800_000
+    ) -> String {
+        let token = InstallationToken(
+            purpose: purpose, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
+            expiresAt: purpose == .access ? start + lives : .max)
+        return String(decoding: AppServerDialect.seal.text(of: token, nonce: 0), as: UTF8.self)
     }
 
     private static func name(_ number: UInt64) -> RegistrationName {
         RegistrationName(device: device, number: RegistrationNumber(number))
     }
 
-    mutating func configure(_ setting: String) throws { throw AppServerDialect.BadLine(text: setting) }
+    mutating func configure(_ setting: String) throws {
+        let words = setting.split(separator: " ").map(String.init)
+        guard words.count == 2, words[0] == "check_in" else {
+            throw AppServerDialect.BadLine(text: setting)
+        }
+        checkIn = CheckInSettings(
+            host: words[1], devicePort: 5_228, httpsPort: 443,
+            sha1: { _ in [UInt8](repeating: 0, count: 20) })
+    }
 
     func makeSession(now: Now) -> HTTPSession {
         // The digest is the text itself, so that transcripts can show what is compared.
@@ -31,6 +73,7 @@ struct HTTPDialect: TranscriptDialect {
             key.octets == Array("AIza-key".utf8) ? SenderID(1_234_567_890) : nil
         }
         settings.webPush = TranscriptWebPush.functions
+        settings.checkIn = checkIn
         return HTTPSession(
             connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
     }
@@ -55,6 +98,16 @@ struct HTTPDialect: TranscriptDialect {
         case .submitted(let message):
             let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender.number)"
+        case .subscribe(let request):
+            return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.origin.ticket) "
+                + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
+                + "topic=\(Self.text(request.topic.octets))"
+        case .installation(let request):
+            return "installation #\(request.origin.ticket) \(Self.text(request.installation)) "
+                + "sender=\(request.sender.number) \(Self.shown(request.action))"
+        case .registerWeb(let request): return Self.shown(request)
+        case .unregisterToken(let name, let origin):
+            return "give-up #\(origin.ticket) \(name.number.number)"
         default: return "\(event)"
         }
     }
@@ -63,6 +116,29 @@ struct HTTPDialect: TranscriptDialect {
         "#\(request.origin.ticket) device=\(request.device.number) token=\(text(request.token.octets)) "
             + "app=\(text(request.category)) subtype=\(text(request.subtype)) sender=\(text(request.senderText))"
             + (request.instance.isEmpty ? "" : " instance=\(text(request.instance))")
+            + (request.scope.isEmpty ? "" : " scope=\(text(request.scope))")
+            + (request.apnsToken.isEmpty ? "" : " apns=\(text(request.apnsToken))")
+    }
+
+    private static func shown(_ action: InstallationRequest.Action) -> String {
+        switch action {
+        case .subscribe(let topic): "subscribe \(text(topic.octets))"
+        case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
+        case .remove: "remove"
+        }
+    }
+
+    /// Keys of one octet repeated are shown as such.
+    private static func shown(_ request: WebRegistrationRequest) -> String {
+        var text = "web #\(request.origin.ticket) endpoint=\(request.endpoint.number.number) project="
+        switch request.project {
+        case .sender(let sender): text += "\(sender.number)"
+        case .label(let label): text += self.text(label)
+        }
+        text += " instance=\(self.text(request.instance)) key=\(Hex.text(request.keys.publicKey))"
+        text += " auth=\(Hex.text(request.keys.auth))"
+        if let renewed = request.renewed { text += " renews=\(renewed.number.number)" }
+        return text
     }
 
     private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }

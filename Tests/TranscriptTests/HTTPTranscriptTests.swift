@@ -11,7 +11,7 @@ import TranscriptNotation
     @Test("every transcript of HTTP, whole and in pieces", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "http")
-        #expect(transcripts.count >= 20)
+        #expect(transcripts.count >= 45)
         for transcript in transcripts {
             do {
                 try play(transcript, split)

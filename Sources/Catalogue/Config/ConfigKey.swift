@@ -11,6 +11,9 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case certificateFile = "certificate_file"
     case keyFile = "key_file"
     case hostNames = "host_names"
+    case advertisedHost = "advertised_host"
+    case advertisedHTTPSPort = "advertised_https_port"
+    case advertisedDevicePort = "advertised_device_port"
     case tlsMinimum = "tls_minimum"
     case reactors
     case controlSocket = "control_socket"

@@ -48,6 +48,22 @@ extension ConfigKey {
             type: .hostNames, preset: .list([]),
             help: "More names for the certificate that ccsd makes, besides those that clients expect.",
             reason: "Not used with certificate_file: that one says its own names."),
+        .advertisedHost: Entry(
+            type: .hostName, preset: .text(""),
+            help:
+                "Name of this server that check-in tells browsers to register at and connect to; empty: none.",
+            reason:
+                "With it a browser needs to be given the check-in URL alone. It keeps what it was told until a check-in tells it otherwise.",
+            isReloadable: true),
+        .advertisedHTTPSPort: Entry(
+            type: .integer(1...65_535), preset: .integer(443),
+            help: "Port of check-in and registration as it is from outside, told with advertised_host.",
+            reason: "Clients come to 443, and something in front of https_port may take them in.",
+            isReloadable: true),
+        .advertisedDevicePort: Entry(
+            type: .integer(1...65_535), preset: .integer(5_228),
+            help: "Port of devices as it is from outside, told with advertised_host.",
+            reason: "It differs from device_port where something stands in front.", isReloadable: true),
         .tlsMinimum: Entry(
             type: .choice(["1.0", "1.1", "1.2", "1.3"]), preset: .text("1.2"),
             help:

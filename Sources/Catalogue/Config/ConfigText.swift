@@ -25,6 +25,7 @@ extension ConfigKey {
         case .truth: .truth(try truth(text))
         case .path, .address: .text(try line(text))
         case .choice(let words): .text(try word(text, of: words))
+        case .hostName: .text(try hostName(text))
         case .hostNames:
             .list(
                 try hostNames(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
@@ -72,6 +73,15 @@ extension ConfigKey {
         }
         guard !text.isEmpty || entry.preset == .text("") else {
             throw ConfigMistake("is empty", hint: "write \(entry.type.allowed)")
+        }
+        return text
+    }
+
+    private func hostName(_ text: String) throws(ConfigMistake) -> String {
+        guard text.isEmpty && entry.preset == .text("") || Self.isHostName(text) && !text.hasPrefix("*")
+        else {
+            throw ConfigMistake(
+                "\(shown(text)) is not a host name", hint: "letters, digits, dashes and dots")
         }
         return text
     }

@@ -53,6 +53,8 @@ package enum ConfigType: Sendable, Equatable {
     case address
     /// One of several words.
     case choice([String])
+    /// One host name; empty where the help gives that a meaning.
+    case hostName
     /// Host names, each may begin with `*.`.
     case hostNames
 
@@ -67,6 +69,7 @@ package enum ConfigType: Sendable, Equatable {
         case .path: "a path"
         case .address: "an IPv4 or IPv6 address"
         case .choice(let words): "one of " + words.joined(separator: ", ")
+        case .hostName: "a host name"
         case .hostNames: "a list of host names"
         }
     }
@@ -80,6 +83,7 @@ package enum ConfigType: Sendable, Equatable {
         case .path: "PATH"
         case .address: "ADDRESS"
         case .choice(let words): words.joined(separator: "|")
+        case .hostName: "NAME"
         case .hostNames: "NAME,…"
         }
     }

@@ -67,7 +67,7 @@ extension ConfigType {
         case .port: .integer(0...65_535)
         case .path: .path
         case .choice(let words): .choice(words)
-        case .address, .hostNames: .text
+        case .address, .hostName, .hostNames: .text
         }
     }
 }

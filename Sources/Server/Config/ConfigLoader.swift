@@ -146,7 +146,7 @@ package struct ConfigLoader {
         case .hostNames: throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
         case .integer, .port, .truth:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
-        case .path, .address, .choice: break
+        case .path, .address, .choice, .hostName: break
         }
         return try key.value(of: text)
     }

@@ -32,6 +32,12 @@ extension Configuration {
     package var lenientTimeToLive: Bool { self[.lenientTimeToLive] == .truth(true) }
     /// Data keys that begin with `gcm` are reserved.
     package var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
+    /// Name of this server for browsers; empty: they are told none.
+    package var advertisedHost: String { word(.advertisedHost) }
+    /// Port of check-in and registration as it is from outside.
+    package var advertisedHTTPSPort: Int { number(.advertisedHTTPSPort) }
+    /// Port of devices as it is from outside.
+    package var advertisedDevicePort: Int { number(.advertisedDevicePort) }
     /// Offer XEP-0198.
     package var streamManagement: Bool { self[.streamManagement] == .truth(true) }
     /// Ask devices whether they are idle.

@@ -65,6 +65,9 @@ enum Describe {
         case .unseen(let devices, let next):
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"
+        case .installation(_, let names): "installation \(names.map { name($0) })"
+        case .subscribers(let sender, let topic, let names, let isLast):
+            "subscribers \(sender.number) \(text(topic.octets)): \(names.map { name($0) }) last \(isLast)"
         case .failed(let load): "FAILED \(load)"
         }
     }
@@ -92,7 +95,11 @@ enum Describe {
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
         case .removeDevice(let device): "remove device \(short(device.number))"
-        case .putSender, .removeSender, .putGroup, .removeGroup: "\(mutation)"
+        case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.octets))"
+        case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
+        case .putSender, .removeSender, .linkInstallation, .unlinkInstallation, .putGroup,
+            .removeGroup:
+            "\(mutation)"
         }
     }
 

@@ -8,6 +8,8 @@ package struct CheckInRequest: Sendable, Equatable {
     package var securityToken: UInt64 = 0
     /// Field 14: 2 or 3.
     package var version: Int32 = 0
+    /// Field 3: what the settings that it has come to; empty for none.
+    package var digest = ""
 
     /// The check-in of a new device.
     package init() {}
@@ -19,6 +21,7 @@ package struct CheckInRequest: Sendable, Equatable {
         while let field = try fields.next() {
             switch field.number {
             case 2: androidID = try fields.varint(field)
+            case 3: digest = String(decoding: try fields.array(field), as: UTF8.self)
             case 4:
                 _ = try fields.range(field)
                 hasCheckIn = true
@@ -33,6 +36,7 @@ package struct CheckInRequest: Sendable, Equatable {
     /// Appends the message, with the `checkin` part of a Chrome browser on Linux.
     package func append(to buffer: inout ByteBuffer) {
         if androidID != 0 { buffer.appendField(2, varint: androidID) }
+        if !digest.isEmpty { buffer.appendField(3, bytes: Array(digest.utf8)) }
         buffer.appendField(4) { checkIn in
             checkIn.appendField(12, varint: 3)
             checkIn.appendField(13) { build in
@@ -54,8 +58,16 @@ package struct CheckInResponse: Sendable, Equatable {
     package var androidID: UInt64
     /// Field 8: the security token, not 0.
     package var securityToken: UInt64
+    /// Field 4: what the settings come to that the client has afterwards; nil: it is told of none.
+    package var digest: String?
+    /// Field 5: settings; all of them, or those that differ.
+    package var settings: [CheckInSettings.Pair] = []
+    /// Field 9: whether the settings are those that differ; a client heeds settings only where it is present.
+    package var isDifference: Bool?
+    /// Field 11: the version of what answers.
+    static let versionInfo = "ccsd"
 
-    /// An answer; all parts are the caller's.
+    /// An answer without settings; all parts are the caller's.
     package init(time: UnixMilliseconds, androidID: UInt64, securityToken: UInt64) {
         self.time = time
         self.androidID = androidID
@@ -69,6 +81,9 @@ package struct CheckInResponse: Sendable, Equatable {
         while let field = try fields.next() {
             switch field.number {
             case 3: time = try fields.int64(field)
+            case 4: digest = String(decoding: try fields.array(field), as: UTF8.self)
+            case 5: settings.append(try Self.pair(fields.range(field), in: message))
+            case 9: isDifference = try fields.varint(field) != 0
             case 7: androidID = try fields.fixed64(field)
             case 8: securityToken = try fields.fixed64(field)
             default: try fields.skip(field)
@@ -78,13 +93,77 @@ package struct CheckInResponse: Sendable, Equatable {
         guard securityToken != 0 else { throw .missingField(8) }
     }
 
-    /// Appends the message. No settings and no digest: a client honours settings only with `settings_diff`.
+    private static func pair(
+        _ range: Range<Int>, in message: RawSpan
+    ) throws(MCSError) -> CheckInSettings.Pair {
+        var pair = CheckInSettings.Pair(name: "", value: "")
+        var fields = ProtobufReader(message.extracting(range))
+        while let field = try fields.next() {
+            switch field.number {
+            case 1: pair.name = String(decoding: try fields.array(field), as: UTF8.self)
+            case 2: pair.value = String(decoding: try fields.array(field), as: UTF8.self)
+            default: try fields.skip(field)
+            }
+        }
+        return pair
+    }
+
+    /// Appends the message.
     package func append(to buffer: inout ByteBuffer) {
         buffer.appendField(1, bool: true)
         buffer.appendField(3, varint: time)
+        if let digest { buffer.appendField(4, bytes: Array(digest.utf8)) }
+        for pair in settings {
+            buffer.appendField(5) { setting in
+                setting.appendField(1, bytes: Array(pair.name.utf8))
+                setting.appendField(2, bytes: Array(pair.value.utf8))
+            }
+        }
         buffer.appendField(7, fixed64: androidID)
         buffer.appendField(8, fixed64: securityToken)
-        buffer.appendField(11, text: "ccsd")
+        if let isDifference { buffer.appendField(9, bool: isDifference) }
+        buffer.appendField(11, bytes: Array(Self.versionInfo.utf8))
+    }
+}
+
+/// Settings that a browser takes from a check-in: where to register and where to connect (mcs-device 5.1).
+package struct CheckInSettings: Sendable, Equatable {
+    /// One setting.
+    package struct Pair: Sendable, Equatable {
+        /// Its name.
+        package var name: String
+        /// Its value; numbers too are text.
+        package var value: String
+
+        /// A setting; both parts are the caller's.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// In the order of their names.
+    package let pairs: [Pair]
+    /// What they come to, as Chromium counts: `1-` and SHA-1 over name NUL value NUL, in hexadecimal.
+    package let digest: String
+
+    /// Where a browser is to register and to connect: a host name, and its ports as they are from outside.
+    package init(host: String, devicePort: Int, httpsPort: Int, sha1: ([UInt8]) -> [UInt8]) {
+        self.init(
+            [
+                Pair(name: "checkin_interval", value: String(Limits.checkInIntervalSeconds)),
+                Pair(name: "gcm_hostname", value: host),
+                Pair(name: "gcm_secure_port", value: String(devicePort)),
+                Pair(name: "gcm_registration_url", value: "https://\(host):\(httpsPort)/c2dm/register3"),
+            ], sha1: sha1)
+    }
+
+    /// Settings of the caller's; `sha1` is the hash, since nothing here knows a crypto library.
+    package init(_ pairs: [Pair], sha1: ([UInt8]) -> [UInt8]) {
+        self.pairs = pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        var text: [UInt8] = []
+        for pair in self.pairs { text += Array(pair.name.utf8) + [0] + Array(pair.value.utf8) + [0] }
+        digest = "1-" + Hex.text(sha1(text))
     }
 }
 

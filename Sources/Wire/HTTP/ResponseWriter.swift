@@ -8,9 +8,8 @@ package struct HTTPResponse: Sendable {
     package var contentType: StaticString
     /// The body.
     package var body: [UInt8]
-    /// A further header, where one status asks for it: `Allow` with 405, `Accept-Encoding` with 415.
+    /// A further header, where an answer needs one: `Allow` with 405, `Accept-Encoding` with 415, `Content-Encoding`.
     package var extra: (name: StaticString, value: String)?
-
     /// Where what a request made is to be found: with 201.
     package var location: String?
 

@@ -3,6 +3,7 @@ import Catalogue
 import Delivery
 import Testing
 import Transport
+import Wire
 
 @testable import Server
 
@@ -56,6 +57,29 @@ import Transport
         #expect(configuration.rates.collapsible == Rate(20, perSeconds: 3_600), "one every three minutes")
         #expect(!configuration.rates.deviceLong.isLimited)
         #expect(configuration.rates.sender == Rate(600, perSeconds: 60))
+    }
+
+    @Test(
+        "browsers are told where to go when a host is advertised, with the digest that they reckon themselves"
+    )
+    func advertised() {
+        var configuration = Configuration()
+        func settings() -> CheckInSettings? { configuration.checkInSettings }
+        #expect(settings() == nil)
+        configuration[.advertisedHost] = .text("push.example.com")
+        configuration[.advertisedDevicePort] = .integer(5_229)
+        #expect(
+            settings()?.pairs.map(\.name) == [
+                "checkin_interval", "gcm_hostname", "gcm_registration_url", "gcm_secure_port",
+            ])
+        #expect(
+            settings()?.pairs.map(\.value) == [
+                "172800", "push.example.com", "https://push.example.com:443/c2dm/register3", "5229",
+            ])
+        // By another implementation of SHA-1.
+        #expect(settings()?.digest == "1-209c8b6b5a5dec8bf752140ab305ae712c34bbb8")
+        configuration[.advertisedHTTPSPort] = .integer(8_443)
+        #expect(settings()?.digest != "1-209c8b6b5a5dec8bf752140ab305ae712c34bbb8")
     }
 
     @Test("flags win over the environment, that over the file, that over the defaults")

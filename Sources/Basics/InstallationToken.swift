@@ -1,0 +1,75 @@
+/// What the tokens of a Firebase installation say: they are checked by their seal alone, without the store (mcs-device 5.5).
+package struct InstallationToken: Sendable, Equatable {
+    /// What a token is for.
+    package enum Purpose: UInt8, Sendable {
+        /// Shown with requests; it ends.
+        case access = 1
+        /// Shown for a new access token; it does not end.
+        case refresh = 2
+    }
+
+    /// Characters of an installation id.
+    package static let idLength = 22
+
+    /// What it is for.
+    package var purpose: Purpose
+    /// The installation id: 22 characters of base64url.
+    package var installation: [UInt8]
+    /// The project that the app names in its id; 0: none.
+    package var sender: SenderID
+    /// When it ends, milliseconds since 1970; `Int64.max`: never.
+    package var expiresAt: UnixMilliseconds
+
+    /// A token; all parts are the caller's.
+    package init(
+        purpose: Purpose, installation: [UInt8], sender: SenderID, expiresAt: UnixMilliseconds
+    ) {
+        precondition(installation.count == Self.idLength, "an installation id has 22 characters")
+        self.purpose = purpose
+        self.installation = installation
+        self.sender = sender
+        self.expiresAt = expiresAt
+    }
+}
+
+extension TokenSeal {
+    /// Octets under the seal: version, purpose, installation, sender, end, and eight that nobody can foretell.
+    private static let plainBytes = 2 + InstallationToken.idLength + 8 + 8 + 8
+    /// Not that of registration tokens, so that neither can be taken for the other.
+    private static let installationVersion: UInt8 = 2
+
+    /// The text of an installation's token: base64url without padding. `nonce` keeps two of them apart.
+    package func text(of token: InstallationToken, nonce: UInt64) -> [UInt8] {
+        var plain = [Self.installationVersion, token.purpose.rawValue] + token.installation
+        for word in [token.sender.number, UInt64(bitPattern: token.expiresAt), nonce] {
+            for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+                plain.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        let tag = tag(plain.raw)
+        for word in [tag.0, tag.1] {
+            for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+                plain.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        return Array(Base64.text(plain, urlSafe: true, padded: false).utf8)
+    }
+
+    /// What a token of an installation says; nil if it was not sealed here. Whether its time is over is the caller's to see.
+    package func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
+        guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1, let octets = Base64.bytes(text) else {
+            return nil
+        }
+        let plain = octets.raw.extracting(0..<Self.plainBytes)
+        let expected = tag(plain)
+        let given = (octets.raw.word(at: Self.plainBytes), octets.raw.word(at: Self.plainBytes + 8))
+        guard (expected.0 ^ given.0) | (expected.1 ^ given.1) == 0,
+            plain.byte(at: 0) == Self.installationVersion,
+            let purpose = InstallationToken.Purpose(rawValue: plain.byte(at: 1))
+        else { return nil }
+        let end = 2 + InstallationToken.idLength
+        return InstallationToken(
+            purpose: purpose, installation: Array(octets[2..<end]),
+            sender: SenderID(plain.word(at: end)), expiresAt: Int64(bitPattern: plain.word(at: end + 8)))
+    }
+}

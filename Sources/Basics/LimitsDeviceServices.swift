@@ -1,0 +1,28 @@
+/// Bounds of what devices ask for over HTTPS (mcs-device 5).
+extension Limits {
+    // MARK: Topics and installations
+
+    /// Octets of a topic's name (FCM).
+    package static let topicNameBytes = 900
+    /// Topics of one registration (FCM: of one app instance).
+    package static let subscriptionsPerRegistration = 2_000
+    /// Requests that wait for what the store knows of the same installation.
+    package static let waitingInstallations = 1_000
+    /// Registrations of one installation that are looked at: an app has one, and a few that it replaced.
+    package static let registrationsPerInstallation = 1_000
+
+    // MARK: Requests
+
+    /// Octets that a packed request body may unpack to: as many as one that is not packed, so that no bomb goes off.
+    package static let unpackedBodyBytes = 1_048_576
+    /// Octets unpacked at once: most bodies are shorter.
+    package static let unpackingStepBytes = 16_384
+    /// Seconds between two check-ins of a browser, where we tell it: two days, as it does untold.
+    package static let checkInIntervalSeconds = 172_800
+    /// Seconds for which the access token of an installation is good (mcs-device 5.5): a week, as clients have it.
+    package static let installationTokenSeconds = 604_800
+    /// Octets of a project's name in a path: ten times what Google allows for an id.
+    package static let projectNameBytes = 300
+    /// Octets of the URL of a web push endpoint: a host and a token.
+    package static let endpointBytes = 2_048
+}

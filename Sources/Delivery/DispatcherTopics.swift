@@ -1,0 +1,207 @@
+import Basics
+
+/// Subscriptions to topics (mcs-device 5.4), and requests of installations that name no device.
+extension Dispatcher {
+    /// A device subscribes one of its registrations, or ends that.
+    mutating func subscribe(_ request: TopicRequest, _ now: Now, _ effects: inout Effects) {
+        guard let entry = ready(request.name.device, orWait: .subscribe(request), &effects) else { return }
+        defer { devices.rest(entry) }
+        do throws(RegistrationRefusal) {
+            // An unknown device takes as long as a wrong token.
+            let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+            guard expected == request.token, entry.record != nil else { throw .authenticationFailed }
+            guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
+            let sender = entry.registrations[at].registration.sender
+            guard sender.number != 0 else { throw .invalidSender }
+            try change(
+                entry, at, sender, request.topic, isEnd: request.isEnd, request.origin, now, &effects)
+        } catch {
+            effects.commands.append(
+                (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, error)))
+        }
+    }
+
+    /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the
+    /// newest that was made beside it.
+    private func publishedTo(_ number: RegistrationNumber, _ entry: DeviceEntry) -> Int? {
+        guard let at = entry.index(of: number) else { return nil }
+        let named = entry.registrations[at].registration
+        guard named.sender.number == 0 else { return at }
+        return entry.registrations.lastIndex {
+            $0.registration.web != nil && $0.registration.category == named.category
+                && $0.registration.subtype == named.subtype
+                && $0.registration.senderText == named.senderText
+        } ?? at
+    }
+
+    /// Makes or ends a subscription, and answers when that is on disk.
+    private mutating func change(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
+        _ origin: Origin, _ now: Now, _ effects: inout Effects
+    ) throws(RegistrationRefusal) {
+        let name = entry.registrations[at].registration.name
+        if isEnd {
+            if let gone = entry.registrations[at].topics.remove(sender, topic, of: name) {
+                effects.mutations.append(.removeSubscription(gone))
+                touch(entry)
+            }
+        } else if !entry.registrations[at].topics.contains(sender, topic) {
+            guard entry.registrations[at].topics.count < settings.subscriptionsPerRegistration else {
+                throw .tooManySubscriptions
+            }
+            let made = Subscription(name: name, sender: sender, topic: topic, since: now.wall)
+            entry.registrations[at].topics.insert(made)
+            effects.mutations.append(.putSubscription(made))
+            touch(entry)
+        }
+        answerOnceSettled(.unregistered(ticket: origin.ticket), entry, origin, &effects)
+    }
+
+    /// Answers when all that changed the device so far is on disk.
+    private mutating func answerOnceSettled(
+        _ answer: SessionCommand, _ entry: DeviceEntry, _ origin: Origin, _ effects: inout Effects
+    ) {
+        let waiter = Waiter.request(
+            origin.connection, success: answer,
+            failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
+        if entry.isTouched {
+            turn.waiters.append(waiter)
+        } else if entry.batchesInFlight == 0 || !ledger.wait(waiter, for: ledger.nextTicket - 1) {
+            effects.commands.append((origin.connection, answer))
+        }
+    }
+
+    /// What goes with a registration: its subscriptions, and the way to it from its installation.
+    mutating func removeBelongings(
+        of number: RegistrationNumber, _ entry: DeviceEntry, _ effects: inout Effects
+    ) {
+        guard let at = entry.index(of: number) else { return }
+        let registration = entry.registrations[at].registration
+        for subscription in entry.registrations[at].topics.all(of: registration.name) {
+            effects.mutations.append(.removeSubscription(subscription))
+        }
+        if let installation = registration.installation {
+            effects.mutations.append(.unlinkInstallation(installation, registration.name))
+        }
+    }
+
+    // MARK: Installations
+
+    /// An installation asks for something: the store knows which registrations it has.
+    mutating func installationAsks(_ request: InstallationRequest, _ effects: inout Effects) {
+        guard waitingInstallations.count < Limits.waitingInstallations else {
+            return refuse(request, .serviceNotAvailable, &effects)
+        }
+        waitingInstallations.append(request)
+        effects.loads.append(
+            .installation(request.installation, limit: Limits.registrationsPerInstallation))
+    }
+
+    /// The oldest request that waits for an installation.
+    private mutating func takeWaiting(_ installation: [UInt8]) -> InstallationRequest? {
+        guard let at = waitingInstallations.firstIndex(where: { $0.installation == installation }) else {
+            return nil
+        }
+        return waitingInstallations.remove(at: at)
+    }
+
+    mutating func installationLoaded(
+        _ installation: [UInt8], _ names: [RegistrationName], _ effects: inout Effects
+    ) {
+        guard let request = takeWaiting(installation) else { return }
+        guard let first = names.first else {
+            // What is not there need not be removed.
+            guard request.action == .remove else { return refuse(request, .notRegistered, &effects) }
+            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
+            effects.commands.append((request.origin.connection, answer))
+            return
+        }
+        effects.forwards.append(.installationFound(request, names, at: first.device))
+    }
+
+    mutating func installationLoadFailed(_ installation: [UInt8], _ effects: inout Effects) {
+        guard let request = takeWaiting(installation) else { return }
+        refuse(request, .serviceNotAvailable, &effects)
+    }
+
+    /// The registrations of an installation are known, and this device has the first of them.
+    mutating func installationFound(
+        _ request: InstallationRequest, _ names: [RegistrationName], at device: DeviceID, _ now: Now,
+        _ effects: inout Effects
+    ) {
+        let event = Event.installationFound(request, names, at: device)
+        guard let entry = ready(device, orWait: event, &effects) else { return }
+        defer { devices.rest(entry) }
+        switch request.action {
+        case .remove: remove(names, of: entry, request, &effects)
+        case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, now, &effects)
+        case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, now, &effects)
+        }
+    }
+
+    /// Subscribes the newest registration that the installation has with the sender. An id that several devices have was
+    /// copied with the app's data: each of them shows the same token, so all are meant, one after the other.
+    private mutating func change(
+        _ names: [RegistrationName], of entry: DeviceEntry, _ topic: TopicName, isEnd: Bool,
+        _ request: InstallationRequest, _ now: Now, _ effects: inout Effects
+    ) {
+        let at = entry.registrations.lastIndex {
+            $0.registration.installation == request.installation
+                && (request.sender.number == 0 || $0.registration.allows(request.sender))
+        }
+        let others = names.filter { $0.device != entry.device }
+        do throws(RegistrationRefusal) {
+            guard let at else {
+                guard let next = others.first else { throw .notRegistered }
+                effects.forwards.append(.installationFound(request, others, at: next.device))
+                return
+            }
+            let sender =
+                request.sender.number == 0 ? entry.registrations[at].registration.sender : request.sender
+            guard sender.number != 0 else { throw .invalidSender }
+            try change(entry, at, sender, topic, isEnd: isEnd, request.origin, now, &effects)
+        } catch {
+            refuse(request, error, &effects)
+        }
+    }
+
+    private mutating func remove(
+        _ names: [RegistrationName], of entry: DeviceEntry, _ request: InstallationRequest,
+        _ effects: inout Effects
+    ) {
+        for registration in entry.registrations.map(\.registration)
+        where registration.installation == request.installation {
+            _ = removeRegistration(registration.name.number, entry, &effects)
+        }
+        let others = names.filter { $0.device != entry.device }
+        guard let next = others.first else {
+            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
+            return answerOnceSettled(answer, entry, request.origin, &effects)
+        }
+        let event = Event.installationFound(request, others, at: next.device)
+        guard entry.isTouched else { return effects.forwards.append(event) }
+        turn.waiters.append(.next(event, request.origin))
+    }
+
+    private func refuse(
+        _ request: InstallationRequest, _ refusal: RegistrationRefusal, _ effects: inout Effects
+    ) {
+        effects.commands.append(
+            (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))
+    }
+}
+
+extension Registration {
+    /// The Firebase installation that it was made for: where the instance has the form of one.
+    package var installation: [UInt8]? {
+        guard instance.count == InstallationToken.idLength,
+            instance.allSatisfy({ octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            })
+        else { return nil }
+        return instance
+    }
+}

@@ -1,0 +1,78 @@
+import Basics
+
+/// The topics of one registration, packed into one run of octets: devices are many, and most have few topics or none.
+struct SubscriptionSet {
+    /// For each: sender and time (eight octets each), length of the name (two), name.
+    private var octets: [UInt8] = []
+    /// How many they are.
+    private(set) var count = 0
+
+    private static let head = 18
+
+    /// Whether a topic of a sender is among them.
+    func contains(_ sender: SenderID, _ topic: TopicName) -> Bool { place(of: sender, topic) != nil }
+
+    /// Adds one that is not there.
+    mutating func insert(_ subscription: Subscription) {
+        guard !contains(subscription.sender, subscription.topic) else { return }
+        for word in [subscription.sender.number, UInt64(bitPattern: subscription.since)] {
+            for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+                octets.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        let length = subscription.topic.octets.count
+        octets.append(UInt8(length & 0xFF))
+        octets.append(UInt8(length >> 8))
+        octets += subscription.topic.octets
+        count += 1
+    }
+
+    /// Removes one; nil if it is not there.
+    mutating func remove(
+        _ sender: SenderID, _ topic: TopicName, of name: RegistrationName
+    ) -> Subscription? {
+        guard let place = place(of: sender, topic) else { return nil }
+        let gone = subscription(at: place, of: name)
+        octets.removeSubrange(place)
+        count -= 1
+        return gone
+    }
+
+    /// All of them, as those of a registration.
+    func all(of name: RegistrationName) -> [Subscription] {
+        var all: [Subscription] = []
+        var at = 0
+        while at < octets.count {
+            let end = end(of: at)
+            if let subscription = subscription(at: at..<end, of: name) { all.append(subscription) }
+            at = end
+        }
+        return all
+    }
+
+    private func end(of start: Int) -> Int {
+        start + Self.head + Int(octets[start + 16]) + Int(octets[start + 17]) << 8
+    }
+
+    private func place(of sender: SenderID, _ topic: TopicName) -> Range<Int>? {
+        var at = 0
+        while at < octets.count {
+            let end = end(of: at)
+            if octets.raw.word(at: at) == sender.number,
+                octets[at + Self.head..<end].elementsEqual(topic.octets)
+            {
+                return at..<end
+            }
+            at = end
+        }
+        return nil
+    }
+
+    private func subscription(at place: Range<Int>, of name: RegistrationName) -> Subscription? {
+        TopicName(octets[place.dropFirst(Self.head)]).map { topic in
+            Subscription(
+                name: name, sender: SenderID(octets.raw.word(at: place.lowerBound)), topic: topic,
+                since: Int64(bitPattern: octets.raw.word(at: place.lowerBound + 8)))
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import Basics
+
+/// The name of a topic, without `/topics/` in front.
+package struct TopicName: Hashable, Sendable, Comparable {
+    /// 1 to `Limits.topicNameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
+    package let octets: [UInt8]
+
+    /// A name; nil for what is none (mcs-device 5.4).
+    package init?(_ octets: some Collection<UInt8>) {
+        guard !octets.isEmpty, octets.count <= Limits.topicNameBytes,
+            octets.allSatisfy({ octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "%"):
+                    true
+                default: false
+                }
+            })
+        else { return nil }
+        self.octets = Array(octets)
+    }
+
+    /// A name with `/topics/` in front of it; nil for anything else.
+    package init?(path: [UInt8]) {
+        let prefix = Array("/topics/".utf8)
+        guard path.starts(with: prefix) else { return nil }
+        self.init(path.dropFirst(prefix.count))
+    }
+
+    package static func < (a: Self, b: Self) -> Bool { a.octets.lexicographicallyPrecedes(b.octets) }
+}
+
+/// That what a sender publishes under a topic goes to a registration. Topics of different senders have nothing in common.
+package struct Subscription: Sendable, Equatable {
+    /// Who subscribed.
+    package var name: RegistrationName
+    /// Whose topic it is.
+    package var sender: SenderID
+    /// Which topic.
+    package var topic: TopicName
+    /// Since when, milliseconds since 1970.
+    package var since: UnixMilliseconds
+
+    /// A subscription; all parts are the caller's.
+    package init(
+        name: RegistrationName, sender: SenderID, topic: TopicName, since: UnixMilliseconds
+    ) {
+        self.name = name
+        self.sender = sender
+        self.topic = topic
+        self.since = since
+    }
+}
+
+/// A request of a device to subscribe one of its registrations to a topic, or to end that (mcs-device 5.4).
+package struct TopicRequest: Sendable {
+    /// Where the answer goes.
+    package var origin: Origin
+    /// The registration.
+    package var name: RegistrationName
+    /// Digest of the security token of its device.
+    package var token: SecretDigest
+    /// The topic.
+    package var topic: TopicName
+    /// Whether the subscription is to end.
+    package var isEnd: Bool
+
+    /// A request; all parts are the caller's.
+    package init(
+        origin: Origin, name: RegistrationName, token: SecretDigest, topic: TopicName, isEnd: Bool
+    ) {
+        self.origin = origin
+        self.name = name
+        self.token = token
+        self.topic = topic
+        self.isEnd = isEnd
+    }
+}
+
+/// A request of an app that shows a token of its installation and names no device (mcs-device 5.4, 5.5).
+package struct InstallationRequest: Sendable {
+    /// What is wanted.
+    package enum Action: Sendable, Equatable {
+        /// Subscribe the registration of the installation.
+        case subscribe(TopicName)
+        /// End the subscription.
+        case unsubscribe(TopicName)
+        /// Remove all registrations of the installation.
+        case remove
+    }
+
+    /// Where the answer goes.
+    package var origin: Origin
+    /// The installation id.
+    package var installation: [UInt8]
+    /// The sender whose topic it is; its token says which.
+    package var sender: SenderID
+    /// What is wanted.
+    package var action: Action
+
+    /// A request; all parts are the caller's.
+    package init(origin: Origin, installation: [UInt8], sender: SenderID, action: Action) {
+        self.origin = origin
+        self.installation = installation
+        self.sender = sender
+        self.action = action
+    }
+}

@@ -1,0 +1,102 @@
+import Basics
+import Delivery
+import Wire
+
+extension HTTPSession {
+    /// What a request leads to.
+    enum Outcome {
+        case answer(HTTPResponse)
+        case wait(HTTPAnswers.Question)
+    }
+
+    /// Finds what a request asks for, and begins it.
+    func outcome(of request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO) -> Outcome {
+        guard let path = HTTPPath(request.path) else {
+            return .answer(
+                .plain(RequestFault(.badRequest, "A % in the path is not followed by two digits.")))
+        }
+        let found = endpoints.compactMap { endpoint in
+            path.captured(by: endpoint).map { (endpoint: endpoint, captured: $0) }
+        }
+        guard let first = found.first else {
+            return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
+        }
+        var errors = first.endpoint.errors
+        do throws(RequestFault) {
+            guard request.method != .other else {
+                throw RequestFault(.notImplemented, "The method is not known.")
+            }
+            guard let (endpoint, captured) = found.first(where: { $0.endpoint.takes(request.method) }) else {
+                throw RequestFault(.methodNotAllowed, "The path does not take this method.")
+            }
+            errors = endpoint.errors
+            if endpoint.needsBody, !request.tellsBodyEnd {
+                throw RequestFault(.lengthRequired, "The request has no body.")
+            }
+            // What a web push is coded with is for the web app to undo.
+            let plain = endpoint.action == .push ? request : try request.unpacked()
+            return try begin(endpoint.action, plain, captured, origin, now, &io)
+        } catch {
+            var response = Self.response(to: error, errors)
+            if error.status == .methodNotAllowed {
+                response.extra = ("Allow", HTTPEndpoint.allow(found.map(\.endpoint)))
+            }
+            if error.status == .unsupportedMediaType {
+                response.extra = ("Accept-Encoding", "gzip, identity")
+            }
+            return .answer(response)
+        }
+    }
+
+    /// A fault in the words of an endpoint.
+    private static func response(to fault: RequestFault, _ form: HTTPEndpoint.ErrorForm) -> HTTPResponse {
+        switch form {
+        case .text: .plain(fault)
+        case .json: .rpc(fault)
+        case .word:
+            switch fault.status {
+            case .badRequest, .lengthRequired, .unsupportedMediaType:
+                refusal(.invalidParameters, isChromium: false)
+            case .unavailable: refusal(.serviceNotAvailable, isChromium: false)
+            default: .plain(fault)
+            }
+        }
+    }
+
+    private func begin(
+        _ action: HTTPEndpoint.Action, _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin,
+        _ now: Now, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        switch action {
+        case .checkIn: return try checkIn(request, origin, &io)
+        case .register: return register(request, origin, &io)
+        case .legacySend: return legacySend(request, origin, now, &io)
+        case .push: return push(request, token: captured[0], origin, now, &io)
+        case .createInstallation: return try createInstallation(request, captured[0], now)
+        case .generateToken: return try generateToken(request, captured, now)
+        case .deleteInstallation: return try deleteInstallation(request, captured, origin, &io)
+        case .createRegistration: return try createRegistration(request, captured[0], origin, now, &io)
+        case .renewRegistration: return try renewRegistration(request, captured, origin, now, &io)
+        case .deleteRegistration: return try deleteRegistration(request, captured, origin, now, &io)
+        case .connectSubscription: return try connectSubscription(request, origin, &io)
+        case .subscribe: return try subscribe(request, captured, isEnd: false, origin, now, &io)
+        case .unsubscribe: return try subscribe(request, captured, isEnd: true, origin, now, &io)
+        case .page(let page):
+            io.hostRequests.append(HostRequest(ticket: origin.ticket, page: page))
+            return .wait(.page)
+        }
+    }
+
+    /// The answer to a request that the rest of the server has not answered in time.
+    static func late(_ question: HTTPAnswers.Question) -> HTTPResponse {
+        let fault = RequestFault(.unavailable, "The server did not answer in time.")
+        switch question {
+        case .register(let isChromium): return refusal(.serviceNotAvailable, isChromium: isChromium)
+        case .unregister(_, let isChromium):
+            return refusal(.serviceNotAvailable, isChromium: isChromium)
+        case .web, .done: return .rpc(fault)
+        case .send(let send): return send.response
+        case .checkIn, .push, .page: return .plain(fault)
+        }
+    }
+}

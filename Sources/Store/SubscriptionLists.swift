@@ -1,0 +1,70 @@
+import Basics
+import Delivery
+
+/// Subscriptions in memory: by device, and by topic in order of the subscribers.
+struct SubscriptionLists: Sendable {
+    private struct Topic: Hashable {
+        var sender: SenderID
+        var name: TopicName
+    }
+    private var byDevice: [DeviceID: [Subscription]] = [:]
+    private var byTopic: [Topic: [RegistrationName]] = [:]
+    /// How many there are.
+    private(set) var count = 0
+
+    mutating func put(_ subscription: Subscription) {
+        remove(subscription)
+        let device = subscription.name.device
+        byDevice[device, default: []].append(subscription)
+        byDevice[device]?.sort { ($0.name, $0.sender, $0.topic) < ($1.name, $1.sender, $1.topic) }
+        let topic = Topic(sender: subscription.sender, name: subscription.topic)
+        let at = place(of: subscription.name, topic)
+        byTopic[topic, default: []].insert(subscription.name, at: at)
+        count += 1
+    }
+
+    mutating func remove(_ subscription: Subscription) {
+        let device = subscription.name.device
+        guard
+            let at = byDevice[device]?.firstIndex(where: {
+                $0.name == subscription.name && $0.sender == subscription.sender
+                    && $0.topic == subscription.topic
+            })
+        else { return }
+        byDevice[device]?.remove(at: at)
+        if byDevice[device]?.isEmpty == true { byDevice[device] = nil }
+        let topic = Topic(sender: subscription.sender, name: subscription.topic)
+        let inTopic = place(of: subscription.name, topic)
+        byTopic[topic]?.remove(at: inTopic)
+        if byTopic[topic]?.isEmpty == true { byTopic[topic] = nil }
+        count -= 1
+    }
+
+    /// What a device has, by registration, sender and topic.
+    func all(of device: DeviceID) -> [Subscription] { byDevice[device] ?? [] }
+
+    /// The subscribers of a topic after one, and whether nothing follows.
+    func page(
+        _ sender: SenderID, _ name: TopicName, after: RegistrationName?, limit: Int
+    ) -> ([RegistrationName], Bool) {
+        let topic = Topic(sender: sender, name: name)
+        let all = byTopic[topic] ?? []
+        var at = 0
+        if let after {
+            at = place(of: after, topic)
+            if at < all.count, all[at] == after { at += 1 }
+        }
+        let page = all[at...].prefix(limit)
+        return (Array(page), page.endIndex == all.count)
+    }
+
+    private func place(of name: RegistrationName, _ topic: Topic) -> Int {
+        guard let all = byTopic[topic] else { return 0 }
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle] < name { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

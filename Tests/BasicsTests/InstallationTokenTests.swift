@@ -1,0 +1,54 @@
+import Basics
+import Testing
+
+@Suite struct InstallationTokenTests {
+    private let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
+    private let token = InstallationToken(
+        purpose: .access, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(123),
+        expiresAt: 1_795_156_966_123)
+
+    @Test("A token returns as it was sealed, without the store")
+    func returns() {
+        var refresh = token
+        refresh.purpose = .refresh
+        refresh.sender = SenderID(0)
+        refresh.expiresAt = .max
+        for token in [token, refresh] {
+            let text = seal.text(of: token, nonce: 5)
+            #expect(text.count == 86)
+            #expect(seal.installationToken(text.raw) == token)
+            #expect(text != seal.text(of: token, nonce: 6))
+        }
+    }
+
+    @Test("Every changed character, every cut and every other secret is found")
+    func forged() {
+        let text = seal.text(of: token, nonce: 5)
+        for at in text.indices {
+            var bad = text
+            bad[at] = bad[at] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(seal.installationToken(bad.raw) == nil, "character \(at)")
+            #expect(seal.installationToken(Array(text[..<at]).raw) == nil)
+        }
+        let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
+        #expect(other.installationToken(text.raw) == nil)
+        #expect(seal.installationToken(text.raw) != nil, "the canary: unchanged, it must be read")
+    }
+
+    @Test("A registration token is none, and it is no registration token")
+    func apart() {
+        let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+        #expect(seal.installationToken(seal.token(for: name).raw) == nil)
+        #expect(seal.name(of: seal.text(of: token, nonce: 5).raw) == nil)
+    }
+
+    @Test(
+        "Sender IDs in decimal",
+        arguments: [
+            ("1", 1), ("9223372036854775807", UInt64(Int64.max)), ("9223372036854775808", nil), ("0", nil),
+            ("", nil), ("1a", nil), ("-1", nil), ("99999999999999999999999", nil), ("007", 7),
+        ])
+    func senders(text: String, number: UInt64?) {
+        #expect(SenderID(decimal: text.utf8)?.number == number)
+    }
+}

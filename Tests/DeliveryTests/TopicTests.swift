@@ -1,0 +1,294 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+@Suite struct TopicTests {
+    private let news: TopicName
+    private let sports: TopicName
+
+    init() throws {
+        news = try #require(TopicName(bytes("news")))
+        sports = try #require(TopicName(path: bytes("/topics/sports%20")))
+    }
+
+    private func request(
+        _ ticket: UInt32, _ topic: TopicName, number: UInt64 = 1, isEnd: Bool = false,
+        token given: SecretDigest = token
+    ) -> Event {
+        .subscribe(
+            TopicRequest(
+                origin: Origin(connection: web, ticket: ticket),
+                name: RegistrationName(device: device, number: RegistrationNumber(number)), token: given,
+                topic: topic, isEnd: isEnd))
+    }
+
+    private func register(_ ticket: UInt32, sender: String, subtype: String, instance: String = "") -> Event {
+        .register(
+            RegistrationRequest(
+                origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
+                instance: bytes(instance)))
+    }
+
+    private func topics(_ bench: Harness) -> [String] {
+        bench.store.subscriptions.map { String(decoding: $0.topic.octets, as: UTF8.self) }.sorted()
+    }
+
+    @Test(
+        "Names of topics",
+        arguments: [
+            ("a", true), ("aA0-_.~%", true), ("", false), ("a/b", false), ("a b", false), ("ä", false),
+            (String(repeating: "x", count: 900), true), (String(repeating: "x", count: 901), false),
+        ])
+    func names(text: String, isName: Bool) {
+        #expect((TopicName(bytes(text)) != nil) == isName)
+        #expect((TopicName(path: bytes("/topics/" + text)) != nil) == isName)
+        #expect(TopicName(path: bytes("topics/" + text)) == nil)
+    }
+
+    @Test("A subscription is answered when it is on disk, and asked again it is not written again")
+    func subscribes() {
+        let bench = Harness.withDevice()
+        bench.post(request(1, news))
+        bench.settle()
+        bench.post(request(2, sports))
+        bench.post(request(3, sports))
+        bench.runTurns()
+        bench.post(request(4, sports))
+        bench.runTurns()
+        #expect(bench.take(web).words == ["unregistered 1"], "what is not on disk is not promised")
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 2", "unregistered 3", "unregistered 4"])
+        #expect(topics(bench) == ["news", "sports%20"])
+        #expect(bench.store.subscriptions.allSatisfy { $0.sender == Harness.sender })
+        let batches = bench.durableBatches
+        bench.post(request(5, news))
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 5"])
+        #expect(bench.durableBatches == batches)
+    }
+
+    @Test("Unsubscribing ends one, and what is not subscribed need not be ended; a restart forgets nothing")
+    func unsubscribes() {
+        let bench = Harness.withDevice()
+        bench.post(request(1, news))
+        bench.post(request(2, sports))
+        bench.settle()
+        bench.crash(seed: 3)
+        bench.post(request(3, news, isEnd: true))
+        bench.post(request(4, news, isEnd: true))
+        bench.settle()
+        #expect(topics(bench) == ["sports%20"])
+        #expect(
+            bench.take(web).words == ["unregistered 1", "unregistered 2", "unregistered 3", "unregistered 4"])
+    }
+
+    @Test("Wrong token, no registration, a registration without sender, a failed batch")
+    func refused() {
+        let bench = Harness.withDevice()
+        bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
+        bench.settle()
+        bench.post(request(2, news, token: SecretDigest(octets: [UInt8](repeating: 8, count: 32))))
+        bench.post(request(3, news, number: 9))
+        bench.post(request(4, news, number: 2))
+        bench.runTurns()
+        bench.post(request(5, news))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(
+            bench.take(web).words == [
+                "registered 1 2", "AUTHENTICATION_FAILED 2", "UNREGISTERED 3", "INVALID_SENDER 4",
+                "SERVICE_NOT_AVAILABLE 5",
+            ])
+        #expect(topics(bench).isEmpty)
+        bench.post(request(6, news))
+        bench.settle()
+        #expect(topics(bench) == ["news"], "after the failed batch it is made anew")
+    }
+
+    @Test("The endpoint of a web app stands for the token that was made beside it")
+    func endpoint() throws {
+        let bench = Harness.withDevice()
+        bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
+        bench.settle()
+        let keys = try #require(
+            WebKeys(
+                publicKey: [4] + [UInt8](repeating: 1, count: 64), auth: [UInt8](repeating: 1, count: 16)))
+        bench.post(
+            .registerWeb(
+                WebRegistrationRequest(
+                    origin: Origin(connection: web, ticket: 2),
+                    endpoint: RegistrationName(device: device, number: RegistrationNumber(2)), keys: keys,
+                    project: .sender(Harness.otherSender))))
+        bench.settle()
+        bench.post(request(3, news, number: 2))
+        bench.settle()
+        let made = bench.store.subscriptions.first
+        #expect(made?.name.number == RegistrationNumber(3) && made?.sender == Harness.otherSender)
+    }
+
+    @Test("A registration may have so many topics and not one more; one that ends makes room")
+    func limit() {
+        var settings = DeliverySettings()
+        settings.subscriptionsPerRegistration = 1
+        let bench = Harness.withDevice(settings: settings)
+        bench.post(request(1, news))
+        bench.post(request(2, sports))
+        bench.post(request(3, news))
+        bench.post(request(4, news, isEnd: true))
+        bench.post(request(5, sports))
+        bench.settle()
+        #expect(bench.take(web).words.sorted().first == "TOO_MANY_SUBSCRIBERS 2")
+        #expect(topics(bench) == ["sports%20"])
+        #expect(DeliverySettings().subscriptionsPerRegistration == 2_000)
+    }
+
+    @Test("What goes takes its subscriptions with it: unregistered, forgotten")
+    func removed() {
+        let bench = Harness.withDevice()
+        bench.post(register(1, sender: "100", subtype: "b", instance: "cGFzc3dvcmQ_aGVsbG8tdw"))
+        bench.post(request(2, news))
+        bench.settle()
+        bench.post(request(3, news, number: 2))
+        bench.post(request(4, sports, number: 2))
+        bench.settle()
+        #expect(bench.store.subscriptions.count == 3)
+        #expect(bench.store.installations[bytes("cGFzc3dvcmQ_aGVsbG8tdw")]?.count == 1)
+        bench.post(
+            .unregister(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 5), device: device, token: token,
+                    category: bytes("app"), subtype: bytes("b"), senderText: [])))
+        bench.settle()
+        #expect(topics(bench) == ["news"])
+        #expect(bench.store.installations[bytes("cGFzc3dvcmQ_aGVsbG8tdw")]?.isEmpty == true)
+        bench.post(.forgetDevice(device, Origin(connection: web, ticket: 6)))
+        bench.settle()
+        #expect(topics(bench).isEmpty)
+    }
+
+    @Test("Packed topics agree with a plain list")
+    func packed() throws {
+        var random = SeededRandom(seed: 11)
+        let name = Harness.target
+        var packed = SubscriptionSet()
+        var plain: [Subscription] = []
+        for round in 0..<2_000 {
+            let text = String(repeating: "t", count: Int.random(in: 1...300, using: &random) % 9 + 1)
+            let topic = try #require(
+                TopicName(bytes(round % 97 == 0 ? text + String(repeating: "x", count: 800) : text)))
+            let one = Subscription(
+                name: name, sender: SenderID(UInt64.random(in: 1...2, using: &random)), topic: topic,
+                since: Int64(round))
+            #expect(packed.contains(one.sender, topic) == plain.contains { $0.isSame(as: one) })
+            if Bool.random(using: &random) {
+                packed.insert(one)
+                if !plain.contains(where: { $0.isSame(as: one) }) { plain.append(one) }
+            } else {
+                let at = plain.firstIndex { $0.isSame(as: one) }
+                #expect(packed.remove(one.sender, topic, of: name) == at.map { plain.remove(at: $0) })
+            }
+            #expect(packed.count == plain.count)
+        }
+        #expect(packed.all(of: name) == plain && !plain.isEmpty)
+    }
+}
+
+/// Requests that name an installation and no device.
+@Suite struct InstallationTests {
+    private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
+
+    private func bench(partitions: Int = 3) -> Harness {
+        let bench = Harness.withDevice(partitions: partitions)
+        for (ticket, sender, subtype) in [(1, "100", "a"), (2, "200", "b")] as [(UInt32, String, String)] {
+            bench.post(
+                .register(
+                    RegistrationRequest(
+                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
+                        instance: fid)))
+            bench.settle()
+        }
+        _ = bench.take(web)
+        return bench
+    }
+
+    private func request(
+        _ ticket: UInt32, _ action: InstallationRequest.Action, sender: SenderID = Harness.sender,
+        fid given: [UInt8]? = nil
+    ) -> Event {
+        .installation(
+            InstallationRequest(
+                origin: Origin(connection: web, ticket: ticket), installation: given ?? fid, sender: sender,
+                action: action))
+    }
+
+    @Test("The registration with the sender is subscribed, and unsubscribed again")
+    func subscribes() throws {
+        let news = try #require(TopicName(bytes("news")))
+        let bench = bench()
+        bench.post(request(3, .subscribe(news), sender: Harness.otherSender))
+        bench.settle()
+        let made = bench.store.subscriptions
+        #expect(made.map(\.name.number.number) == [3] && made.map(\.sender) == [Harness.otherSender])
+        bench.post(request(4, .subscribe(news), sender: SenderID(0)))
+        bench.post(request(5, .subscribe(news), sender: SenderID(300)))
+        bench.post(request(6, .subscribe(news), fid: bytes("dGFzc3dvcmQ_aGVsbG8tdw")))
+        bench.settle()
+        bench.post(request(7, .unsubscribe(news), sender: Harness.otherSender))
+        bench.settle()
+        #expect(
+            bench.take(web).words.sorted() == [
+                "UNREGISTERED 5", "UNREGISTERED 6", "unregistered 3", "unregistered 4", "unregistered 7",
+            ])
+        #expect(bench.store.subscriptions.isEmpty)
+    }
+
+    @Test("An installation that ends takes what it registered with it, on every device that has its id")
+    func removes() {
+        let bench = bench()
+        let other = DeviceID(1 << 60 | 77)
+        let copy = RegistrationName(device: other, number: RegistrationNumber(1))
+        bench.store.records[other] = DeviceRecord(
+            device: other, token: token, createdAt: 0, seenAt: 0, nextRegistration: 2)
+        bench.store.registrations[copy] = Registration(
+            name: copy, category: bytes("app"), subtype: [], senderText: bytes("100"),
+            sender: Harness.sender, instance: fid, createdAt: 0)
+        bench.store.installations[fid]?.insert(copy)
+        bench.post(request(3, .remove))
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 3"])
+        #expect(bench.store.registrations.keys.sorted() == [Harness.target])
+        #expect(bench.store.installations[fid]?.isEmpty == true)
+        bench.post(request(4, .remove))
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 4"])
+    }
+
+    @Test("A store that cannot say, and too many that ask, are told so")
+    func unavailable() {
+        let bench = bench(partitions: 1)
+        bench.post(request(3, .remove))
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 3"])
+        for ticket in 0...UInt32(Limits.waitingInstallations) { bench.post(request(ticket, .remove)) }
+        bench.runTurns()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.waitingInstallations)"])
+    }
+
+    @Test("Only what has the form of an installation's id is one")
+    func form() throws {
+        var registration = try #require(Harness.withDevice().store.registrations[Harness.target])
+        #expect(registration.installation == nil)
+        registration.instance = fid
+        #expect(registration.installation == fid)
+        registration.instance[0] = UInt8(ascii: "/")
+        #expect(registration.installation == nil)
+    }
+}

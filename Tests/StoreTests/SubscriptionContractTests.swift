@@ -1,0 +1,89 @@
+import Basics
+import Delivery
+import Store
+import Testing
+
+/// What every store must do for topics and installations.
+@Suite struct SubscriptionContractTests {
+    @Test(
+        "A topic is gone through page by page, and another sender's topic of that name is another",
+        arguments: Kind.allCases)
+    func pages(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let topic = Samples.topics[0]
+        // Numbers of two octets, so that the order is that of numbers.
+        let devices: [UInt64] = [1, 255, 256, 300, .max]
+        for device in devices.reversed() {
+            for number in [2, 1] as [UInt64] {
+                try store.apply(.putSubscription(Samples.subscription(device, number, sender: 42)))
+            }
+        }
+        try store.apply(.putSubscription(Samples.subscription(7, 1, sender: 43)))
+        try store.apply(.putSubscription(Samples.subscription(8, 1, topic: 1, sender: 42)))
+        let expected = devices.flatMap { device in
+            ([1, 2] as [UInt64]).map { Samples.subscription(device, $0).name }
+        }
+        var found: [RegistrationName] = []
+        var isLast = false
+        while !isLast {
+            guard
+                case .subscribers(SenderID(42), topic, let page, let last) = try store.load(
+                    .subscribers(SenderID(42), topic, after: found.last, limit: 3))
+            else {
+                Issue.record("no page")
+                return
+            }
+            #expect(page.count <= 3)
+            found += page
+            isLast = last
+        }
+        #expect(found == expected)
+        #expect(try store.subscribers(SenderID(43), topic, limit: 9)?.count == 1)
+        #expect(try store.subscribers(SenderID(42), Samples.topics[1], limit: 9)?.count == 1)
+        #expect(try store.subscribers(SenderID(44), topic, limit: 9)?.isEmpty == true)
+        // One that has left in the meantime is still a place to go on from.
+        try store.apply(.removeSubscription(Samples.subscription(255, 2, sender: 42)))
+        #expect(
+            try store.subscribers(SenderID(42), topic, after: expected[3], limit: 9) == Array(expected[4...]))
+    }
+
+    @Test(
+        "A device has its subscriptions; the same again only changes the time; the last word of a batch counts",
+        arguments: Kind.allCases)
+    func device(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let first = Samples.subscription(5, 1)
+        let later = Samples.subscription(5, 1, since: Samples.now + 9)
+        let other = Samples.subscription(5, 2, topic: 2)
+        try store.apply(.putSubscription(first), .putSubscription(other), .removeSubscription(first))
+        #expect(try store.state(5)?.subscriptions == [other])
+        try store.apply(.removeSubscription(first), .putSubscription(first))
+        try store.apply(.putSubscription(later))
+        #expect(try store.state(5)?.subscriptions == [later, other])
+        #expect(try store.subscribers(first.sender, first.topic, limit: 9) == [first.name])
+        #expect(try store.audit().subscriptions == 2)
+        #expect(try store.audit().holds)
+        #expect(try store.state(6)?.subscriptions.isEmpty == true, "canary: another device has none")
+    }
+
+    @Test("An installation has its registrations, and no other's", arguments: Kind.allCases)
+    func installations(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let names = [Samples.subscription(5, 1).name, Samples.subscription(300, 1).name]
+        let (first, second) = (Samples.installations[0], Samples.installations[1])
+        try store.apply(.linkInstallation(first, names[1]), .linkInstallation(first, names[0]))
+        try store.apply(.linkInstallation(second, names[0]), .linkInstallation(first, names[0]))
+        #expect(try store.registrations(of: first) == names)
+        #expect(try store.registrations(of: second) == [names[0]])
+        guard case .installation(first, let one) = try store.load(.installation(first, limit: 1)) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(one == [names[0]])
+        try store.apply(.unlinkInstallation(first, names[0]), .unlinkInstallation(first, names[0]))
+        #expect(try store.registrations(of: first) == [names[1]])
+    }
+}
