@@ -44,10 +44,12 @@ import Testing
 
     @Test("A planted fault is found", arguments: WorldSettings.Kind.allCases, WorldSettings.Canary.allCases)
     func canary(_ kind: WorldSettings.Kind, _ canary: WorldSettings.Canary) {
-        let found = (1...60 as ClosedRange<UInt64>).first {
+        guard WorldSettings.has(canary, in: kind) else { return }
+        // Most are found by the first; a rate that few settings have, or a cap, takes dozens.
+        let found = (1...300 as ClosedRange<UInt64>).first {
             Simulation.run(Simulation.Seed(kind, $0), canary: canary) != nil
         }
-        #expect(found != nil || !WorldSettings.has(canary, in: kind))
+        #expect(found != nil)
     }
 
     @Test("The same seed makes the same world", arguments: WorldSettings.Kind.allCases)

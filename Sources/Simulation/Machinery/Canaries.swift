@@ -33,7 +33,7 @@ struct Canaries {
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
         case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining),
-            (.losesStream, .appServerStreamDetached):
+            (.losesCongestion, .appServerCongested), (.losesStream, .appServerStreamDetached):
             return []
         case (.forgetsAnswers, .appServerStreamDetached(let connection, let sender, var remains)):
             remains.unconfirmed = []

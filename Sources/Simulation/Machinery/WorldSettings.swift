@@ -62,6 +62,8 @@ package struct WorldSettings: Sendable {
         case expiresEarly
         /// The core is never told that a connection is being drained.
         case losesDrain
+        /// The core is never told that an app server does not read.
+        case losesCongestion
         /// A connection that is to end ends without the answers that it owes.
         case endsWithoutAnswers
         /// An earlier connection of a device stays open.
@@ -74,9 +76,11 @@ package struct WorldSettings: Sendable {
         case forgetsAnswers
     }
 
-    /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end.
+    /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end, or for a
+    /// reader.
     package static func has(_ canary: Canary, in kind: Kind) -> Bool {
-        kind == .sessions || ![.endsWithoutAnswers, .losesStream, .forgetsAnswers].contains(canary)
+        kind == .sessions
+            || ![.endsWithoutAnswers, .losesStream, .forgetsAnswers, .losesCongestion].contains(canary)
     }
 
     /// What stands between the clients and the core.
