@@ -5,7 +5,7 @@ package struct WebKeys: Sendable, Equatable {
     /// Octets of the secret.
     package static let authBytes = 16
 
-    /// `p256dh`: a P-256 point, not compressed. Whether it lies on the curve shows when it is used.
+    /// `p256dh`: a P-256 point, not compressed. That it lies on the curve is looked at before it comes here.
     package let publicKey: [UInt8]
     /// `auth`: the secret that the browser shares with those who encrypt.
     package let auth: [UInt8]

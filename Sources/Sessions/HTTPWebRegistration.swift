@@ -67,7 +67,7 @@ extension HTTPSession {
         guard let entity = form["authorized_entity"], !entity.isEmpty else {
             throw RequestFault(.badRequest, "authorized_entity: it is missing.")
         }
-        let keys = try Self.keys(
+        let keys = try self.keys(
             form["encryption_key"], form["encryption_auth"],
             RequestFault(.badRequest, "encryption_key: it is no P-256 public key of 65 octets in base64url."),
             RequestFault(.badRequest, "encryption_auth: it is no secret of 16 octets in base64url."))
@@ -141,7 +141,7 @@ extension HTTPSession {
         case nil, .null, .string: break
         default: throw RequestFault(.badRequest, "web.applicationPubKey: it is no text.")
         }
-        let keys = try Self.keys(
+        let keys = try self.keys(
             web["p256dh"]?.text.map { Array($0.utf8) }, web["auth"]?.text.map { Array($0.utf8) },
             RequestFault(.badRequest, "web.p256dh: it is no P-256 public key of 65 octets in base64url."),
             RequestFault(.badRequest, "web.auth: it is no secret of 16 octets in base64url."))
@@ -162,7 +162,7 @@ extension HTTPSession {
         SenderID(decimal: text).map { .sender($0) } ?? .label(text)
     }
 
-    private static func keys(
+    private func keys(
         _ key: [UInt8]?, _ auth: [UInt8]?, _ badKey: RequestFault, _ badAuth: RequestFault
     ) throws(RequestFault) -> WebKeys {
         guard let key, let point = Base64.bytes(key.raw), point.count == WebKeys.publicKeyBytes,
@@ -171,6 +171,8 @@ extension HTTPSession {
         guard let auth, let secret = Base64.bytes(auth.raw),
             let keys = WebKeys(publicKey: point, auth: secret)
         else { throw badAuth }
+        // A point beside the curve would do harm, and its messages could never be sent.
+        guard settings.webPush.isUsable(keys) else { throw badKey }
         return keys
     }
 

@@ -117,3 +117,37 @@ struct WebPushTests {
         #expect(try bench.push("x")["status"] as? Int == 410)
     }
 }
+
+/// Messages of app servers to a web app: the server encrypts them for it (mcs-device 5.6, 7).
+@Suite("web registrations", .serialized)
+struct WebRegistrationTests {
+    @Test("what an app server sends is encrypted for the web app, waits for it, and is read there")
+    func encrypted() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender.id
+        let common = [
+            "--ca", daemon.authority, "--device-port", String(try daemon.port("device")), "--https-port",
+            String(try daemon.port("https")), "--state",
+            daemon.directory.appendingPathComponent("web.json").path,
+        ]
+        let made = try Tool.run(
+            "ccs-device", ["register", "--web", "--sender", sender, "--print-token"] + common)
+        #expect(made.code == 0, "\(made)")
+        let token = made.output.trimmingCharacters(in: .newlines)
+        let again = try Tool.run(
+            "ccs-device", ["register", "--web", "--sender", sender, "--print-token"] + common)
+        #expect(again.output == made.output, "the same keys and endpoint have one token")
+        _ = try daemon.ctl("send", sender, token, "text=hello", "n=1")
+        let heard = try Tool.run("ccs-device", ["listen", "--count", "1", "--seconds", "20"] + common)
+        let messages = heard.output.split(separator: "\n").compactMap {
+            (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+        }.filter { $0["event"] as? String == "message" }
+        let opened = try #require(messages.first?["opened"] as? [String: Any], "\(heard)")
+        #expect(opened["data"] as? [String: String] == ["text": "hello", "n": "1"])
+        #expect(opened["from"] as? String == sender)
+        #expect(opened["fcmMessageId"] as? String == messages.first?["persistent_id"] as? String)
+        // Nothing of it can be read on the way.
+        #expect((messages.first?["data"] as? [String: String])?["text"] == nil)
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+}

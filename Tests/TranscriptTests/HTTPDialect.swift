@@ -22,6 +22,8 @@ struct HTTPDialect: TranscriptDialect {
                 as: UTF8.self),
             "PUSHSET": String(Self.token(1).prefix(11)),
             "KEY": Base64.text(Self.key, urlSafe: true, padded: false),
+            "KEYHEX": Hex.text(Self.key),
+            "STRAYKEY": Base64.text(Self.strayKey, urlSafe: true, padded: false),
             "KEYPAD": Base64.text(Self.key, urlSafe: true, padded: true),
             "AUTH": Base64.text(Self.auth, urlSafe: true, padded: false),
             "AUTHPAD": Base64.text(Self.auth, urlSafe: true, padded: true),
@@ -31,7 +33,9 @@ struct HTTPDialect: TranscriptDialect {
         ].merging(TranscriptWebPush.values) { $1 }
     }
 
-    private static let key = [4] + [UInt8](repeating: 7, count: 64)
+    private static let key = TranscriptWebPush.keys?.publicKey ?? []
+    /// A point of the right form that does not lie on the curve.
+    private static let strayKey = [4] + [UInt8](repeating: 7, count: 64)
     private static let auth = [UInt8](repeating: 9, count: 16)
     /// The clock at the begin of each transcript.
     private static let start: UnixMilliseconds = 1_430_277_821_658
