@@ -89,7 +89,8 @@ let package = Package(
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
-        tests("Server", ["Server", "Catalogue", "Basics", "Wire", "Store", "Delivery", "Transport"]),
+        tests(
+            "Server", ["Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Transport"]),
         tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         // How transcripts are written, for all that play them.

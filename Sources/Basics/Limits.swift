@@ -301,6 +301,12 @@ package enum Limits {
     package static let traceProgressSeconds = 5
     /// Keys of one sender that are valid at once: a rotation needs two.
     package static let keysPerSender = 8
+    /// Service accounts of one sender: as with the real service.
+    package static let accountsPerSender = 10
+    /// Octets of a project id: as with the real service, so that libraries and paths take it.
+    package static let projectBytes = 6...30
+    /// Bits of a service account's RSA key.
+    package static let accountKeyBits = 2_048
     /// Characters of the shortest server key that an operator may choose: 128 bits in hexadecimal.
     package static let shortestServerKey = 16
     /// Control connections at once.

@@ -38,6 +38,10 @@ extension Limits {
     package static let vapidClockSkewSeconds = 60
     /// Seconds after which a web push that could not be taken may be tried again.
     package static let pushRetrySeconds = 30
+    /// Seconds that an access token of a service account is valid: what libraries expect (http 9.1).
+    package static let accessTokenSeconds = 3_600
+    /// Seconds by which the clock of an app server that signs for one may be off (http 9.1).
+    package static let assertionSkewSeconds = 300
     /// Requests of one connection that wait for their answers.
     package static let pipelinedRequests = 16
 

@@ -54,7 +54,8 @@ extension Dispatcher {
             return sender
         case .label(let label):
             guard !label.isEmpty,
-                let record = directory.all.first(where: { Array($0.label.utf8) == label })
+                let record = directory.all.first(where: { $0.isProject(label) })
+                    ?? directory.all.first(where: { Array($0.label.utf8) == label })
             else { throw .invalidSender }
             return record.sender
         }

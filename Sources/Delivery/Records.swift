@@ -150,16 +150,22 @@ package struct SenderRecord: Sendable, Equatable {
     package var createdAt: UnixMilliseconds
     /// Whether an operator has suspended it.
     package var isSuspended: Bool
+    /// The project id that it was given; empty for `ccs-` and its number.
+    package var project: String
+    /// Its accounts of HTTP v1, oldest first.
+    package var accounts: [ServiceAccount]
 
     /// A record; all parts are the caller's.
     package init(
         sender: SenderID, label: String, keys: [ServerKey], createdAt: UnixMilliseconds,
-        isSuspended: Bool = false
+        isSuspended: Bool = false, project: String = "", accounts: [ServiceAccount] = []
     ) {
         self.sender = sender
         self.label = label
         self.keys = keys
         self.createdAt = createdAt
         self.isSuspended = isSuspended
+        self.project = project
+        self.accounts = accounts
     }
 }

@@ -5,6 +5,8 @@ package struct SenderDirectory: Sendable {
     private let records: [SenderID: SenderRecord]
     /// Which account each key is of. A look-up by the digest of a secret tells nothing about other secrets.
     private let owners: [[UInt8]: SenderID]
+    /// Which sender each key of an account is of.
+    private let signers: [String: SenderID]
 
     /// A directory of these senders.
     package init(_ records: [SenderRecord] = []) {
@@ -14,6 +16,10 @@ package struct SenderDirectory: Sendable {
         }
         // Two accounts with one key: the older id, on every run.
         owners = Dictionary(pairs) { min($0, $1) }
+        let signing = self.records.values.flatMap { record in
+            record.accounts.map { ($0.keyID, record.sender) }
+        }
+        signers = Dictionary(signing) { min($0, $1) }
     }
 
     /// The record of a sender.
@@ -35,6 +41,19 @@ package struct SenderDirectory: Sendable {
     package func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
         guard let sender = owners[key.octets], check(sender, key: key, at: now) == nil else { return nil }
         return sender
+    }
+
+    /// The account of HTTP v1 with a key of this id, and whose it is; nil where there is none, or its sender is suspended.
+    package func account(withKeyID keyID: String) -> (sender: SenderRecord, account: ServiceAccount)? {
+        guard let sender = signers[keyID], let record = records[sender], !record.isSuspended,
+            let account = record.accounts.first(where: { $0.keyID == keyID })
+        else { return nil }
+        return (record, account)
+    }
+
+    /// The sender whose project id this is.
+    package func sender(ofProject project: String) -> SenderID? {
+        records.values.lazy.filter { $0.projectID == project }.map(\.sender).min()
     }
 
     /// Checks a key; takes the same time for an unknown sender as for a wrong key.

@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Crypto
 import Delivery
 import Sessions
 import Transport
@@ -77,6 +78,9 @@ extension SessionSettings {
         webPush = .host
         // One look at the directory for a whole request, however many it is sent to.
         senderOfKey = { key, now in senders.directory.sender(withKey: key, at: now) }
+        accounts = AccountFunctions(
+            account: { senders.directory.account(withKeyID: $0) }, record: { senders.directory[$0] },
+            verifies: { RSAKey.verifies($0, of: $1, by: $2) })
         pendingWindow = configuration.pendingWindow
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds

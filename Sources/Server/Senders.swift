@@ -17,7 +17,7 @@ final class Senders: Sendable {
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
     /// One change at a time: each begins from what the one before has left.
-    private let changes = Mutex(())
+    let changes = Mutex(())
 
     init(
         store: any Store, storeThread: StoreThread, mailboxes: [ReactorMailbox],
@@ -33,18 +33,17 @@ final class Senders: Sendable {
     var directory: SenderDirectory { current.withLock { $0 } }
 
     /// Makes a sender, with a key of its own or the one given; returns the key, which is kept nowhere.
-    func add(_ wanted: SenderID?, label: String, key given: String?, now: UnixMilliseconds) throws(Problem)
-        -> (
-            SenderID, key: String
-        )
-    {
+    func add(
+        _ wanted: SenderID?, label: String, project: String? = nil, key given: String?,
+        now: UnixMilliseconds
+    ) throws(Problem) -> (SenderID, key: String) {
         try changes.withLock { _ throws(Problem) in
-            try addAlone(wanted, label: label, key: given, now: now)
+            try addAlone(wanted, label: label, project: project, key: given, now: now)
         }
     }
 
     private func addAlone(
-        _ wanted: SenderID?, label: String, key given: String?, now: UnixMilliseconds
+        _ wanted: SenderID?, label: String, project: String?, key given: String?, now: UnixMilliseconds
     ) throws(Problem) -> (SenderID, key: String) {
         let sender = wanted ?? Self.freshID(in: directory)
         guard directory[sender] == nil else {
@@ -52,9 +51,11 @@ final class Senders: Sendable {
                 text: "sender \(sender.number) exists", hint: "ccsctl senders rotate-key gives it another key"
             )
         }
+        let project = try checked(project: project, of: sender)
         let key = try Self.checked(given) ?? Self.freshKey()
         let record = SenderRecord(
-            sender: sender, label: label, keys: [Self.serverKey(key, beside: [], now: now)], createdAt: now)
+            sender: sender, label: label, keys: [Self.serverKey(key, beside: [], now: now)], createdAt: now,
+            project: project)
         try put(record)
         return (sender, key)
     }
@@ -97,7 +98,7 @@ final class Senders: Sendable {
         }
     }
 
-    private func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
+    func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
 
     private func commit(_ mutation: Mutation) throws(Problem) {
         guard let outcome = storeThread.commitAndWait([mutation]), !outcome.hasFailed else {
@@ -113,7 +114,7 @@ final class Senders: Sendable {
         }
     }
 
-    private static func unknown(_ sender: SenderID) -> Problem {
+    static func unknown(_ sender: SenderID) -> Problem {
         Problem(
             text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
     }

@@ -12,11 +12,45 @@ enum HTTPAuthorization {
         let key = header[4...].drop { $0 == 0x20 }
         return key.isEmpty ? nil : Array(key)
     }
+
+    /// The access token in a header; nil where there is none.
+    static func bearer(_ header: [UInt8]?) -> [UInt8]? {
+        guard let header, header.count > 7,
+            ASCII.equals(header.raw.extracting(0..<7), ignoringCase: "bearer ")
+        else { return nil }
+        let token = header[7...].drop { $0 == 0x20 }
+        return token.isEmpty ? nil : Array(token)
+    }
+}
+
+/// Why an access token is not taken.
+enum BearerFault: Error {
+    /// There is none, it was not made here, or its account is gone.
+    case invalid
+    /// Its time is over, and nothing else is wrong with it.
+    case expired
 }
 
 extension HTTPSession {
-    /// The account whose server key a request carries; throws the answer to one that carries none.
+    /// The sender whose service account has been granted the access token of a request (http 1.3).
+    func project(of request: HTTPRequest, _ now: Now) throws(BearerFault) -> SenderRecord {
+        guard let text = HTTPAuthorization.bearer(request.header("authorization")),
+            let token = settings.seal.accessToken(text.raw),
+            let record = settings.accounts.record(token.sender), !record.isSuspended,
+            record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
+        else { throw .invalid }
+        guard token.expiresAt > now.wall else { throw .expired }
+        return record
+    }
+
+    /// The account that a request of the older interfaces is for, by a server key, or by an access token that
+    /// `access_token_auth` announces (http 1.3); throws the answer to one that carries neither.
     func sender(of request: HTTPRequest, _ now: Now) throws(HTTPRefusal) -> SenderID {
+        if let word = request.header("access_token_auth"), ASCII.equals(word.raw, ignoringCase: "true"),
+            let record = try? project(of: request, now)
+        {
+            return record.sender
+        }
         guard let key = HTTPAuthorization.serverKey(request.header("authorization")),
             let sender = settings.senderOfKey(settings.digest(key), now.wall)
         else { throw HTTPRefusal(.unauthorizedPage) }

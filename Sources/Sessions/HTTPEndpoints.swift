@@ -21,6 +21,10 @@ struct HTTPEndpoint: Sendable {
         case subscribe, unsubscribe
         /// An app server sends to one or many (http 2).
         case legacySend
+        /// A service account gets an access token (http 9.1).
+        case grantToken
+        /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
+        case allowedLocations
         /// A web push, encrypted already (mcs-device 5.7).
         case push
         /// The daemon answers.
@@ -99,7 +103,15 @@ struct HTTPEndpoint: Sendable {
         post("/gcm/send", .legacySend, .text),
         post("/fcm/send/*", .push, .text),
         post("/wp/*", .push, .text),
+        HTTPEndpoint(
+            .get, "/v1/projects/*/serviceAccounts/*/allowedLocations", .allowedLocations, .json),
+        post(tokenPaths[0], .grantToken, .json),
+        post(tokenPaths[1], .grantToken, .json),
+        post(tokenPaths[2], .grantToken, .json),
     ]
+
+    /// Where access tokens are granted: today, and by older key files (http 1.1).
+    static let tokenPaths = ["/token", "/oauth2/v4/token", "/o/oauth2/token"]
 
     /// What the operator's tools may ask for, on a port of their own.
     static let administration = [

@@ -97,6 +97,8 @@ package struct SessionSettings: Sendable {
     package var webPush = WebPushFunctions.none
     /// The account that a server key belongs to at a time; nil where it is of none, or of one that is suspended.
     package var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
+    /// What service accounts need; without it there are none.
+    package var accounts = AccountFunctions.none
     /// Names that may stand in the origin that a web push is signed for, in lower case (RFC 8292, 2).
     package var pushHosts = ["fcm.googleapis.com", "jmt17.google.com", "localhost", "127.0.0.1", "::1"]
     /// What SCRAM needs; nil: it is not offered, as with the real service.

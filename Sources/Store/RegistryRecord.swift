@@ -12,6 +12,8 @@ package enum RegistryRecord {
     private static let fullVersion: UInt8 = 4
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
+    /// Of a sender's record with a project id or accounts of HTTP v1, behind all that version 2 holds.
+    private static let projectVersion: UInt8 = 3
 
     /// Replaces a buffer's content by the record of a device.
     package static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
@@ -112,8 +114,11 @@ package enum RegistryRecord {
 
     /// Replaces a buffer's content by the record of a sender.
     package static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
+        // What needs no more is written as it always was.
+        let written =
+            sender.project.isEmpty && sender.accounts.isEmpty ? senderVersion : projectVersion
         var writer = RecordWriter(
-            buffer, version: senderVersion, place: RecordPlace(.sender, sender.sender.number))
+            buffer, version: written, place: RecordPlace(.sender, sender.sender.number))
         writer.byte(sender.isSuspended ? 1 : 0)
         writer.bytes([UInt8](sender.label.utf8))
         writer.signed(sender.createdAt)
@@ -130,6 +135,16 @@ package enum RegistryRecord {
             writer.bytes(scram.salt)
             writer.number(UInt64(scram.iterations))
         }
+        if written == projectVersion {
+            writer.bytes([UInt8](sender.project.utf8))
+            writer.number(UInt64(sender.accounts.count))
+            for account in sender.accounts {
+                writer.bytes([UInt8](account.email.utf8))
+                writer.bytes([UInt8](account.keyID.utf8))
+                writer.bytes(account.publicKey)
+                writer.signed(account.createdAt)
+            }
+        }
         buffer = writer.finish()
     }
 
@@ -137,10 +152,11 @@ package enum RegistryRecord {
     package static func sender(
         _ bytes: borrowing RawSpan, _ sender: SenderID
     ) throws(RecordFault) -> SenderRecord {
-        let hasSCRAM = bytes.byteCount > 0 && bytes.byte(at: 0) == senderVersion
+        let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
+        let written = first == projectVersion || first == senderVersion ? first : version
+        let hasSCRAM = written >= senderVersion
         var reader = try RecordReader(
-            copy bytes, version: hasSCRAM ? senderVersion : version,
-            place: RecordPlace(.sender, sender.number))
+            copy bytes, version: written, place: RecordPlace(.sender, sender.number))
         let isSuspended = try flag(&reader)
         let label = try reader.text()
         let createdAt = try reader.signed()
@@ -152,9 +168,20 @@ package enum RegistryRecord {
                     expiresAt: try flag(&reader) ? try reader.signed() : nil,
                     scram: hasSCRAM ? try verifier(&reader) : nil))
         }
-        try reader.finish()
-        return SenderRecord(
+        var record = SenderRecord(
             sender: sender, label: label, keys: keys, createdAt: createdAt, isSuspended: isSuspended)
+        if written == projectVersion {
+            record.project = try reader.text()
+            for _ in 0..<(try reader.count()) {
+                record.accounts.append(
+                    ServiceAccount(
+                        email: try reader.text(), keyID: try reader.text(),
+                        publicKey: try reader.byteArray(), createdAt: try reader.signed()))
+            }
+            guard !record.project.isEmpty || !record.accounts.isEmpty else { throw .value }
+        }
+        try reader.finish()
+        return record
     }
 
     private static func verifier(_ reader: inout RecordReader) throws(RecordFault) -> SCRAMVerifier? {

@@ -16,6 +16,15 @@ enum CommandArguments {
             members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
         case "senders rotate-key", "senders remove":
             members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
+        case "service-accounts add", "service-accounts remove":
+            members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
+            if invocation.arguments.count > 1 {
+                members.append(.init("key_id", .string(invocation.arguments[1])))
+            }
+        case "service-accounts list":
+            if let sender = invocation.arguments.first {
+                members.append(.init("sender_id", .string(try number(sender, "SENDER_ID"))))
+            }
         case "drain":
             if invocation.has("--session"), invocation.has("--sender") {
                 throw Failure(.usage, "--session and --sender exclude each other", hint: "give one of them")
@@ -34,6 +43,7 @@ enum CommandArguments {
         }
         if let limit = invocation.integer("--limit") { members.append(.init("limit", .integer(limit))) }
         if let label = invocation.text("--label") { members.append(.init("label", .string(label))) }
+        if let project = invocation.text("--project") { members.append(.init("project", .string(project))) }
         if let sender = invocation.text("--sender-id") { members.append(.init("sender_id", .string(sender))) }
         if let seconds = invocation.integer("--overlap-seconds") {
             members.append(.init("overlap_seconds", .integer(seconds)))

@@ -12,10 +12,25 @@ enum Report {
             return list(
                 result, "senders",
                 [
-                    ("SENDER_ID", "sender_id"), ("LABEL", "label"), ("KEYS", "keys"),
-                    ("CREATED", "created_at"), ("SUSPENDED", "suspended"),
+                    ("SENDER_ID", "sender_id"), ("LABEL", "label"), ("PROJECT", "project"),
+                    ("KEYS", "keys"), ("CREATED", "created_at"), ("SUSPENDED", "suspended"),
                 ],
                 none: "No senders yet: ccsctl senders add makes one.")
+        case "service-accounts list":
+            return list(
+                result, "accounts",
+                [
+                    ("SENDER_ID", "sender_id"), ("PROJECT", "project"), ("KEY_ID", "key_id"),
+                    ("CREATED", "created_at"), ("EMAIL", "email"),
+                ],
+                none: "No service accounts yet: ccsctl service-accounts add makes one.")
+        case "service-accounts add":
+            return
+                "service account  \(cell(result, "email"))\nproject          \(cell(result, "project"))\n"
+                + "key file         \(cell(result, "file"))\n\n"
+                + "Keep the file: its private key is stored nowhere else.\n"
+        case "service-accounts remove":
+            return "Service account \(cell(result, "email")) is removed; its access tokens are void.\n"
         case "devices list":
             return list(
                 result, "devices", [("DEVICE", "device"), ("CREATED", "created_at"), ("SEEN", "seen_at")],
@@ -84,7 +99,9 @@ enum Report {
     // MARK: Single answers
 
     private static func key(_ result: JSONValue) -> String {
-        var text = "sender ID   \(cell(result, "sender_id"))\nserver key  \(cell(result, "key"))\n"
+        var text = "sender ID   \(cell(result, "sender_id"))\n"
+        if result["project"] != nil { text += "project     \(cell(result, "project"))\n" }
+        text += "server key  \(cell(result, "key"))\n"
         if result["old_keys_expire_at"] != nil {
             text += "old keys    valid until \(cell(result, "old_keys_expire_at"))\n"
         }

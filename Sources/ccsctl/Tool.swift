@@ -37,6 +37,21 @@ enum Tool {
     private static func ask(_ invocation: Invocation) throws(Failure) -> ExitCode {
         let arguments = try CommandArguments.object(for: invocation)
         let path = try SocketPath.find(invocation.text("--socket"))
+        let result =
+            invocation.command.name == "service-accounts add"
+            ? try ServiceAccountFile.make(invocation, arguments) { full throws(Failure) in
+                try answer(to: invocation, full, path)
+            } : try answer(to: invocation, arguments, path)
+        Output.write(
+            invocation.has("--json")
+                ? result.compact + "\n" : Report.text(of: result, for: invocation.command.name))
+        return verdict(on: result, of: invocation.command.name)
+    }
+
+    /// What the daemon answers; its refusal is thrown.
+    private static func answer(
+        to invocation: Invocation, _ arguments: JSONValue, _ path: String
+    ) throws(Failure) -> JSONValue {
         let bar = ProgressBar()
         let answer: ControlAnswer
         do throws(ControlError) {
@@ -57,11 +72,7 @@ enum Tool {
         }
         bar.finish()
         switch answer {
-        case .done(let result):
-            Output.write(
-                invocation.has("--json")
-                    ? result.compact + "\n" : Report.text(of: result, for: invocation.command.name))
-            return verdict(on: result, of: invocation.command.name)
+        case .done(let result): return result
         case .refused(let error, let hint):
             if invocation.has("--json") {
                 let object: JSONValue = ["error": .string(error), "hint": .string(hint)]

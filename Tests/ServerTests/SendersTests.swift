@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Delivery
 import Synchronization
 import Testing
@@ -57,6 +58,53 @@ struct SendersTests {
         _ = try senders.add(SenderID(5), label: "", key: nil, now: 1)
         #expect(throws: Senders.Problem.self) {
             try senders.add(SenderID(5), label: "", key: nil, now: 1)
+        }
+    }
+
+    @Test("a service account keeps the public half alone, is found by its key, and ends when removed")
+    func accounts() throws {
+        let senders = try senders(GatedStore())
+        let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
+        let pair = try #require(RSAKey.make(bits: Limits.accountKeyBits))
+        let (account, project) = try senders.addAccount(of: sender, publicKey: pair.publicKey, now: 2)
+        #expect(project == "ccs-\(sender.number)")
+        #expect(account.email.hasSuffix("@\(project).iam.gserviceaccount.com"))
+        let found = try #require(senders.directory.account(withKeyID: account.keyID))
+        #expect(found.account == account && found.sender.sender == sender)
+        #expect(throws: Senders.Problem.self) {
+            try senders.addAccount(of: sender, publicKey: [1, 2, 3], now: 2)
+        }
+        #expect(throws: Senders.Problem.self) {
+            try senders.addAccount(of: SenderID(1), publicKey: pair.publicKey, now: 2)
+        }
+        #expect(throws: Senders.Problem.self) { try senders.removeAccount(of: sender, keyID: "other") }
+        _ = try senders.removeAccount(of: sender, keyID: account.keyID)
+        #expect(senders.directory.account(withKeyID: account.keyID) == nil)
+        for _ in 0..<Limits.accountsPerSender {
+            _ = try senders.addAccount(of: sender, publicKey: pair.publicKey, now: 3)
+        }
+        #expect(throws: Senders.Problem.self, "one too many") {
+            try senders.addAccount(of: sender, publicKey: pair.publicKey, now: 3)
+        }
+    }
+
+    @Test("a project id belongs to one sender, and none may take the one made of another's number")
+    func projects() throws {
+        let senders = try senders(GatedStore())
+        _ = try senders.add(SenderID(5), label: "", project: "lab-project", key: nil, now: 1)
+        _ = try senders.add(SenderID(6), label: "", project: "ccs-6", key: nil, now: 1)
+        #expect(senders.directory[SenderID(5)]?.projectID == "lab-project")
+        #expect(senders.directory[SenderID(6)]?.projectID == "ccs-6")
+        #expect(senders.directory.sender(ofProject: "lab-project") == SenderID(5))
+        #expect(senders.directory[SenderID(5)]?.isProject(Array("5".utf8)) == true)
+        #expect(senders.directory[SenderID(5)]?.isProject(Array("05".utf8)) == false)
+        for project in [
+            "lab-project", "ccs-6", "ccs-7", "short", "Upper-case", "9-digit-first", "dash-last-", "a.dotted",
+            String(repeating: "a", count: 31), "",
+        ] {
+            #expect(throws: Senders.Problem.self, "\(project)") {
+                try senders.add(SenderID(8), label: "", project: project, key: nil, now: 1)
+            }
         }
     }
 }

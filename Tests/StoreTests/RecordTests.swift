@@ -163,4 +163,31 @@ import Testing
             try RegistryRecord.sender(damaged.raw, SenderID(42))
         }
     }
+
+    @Test("A sender's project and service accounts return; without them it is written as ever")
+    func accounts() throws {
+        var sender = Samples.sender(42)
+        var plain = ByteBuffer()
+        RegistryRecord.write(sender, to: &plain)
+        #expect(plain.bytes.byte(at: 0) == 2)
+        for project in ["", "a-project"] {
+            for count in [0, 1, 2] where count > 0 || !project.isEmpty {
+                sender.project = project
+                sender.accounts = (0..<count).map {
+                    ServiceAccount(
+                        email: "a\($0)@p", keyID: "key\($0)", publicKey: [UInt8](repeating: 7, count: 294),
+                        createdAt: Samples.now)
+                }
+                var buffer = ByteBuffer()
+                RegistryRecord.write(sender, to: &buffer)
+                #expect(buffer.bytes.byte(at: 0) == 3)
+                #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
+                var damaged = buffer.copied()
+                damaged[damaged.count / 2] ^= 1
+                #expect(throws: RecordFault.self, "the canary") {
+                    try RegistryRecord.sender(damaged.raw, SenderID(42))
+                }
+            }
+        }
+    }
 }

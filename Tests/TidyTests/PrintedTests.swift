@@ -43,7 +43,7 @@ import Testing
     @Test(
         "bash completes commands, their options, and values", .enabled(if: hasBash, "bash is not installed"))
     func completion() {
-        #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders"])
+        #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders", "service-accounts"])
         #expect(Self.offered("ccsctl senders ") == ["add", "list", "rotate-key", "remove"])
         #expect(Self.offered("ccsctl --socket x devices ") == ["list", "show", "trace", "forget"])
         #expect(Self.offered("ccsctl senders add --key") == ["--key-file", "--key-stdin"])

@@ -95,7 +95,7 @@ import Wire
             "status", "check", "reload", "drain", "audit", "sessions list", "send", "senders add",
             "senders list",
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
-            "devices forget",
+            "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))

@@ -38,15 +38,21 @@ import Wire
     func lists() throws {
         let senders: JSONValue = [
             "senders": [
-                ["sender_id": "12", "label": "shop", "keys": 2, "created_at": "t", "suspended": false],
-                ["sender_id": "345678901234", "label": "", "keys": 10, "created_at": "t", "suspended": true],
+                [
+                    "sender_id": "12", "label": "shop", "project": "lab", "keys": 2, "created_at": "t",
+                    "suspended": false,
+                ],
+                [
+                    "sender_id": "345678901234", "label": "", "project": "ccs-345678901234", "keys": 10,
+                    "created_at": "t", "suspended": true,
+                ],
             ]
         ]
         #expect(
             Report.text(of: senders, for: "senders list") == """
-                SENDER_ID     LABEL  KEYS  CREATED  SUSPENDED
-                12            shop      2  t        no
-                345678901234  -        10  t        yes
+                SENDER_ID     LABEL  PROJECT           KEYS  CREATED  SUSPENDED
+                12            shop   lab                  2  t        no
+                345678901234  -      ccs-345678901234    10  t        yes
 
                 """)
         #expect(Report.text(of: ["senders": []], for: "senders list").contains("ccsctl senders add"))

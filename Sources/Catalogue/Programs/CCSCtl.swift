@@ -8,7 +8,7 @@ extension Program {
             "ccsctl talks to a running ccsd over its control socket. Without --socket it takes $CCSD_CONTROL_SOCKET, else ./ccs-data/control.sock, else /run/ccsd/control.sock, whichever exists first.",
             "Server keys are never arguments, which every user of the machine can read: give them by --key-file or --key-stdin.",
         ],
-        commands: stateCommands + senderCommands + deviceCommands + offlineCommands,
+        commands: stateCommands + senderCommands + accountCommands + deviceCommands + offlineCommands,
         options: [
             Option("--socket", .path, "PATH", "The control socket of the daemon."),
             Option("--json", "Print the answer as one JSON object, for programs."),
@@ -94,6 +94,9 @@ extension Program {
             details: ["The key is stored as a hash only: this is the one time that it can be shown."],
             options: [
                 Option("--label", .text, "TEXT", "A name for people."),
+                Option(
+                    "--project", .text, "NAME", "The project id, which stands in the paths of HTTP v1.",
+                    preset: "ccs- and the ID"),
                 Option("--sender-id", .integer(1...Int.max), "N", "The ID, where it must be a certain one."),
             ] + keyOptions,
             examples: [

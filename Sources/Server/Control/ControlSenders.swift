@@ -7,10 +7,15 @@ extension ControlServer {
         let wanted = try optionalSender(request)
         let (sender, key) = try changing { () throws(Senders.Problem) in
             try daemon.senders.add(
-                wanted, label: request.arguments["label"]?.text ?? "", key: request.arguments["key"]?.text,
+                wanted, label: request.arguments["label"]?.text ?? "",
+                project: request.arguments["project"]?.text, key: request.arguments["key"]?.text,
                 now: Now.read().wall)
         }
-        return .object([.init("sender_id", .string(String(sender.number))), .init("key", .string(key))])
+        let project = daemon.senders.directory[sender]?.projectID ?? ""
+        return .object([
+            .init("sender_id", .string(String(sender.number))), .init("project", .string(project)),
+            .init("key", .string(key)),
+        ])
     }
 
     func listSenders(_ request: Request) -> JSONValue {
@@ -21,7 +26,9 @@ extension ControlServer {
                     daemon.senders.directory.all.map { record in
                         .object([
                             .init("sender_id", .string(String(record.sender.number))),
-                            .init("label", .string(record.label)), .init("keys", .integer(record.keys.count)),
+                            .init("label", .string(record.label)),
+                            .init("project", .string(record.projectID)),
+                            .init("keys", .integer(record.keys.count)),
                             .init("created_at", .string(Timestamp.text(record.createdAt))),
                             .init("suspended", .boolean(record.isSuspended)),
                         ])
@@ -48,7 +55,7 @@ extension ControlServer {
         return .object([.init("sender_id", .string(String(sender.number)))])
     }
 
-    private func changing<Value>(_ body: () throws(Senders.Problem) -> Value) throws(Problem) -> Value {
+    func changing<Value>(_ body: () throws(Senders.Problem) -> Value) throws(Problem) -> Value {
         do { return try body() } catch { throw Problem(text: error.text, hint: error.hint) }
     }
 
@@ -60,7 +67,7 @@ extension ControlServer {
         return sender
     }
 
-    private func optionalSender(_ request: Request) throws(Problem) -> SenderID? {
+    func optionalSender(_ request: Request) throws(Problem) -> SenderID? {
         guard let value = request.arguments["sender_id"] else { return nil }
         guard let number = value.integer.map(String.init) ?? value.text, let id = UInt64(number), id > 0,
             id <= UInt64(Int64.max)

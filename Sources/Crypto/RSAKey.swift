@@ -1,0 +1,85 @@
+package import Basics
+import COpenSSL
+
+/// RSA as service accounts sign with it: RS256 of JWS (RFC 7518, 3.3; http 9.1).
+package enum RSAKey {
+    /// A fresh key pair as text: the private half as PEM of PKCS #8, the public half as DER of SubjectPublicKeyInfo.
+    package struct Pair: Sendable {
+        /// A secret.
+        package let privateKey: Redacted<String>
+        /// What signatures are checked by.
+        package let publicKey: [UInt8]
+    }
+
+    /// Makes a key pair; nil where OpenSSL cannot.
+    package static func make(bits: Int) -> Pair? {
+        defer { ERR_clear_error() }
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { return nil }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var made: OpaquePointer?
+        guard unsafe EVP_PKEY_keygen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
+            unsafe EVP_PKEY_keygen(context, &made) == 1, let key = unsafe made
+        else { return nil }
+        defer { unsafe EVP_PKEY_free(key) }
+        guard let publicKey = unsafe publicOctets(key), let privateKey = unsafe privateText(key) else {
+            return nil
+        }
+        return Pair(privateKey: privateKey, publicKey: publicKey)
+    }
+
+    /// Whether octets are a public key of this many bits.
+    package static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
+        defer { ERR_clear_error() }
+        guard let key = unsafe key(octets) else { return false }
+        defer { unsafe EVP_PKEY_free(key) }
+        return unsafe EVP_PKEY_get_bits(key) == bits
+    }
+
+    /// Whether a signature is that of a key over a text (RS256).
+    package static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard let key = unsafe key(publicKey) else { return false }
+        defer { unsafe EVP_PKEY_free(key) }
+        guard let context = unsafe EVP_MD_CTX_new() else { return false }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        // PKCS #1 v1.5 is what EVP takes for RSA unless it is told another padding.
+        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+            && EVP_DigestVerify(context, signature, signature.count, text, text.count) == 1
+    }
+
+    /// The key of a SubjectPublicKeyInfo, all of the octets; nil for anything else, and for other kinds of key.
+    private static func key(_ octets: [UInt8]) -> OpaquePointer? {
+        unsafe octets.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            var at: UnsafePointer<UInt8>? = unsafe start
+            guard let key = unsafe d2i_PUBKEY(nil, &at, buffer.count) else { return nil }
+            guard unsafe EVP_PKEY_is_a(key, "RSA") == 1, unsafe at == start + buffer.count else {
+                unsafe EVP_PKEY_free(key)
+                return nil
+            }
+            return unsafe key
+        }
+    }
+
+    private static func publicOctets(_ key: OpaquePointer) -> [UInt8]? {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let length = unsafe i2d_PUBKEY(key, &encoded)
+        guard length > 0, let start = unsafe encoded else { return nil }
+        defer { unsafe copenssl_free(start) }
+        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
+    }
+
+    private static func privateText(_ key: OpaquePointer) -> Redacted<String>? {
+        guard let output = unsafe BIO_new(BIO_s_secmem()) else { return nil }
+        defer { unsafe BIO_free(output) }
+        guard unsafe PEM_write_bio_PKCS8PrivateKey(output, key, nil, nil, 0, nil, nil) == 1 else {
+            return nil
+        }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe copenssl_memory_of(output, &start)
+        guard let start = unsafe start, count > 0 else { return nil }
+        let octets = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        return unsafe Redacted(String(decoding: octets, as: UTF8.self))
+    }
+}

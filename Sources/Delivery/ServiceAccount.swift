@@ -1,0 +1,48 @@
+package import Basics
+
+/// An account that an app server proves itself with by signing, as client libraries of HTTP v1 do (http 9).
+package struct ServiceAccount: Sendable, Equatable {
+    /// `client_email`: what assertions name as their issuer.
+    package var email: String
+    /// `private_key_id`: what assertions name as `kid`.
+    package var keyID: String
+    /// The public half of its key, as DER of SubjectPublicKeyInfo; the private half is kept nowhere.
+    package var publicKey: [UInt8]
+    /// When it was made, milliseconds since 1970.
+    package var createdAt: UnixMilliseconds
+
+    /// An account; all parts are the caller's.
+    package init(email: String, keyID: String, publicKey: [UInt8], createdAt: UnixMilliseconds) {
+        self.email = email
+        self.keyID = keyID
+        self.publicKey = publicKey
+        self.createdAt = createdAt
+    }
+}
+
+extension SenderRecord {
+    /// The project id of a sender that was given none.
+    package static func presetProject(_ sender: SenderID) -> String { "ccs-\(sender.number)" }
+
+    /// What stands in the paths of HTTP v1 for the sender (http 8.1).
+    package var projectID: String { project.isEmpty ? Self.presetProject(sender) : project }
+
+    /// Whether a project in a path is this sender's: its project id, or its number without leading zeros.
+    package func isProject(_ name: [UInt8]) -> Bool {
+        name.elementsEqual(projectID.utf8) || name.elementsEqual(String(sender.number).utf8)
+    }
+
+    /// Whether a text can be a project id: what all libraries and paths take.
+    package static func isProjectID(_ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        guard Limits.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),
+            octets.last != UInt8(ascii: "-")
+        else { return false }
+        return octets.allSatisfy {
+            switch $0 {
+            case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+    }
+}

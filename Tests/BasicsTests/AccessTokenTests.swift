@@ -1,0 +1,42 @@
+import Basics
+import Testing
+
+@Suite struct AccessTokenTests {
+    private let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
+    private let token = AccessToken(sender: SenderID(123), account: 77, expiresAt: 1_795_156_966_123)
+
+    @Test("A token returns as it was sealed, in the shape that libraries know")
+    func returns() {
+        let text = seal.text(of: token)
+        #expect(String(decoding: text, as: UTF8.self).hasPrefix("ya29."))
+        #expect(seal.accessToken(text.raw) == token)
+        #expect(seal.mark(ofKeyID: "a") == seal.mark(ofKeyID: "a"))
+        #expect(seal.mark(ofKeyID: "a") != seal.mark(ofKeyID: "b"))
+    }
+
+    @Test("Every changed character, every cut and every other secret is found")
+    func forged() {
+        let text = seal.text(of: token)
+        for at in text.indices {
+            var bad = text
+            bad[at] = bad[at] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(seal.accessToken(bad.raw) == nil, "character \(at)")
+            #expect(seal.accessToken(Array(text[..<at]).raw) == nil)
+        }
+        #expect(seal.accessToken((text + [0x41]).raw) == nil)
+        let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
+        #expect(other.accessToken(text.raw) == nil)
+        #expect(seal.accessToken(text.raw) != nil, "the canary: unchanged, it must be read")
+    }
+
+    @Test("No other token is one, and it is no other")
+    func apart() {
+        let text = seal.text(of: token)
+        #expect(seal.name(of: text.raw) == nil)
+        #expect(seal.group(of: text.raw) == nil)
+        #expect(seal.installationToken(text.raw) == nil)
+        let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+        #expect(seal.accessToken(seal.token(for: name).raw) == nil)
+        #expect(seal.accessToken(seal.groupKey(of: GroupName(sender: SenderID(1), number: 2)).raw) == nil)
+    }
+}

@@ -1,0 +1,191 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// The token endpoint: which assertions are granted an access token, and where it is taken (http 1.3, 9.1).
+@Suite struct HTTPTokenTests {
+    static let now = 1_795_156_966
+    static let account = ServiceAccount(
+        email: "app@lab-project.iam.gserviceaccount.com", keyID: "0a1b2c", publicKey: [1, 2, 3], createdAt: 0)
+    static let record = SenderRecord(
+        sender: HTTPDesk.sender, label: "", keys: [], createdAt: 0, project: "lab-project",
+        accounts: [account])
+
+    /// Signatures here are a keyed digest: what matters is that they are asked for and believed.
+    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPDesk.digest(text + key).octets }
+
+    /// A desk that knows the account, and another sender without one.
+    static func desk(_ change: (inout SenderRecord) -> Void = { _ in }) -> HTTPDesk {
+        var record = record
+        change(&record)
+        let directory = SenderDirectory([
+            record, SenderRecord(sender: SenderID(77), label: "", keys: [], createdAt: 0),
+        ])
+        return HTTPDesk { settings in
+            settings.accounts = AccountFunctions(
+                account: { directory.account(withKeyID: $0) }, record: { directory[$0] },
+                verifies: { $0 == sign($1, $2) })
+        }
+    }
+
+    static func base64(_ text: [UInt8]) -> String { Base64.text(text, urlSafe: true, padded: false) }
+
+    static func claims(
+        iss: String = account.email, aud: String = #""https://oauth2.googleapis.com/token""#,
+        iat: Int = now, exp: Int = now + 3_600,
+        scope: String =
+            "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase"
+    ) -> String {
+        #"{"iss":"\#(iss)","aud":\#(aud),"iat":\#(iat),"exp":\#(exp),"scope":"\#(scope)"}"#
+    }
+
+    static func jwt(
+        _ claims: String = claims(), header: String = #"{"typ":"JWT","alg":"RS256","kid":"0a1b2c"}"#,
+        key: [UInt8] = account.publicKey
+    ) -> String {
+        let text = base64(Array(header.utf8)) + "." + base64(Array(claims.utf8))
+        return text + "." + base64(sign(Array(text.utf8), key))
+    }
+
+    static func request(_ body: String, path: String = "/token") -> String {
+        "POST \(path) HTTP/1.1\r\nHost: oauth2.googleapis.com\r\n"
+            + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    static func grant(_ assertion: String) -> String {
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
+    }
+
+    /// Status and body of the only answer.
+    static func answer(_ desk: HTTPDesk) -> (status: String, body: String) {
+        let text = desk.taken()
+        let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let status = text.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        return (status, parts.count == 2 ? String(parts[1]) : "")
+    }
+
+    /// An access token as the endpoint grants it.
+    static func token(_ desk: HTTPDesk) throws -> String {
+        desk.send(request(grant(jwt())))
+        let answer = try JSONValue(parsing: answer(desk).body)
+        return try #require(answer["access_token"]?.text)
+    }
+
+    @Test(
+        "What an account has signed is granted a token, at every path",
+        arguments: ["/token", "/oauth2/v4/token", "/o/oauth2/token"])
+    func granted(path: String) throws {
+        let desk = Self.desk()
+        // Either order of the fields.
+        let form = Self.grant(Self.jwt()).split(separator: "&").reversed().joined(separator: "&")
+        desk.send(Self.request(form, path: path))
+        let answer = Self.answer(desk)
+        #expect(answer.status == "200")
+        let sealed = HTTPDesk.seal.text(
+            of: AccessToken(
+                sender: HTTPDesk.sender, account: HTTPDesk.seal.mark(ofKeyID: "0a1b2c"),
+                expiresAt: 1_795_156_966_123 + 3_600_000))
+        let token = String(decoding: sealed, as: UTF8.self)
+        #expect(
+            answer.body == #"{"access_token":"\#(token)","expires_in":3599,"token_type":"Bearer"}"#)
+    }
+
+    @Test(
+        "Audiences: Google's, which libraries always name, and ours; clocks may be off by minutes",
+        arguments: [
+            claims(aud: #""https://localhost:8443/token""#), claims(aud: #"["x","https://localhost/token"]"#),
+            claims(aud: #""https://accounts.google.com/o/oauth2/token""#),
+            claims(iat: now + 299, exp: now + 3_899), claims(iat: now - 3_800, exp: now - 200),
+            claims(scope: "https://www.googleapis.com/auth/firebase.messaging"),
+        ])
+    func accepted(claims: String) {
+        let desk = Self.desk()
+        desk.send(Self.request(Self.grant(Self.jwt(claims))))
+        #expect(Self.answer(desk).status == "200")
+    }
+
+    @Test("Whatever else is wrong with an assertion is refused by its name", arguments: Self.wrong)
+    func refused(body: String, error: String, text: String) throws {
+        let desk = Self.desk()
+        desk.send(Self.request(body))
+        let answer = Self.answer(desk)
+        #expect(answer.status == "400")
+        let object = try JSONValue(parsing: answer.body)
+        #expect(object["error"]?.text == error)
+        #expect(object["error_description"]?.text?.contains(text) == true, "\(answer.body)")
+    }
+
+    private static let wrong: [(String, String, String)] = [
+        (grant(jwt(key: [9])), "invalid_grant", "Invalid JWT Signature."),
+        (grant(jwt(header: #"{"alg":"RS256","kid":"other"}"#)), "invalid_grant", "account not found"),
+        (grant(jwt(header: #"{"alg":"RS256"}"#)), "invalid_grant", "account not found"),
+        (grant(jwt(header: #"{"alg":"none","kid":"0a1b2c"}"#)), "invalid_grant", "RS256"),
+        (grant(jwt(claims(iss: "somebody@else"))), "invalid_grant", "iss"),
+        (grant(jwt(claims(aud: #""https://other.example/token""#))), "invalid_grant", "audience"),
+        (grant(jwt(claims(aud: #""https://localhost/other""#))), "invalid_grant", "audience"),
+        (grant(jwt(claims(aud: "7"))), "invalid_grant", "audience"),
+        (grant(jwt(claims(iat: now + 301, exp: now + 3_900))), "invalid_grant", "iat and exp"),
+        (grant(jwt(claims(iat: now - 3_901, exp: now - 301))), "invalid_grant", "iat and exp"),
+        (grant(jwt(claims(exp: now + 3_901))), "invalid_grant", "iat and exp"),
+        (grant(jwt(claims(scope: "https://www.googleapis.com/auth/firebase"))), "invalid_scope", "scope"),
+        (grant("a.b"), "invalid_grant", "three parts"), (grant("e30.e30.!"), "invalid_grant", "three parts"),
+        (grant(""), "invalid_request", "assertion"), ("assertion=x", "invalid_request", "grant_type"),
+        ("grant_type=refresh_token&assertion=x", "unsupported_grant_type", "jwt-bearer"),
+        ("grant_type=%zz", "invalid_request", "form"),
+    ]
+
+    @Test("A suspended sender is granted nothing")
+    func suspended() {
+        let desk = Self.desk { $0.isSuspended = true }
+        desk.send(Self.request(Self.grant(Self.jwt())))
+        #expect(Self.answer(desk).body.contains("account not found"))
+    }
+
+    private static func legacy(_ token: String, header: String = "access_token_auth: true\r\n") -> String {
+        let body = #"{"registration_ids":["ABC"]}"#
+        return
+            "POST /fcm/send HTTP/1.1\r\nHost: fcm.googleapis.com\r\nAuthorization: Bearer \(token)\r\n\(header)"
+            + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    @Test("A token serves the older interfaces too, where its header announces it, until its hour is over")
+    func legacySend() throws {
+        let desk = Self.desk()
+        let token = try Self.token(desk)
+        desk.send(Self.legacy(token))
+        #expect(Self.answer(desk).body.hasSuffix(#"[{"error":"InvalidRegistration"}]}"#))
+        desk.send(Self.legacy(token, header: ""))
+        #expect(Self.answer(desk).status == "401")
+        desk.send(Self.legacy(token + "A"))
+        #expect(Self.answer(desk).status == "401")
+        desk.now.wall += 3_600_000
+        desk.send(Self.legacy(token))
+        #expect(Self.answer(desk).status == "401")
+    }
+
+    @Test("A removed account's tokens and those of a suspended sender stop working")
+    func removed() throws {
+        let token = try Self.token(Self.desk())
+        for change in [{ $0.accounts = [] }, { $0.isSuspended = true }] as [(inout SenderRecord) -> Void] {
+            let desk = Self.desk(change)
+            desk.send(Self.legacy(token))
+            #expect(Self.answer(desk).status == "401")
+        }
+        let desk = Self.desk()
+        desk.send(Self.legacy(token))
+        #expect(Self.answer(desk).status == "200", "the canary")
+    }
+
+    @Test("What a library asks of its account's locations is not there")
+    func allowedLocations() {
+        let desk = Self.desk()
+        desk.send(
+            "GET /v1/projects/-/serviceAccounts/app%40lab-project.iam.gserviceaccount.com/allowedLocations HTTP/1.1\r\nHost: iamcredentials.googleapis.com\r\n\r\n"
+        )
+        let answer = Self.answer(desk)
+        #expect(answer.status == "404" && answer.body.contains(#""status":"NOT_FOUND""#))
+    }
+}

@@ -1,0 +1,74 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+import Wire
+
+@testable import Client
+@testable import ccsctl
+
+/// The key file of a service account: made whole, for its owner alone, or not at all.
+@Suite struct ServiceAccountFileTests {
+    private let path: String
+
+    init() { path = "/tmp/ccsctl-account-\(getpid())-\(UInt32.random(in: 0 ... .max)).json" }
+
+    private static let answer: JSONValue = [
+        "sender_id": "5", "project": "ccs-5", "email": "a@ccs-5.iam.gserviceaccount.com", "key_id": "0a1b",
+    ]
+
+    private func make(
+        _ more: [String] = [], ask: (JSONValue) throws(Failure) -> JSONValue
+    ) throws -> JSONValue {
+        let words = ["service-accounts", "add", "5", "--out", path] + more
+        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else { return .null }
+        return try ServiceAccountFile.make(invocation, CommandArguments.object(for: invocation), ask: ask)
+    }
+
+    @Test("The file has what libraries read, mode 0600, and the daemon only the public half")
+    func file() throws {
+        defer { unlink(path) }
+        var asked = JSONValue.null
+        let result = try make { arguments throws(Failure) in
+            asked = arguments
+            return Self.answer
+        }
+        #expect(result["file"]?.text == path)
+        #expect(!result.compact.contains("PRIVATE"))
+        #expect(asked["sender_id"] == "5")
+        #expect(asked["public_key"]?.text?.isEmpty == false)
+        #expect(!asked.compact.contains("PRIVATE"))
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let descriptor = open(path, O_RDONLY)
+        var octets = [UInt8](repeating: 0, count: 16_384)
+        let count = read(descriptor, &octets, octets.count)
+        close(descriptor)
+        let file = try JSONValue(parsing: Array(octets.prefix(max(0, count))).raw)
+        #expect(file["type"] == "service_account" && file["project_id"] == "ccs-5")
+        #expect(file["private_key_id"] == "0a1b" && file["universe_domain"] == "googleapis.com")
+        #expect(file["client_email"] == "a@ccs-5.iam.gserviceaccount.com")
+        #expect(file["token_uri"] == "https://oauth2.googleapis.com/token")
+        #expect(file["private_key"]?.text?.hasPrefix("-----BEGIN PRIVATE KEY-----\n") == true)
+        let text = Report.text(of: result, for: "service-accounts add")
+        #expect(text.contains(path) && !text.contains("PRIVATE"))
+        // What exists is never written over.
+        #expect(throws: Failure.self) { try make { _ in Self.answer } }
+    }
+
+    @Test("Where the daemon refuses, no file is left; a wrong address is refused before anybody is asked")
+    func refused() throws {
+        #expect(throws: Failure.self) {
+            try make { _ throws(Failure) in throw Failure(.failure, "there is no sender 5") }
+        }
+        #expect(access(path, F_OK) != 0)
+        let failure = #expect(throws: Failure.self) {
+            try make(["--token-uri", "http://plain.example/token"]) { _ in Self.answer }
+        }
+        #expect(failure?.code == .usage)
+        #expect(access(path, F_OK) != 0)
+        _ = try make(["--token-uri", "https://push.example/token"]) { _ in Self.answer }
+        #expect(access(path, F_OK) == 0, "the canary: nothing else is wrong")
+        unlink(path)
+    }
+}
