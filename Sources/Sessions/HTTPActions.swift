@@ -71,6 +71,8 @@ extension HTTPSession {
         case .checkIn: return try checkIn(request, origin, &io)
         case .register: return register(request, origin, &io)
         case .legacySend: return legacySend(request, origin, now, &io)
+        case .changeGroup: return changeGroup(request, origin, now, &io)
+        case .showGroup: return showGroup(request, origin, now, &io)
         case .push: return push(request, token: captured[0], origin, now, &io)
         case .createInstallation: return try createInstallation(request, captured[0], now)
         case .generateToken: return try generateToken(request, captured, now)
@@ -99,7 +101,8 @@ extension HTTPSession {
             return refusal(.serviceNotAvailable, isChromium: isChromium)
         case .web, .done: return .rpc(fault)
         case .send(let send): return send.response
-        case .checkIn, .push, .page: return .plain(fault)
+        case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)
+        case .checkIn, .push, .page, .groupSend: return .plain(fault)
         }
     }
 }

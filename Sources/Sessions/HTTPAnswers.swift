@@ -21,6 +21,21 @@ struct HTTPAnswers {
         case page
         /// A send; each of its recipients has a ticket of its own.
         case send(HTTPSend)
+        /// A send to a group, and the form of its answer.
+        case groupSend(HTTPSend.Form)
+        /// A change of a group whose tokens are being looked at; each has a ticket of its own.
+        case groupMembers(GroupCheck)
+        /// A request about a group that the core has been asked.
+        case group(HTTPSession.GroupQuestion)
+
+        /// What waits for the word on several tokens.
+        var gathering: (any HTTPGathering)? {
+            switch self {
+            case .send(let send): send
+            case .groupMembers(let check): check
+            default: nil
+            }
+        }
     }
 
     private struct Open {
@@ -46,17 +61,20 @@ struct HTTPAnswers {
     mutating func add(_ question: Question, ticket: UInt32, exchange: UInt32, deadline: Instant) {
         open[ticket] = Open(exchange: exchange, question: question, deadline: deadline)
         order.append(ticket)
-        if case .send(let send) = question { recipients += send.pending }
+        recipients += question.gathering?.pending ?? 0
     }
 
-    /// Notes what became of one recipient of a send; the answer, once all are known.
-    mutating func note(_ result: LegacyReply.Result, request: UInt32, index: Int) -> HTTPResponse? {
-        guard case .send(let send)? = open[request]?.question else { return nil }
-        let before = send.pending
-        send.note(result, at: index)
-        recipients -= before - send.pending
-        return send.pending == 0 ? send.response : nil
+    /// Notes what became of one of several tokens; what was asked, once all are known.
+    mutating func note(_ result: LegacyReply.Result, request: UInt32, index: Int) -> Question? {
+        guard let question = open[request]?.question, let gathering = question.gathering else { return nil }
+        let before = gathering.pending
+        gathering.note(result, at: index)
+        recipients -= before - gathering.pending
+        return gathering.pending == 0 ? question : nil
     }
+
+    /// What a request waits for from here on, after the core has been asked something else for it.
+    mutating func change(_ ticket: UInt32, to question: Question) { open[ticket]?.question = question }
 
     /// What was asked under a ticket; nil if it was answered or is none of ours.
     func question(of ticket: UInt32) -> Question? { open[ticket]?.question }

@@ -21,6 +21,8 @@ struct HTTPEndpoint: Sendable {
         case subscribe, unsubscribe
         /// An app server sends to one or many (http 2).
         case legacySend
+        /// A device group is made or changed, or shown (http 6.1, 6.2).
+        case changeGroup, showGroup
         /// A service account gets an access token (http 9.1).
         case grantToken
         /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
@@ -101,6 +103,10 @@ struct HTTPEndpoint: Sendable {
         post("/fcm/connect/subscribe", .connectSubscription, .json),
         post("/fcm/send", .legacySend, .text),
         post("/gcm/send", .legacySend, .text),
+        post("/fcm/notification", .changeGroup, .json),
+        post("/gcm/notification", .changeGroup, .json),
+        HTTPEndpoint(.get, "/fcm/notification", .showGroup, .json),
+        HTTPEndpoint(.get, "/gcm/notification", .showGroup, .json),
         post("/fcm/send/*", .push, .text),
         post("/wp/*", .push, .text),
         HTTPEndpoint(

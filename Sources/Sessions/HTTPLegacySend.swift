@@ -138,23 +138,38 @@ extension HTTPSession {
         _ origin: Origin, _ io: inout SessionIO
     ) -> Outcome {
         let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
+        let first = targets[0]
+        if targets.count == 1, let group = settings.seal.group(of: first.raw) {
+            if let refusal = message.payloadRefusal {
+                send.note(.refused(refusal), at: 0)
+                return .answer(send.response)
+            }
+            // The target is set for each member.
+            let nobody = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+            let submission = submission(message, to: nobody, sender, origin.ticket)
+            io.events.append(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
+            return .wait(.groupSend(form))
+        }
         for (index, token) in targets.enumerated() {
             guard let target = settings.seal.name(of: token.raw) else {
                 send.note(.refused(.invalidToken), at: index)
                 continue
             }
             let ticket = RecipientTicket.make(request: origin.ticket, index: index)
-            io.events.append(
-                .submitted(
-                    Submission(
-                        origin: Origin(connection: connection, ticket: ticket), sender: sender,
-                        target: target, messageID: [], collapseKey: message.collapseKey,
-                        lifetimeSeconds: message.lifetimeSeconds, priority: message.priority,
-                        delaysWhileIdle: message.delaysWhileIdle,
-                        isDryRun: message.isDryRun || message.payloadRefusal != nil,
-                        restrictedPackage: message.restrictedPackage, body: message.body)))
+            io.events.append(.submitted(submission(message, to: target, sender, ticket)))
         }
         return send.pending == 0 ? .answer(send.response) : .wait(.send(send))
+    }
+
+    private func submission(
+        _ message: LegacyMessage, to target: RegistrationName, _ sender: SenderID, _ ticket: UInt32
+    ) -> Submission {
+        Submission(
+            origin: Origin(connection: connection, ticket: ticket), sender: sender, target: target,
+            messageID: [], collapseKey: message.collapseKey, lifetimeSeconds: message.lifetimeSeconds,
+            priority: message.priority, delaysWhileIdle: message.delaysWhileIdle,
+            isDryRun: message.isDryRun || message.payloadRefusal != nil,
+            restrictedPackage: message.restrictedPackage, body: message.body)
     }
 
     /// What a command says of one recipient: of which request, at which place.

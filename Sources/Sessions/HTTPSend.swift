@@ -2,8 +2,16 @@ import Basics
 import Delivery
 import Wire
 
+/// A request that waits for the core's word on each of several tokens, which have tickets of their own.
+protocol HTTPGathering: AnyObject {
+    /// Tokens of which the core has not told.
+    var pending: Int { get }
+    /// Notes what became of one; the first word counts.
+    func note(_ result: LegacyReply.Result, at index: Int)
+}
+
 /// A request to send to one or many, while the core has not told of all of them (http 2.3, 2.6).
-final class HTTPSend {
+final class HTTPSend: HTTPGathering {
     /// How the answer is told.
     enum Form {
         /// `multicast_id` and `results`.
@@ -16,7 +24,6 @@ final class HTTPSend {
     /// What a recipient is told that would be sent to: a payload that is too large is told only to those (http 2.8).
     private let payloadRefusal: Refusal?
     private var results: [LegacyReply.Result?]
-    /// Recipients of which the core has not told.
     private(set) var pending: Int
 
     /// A send to so many, of none of which anything is known.
@@ -27,7 +34,6 @@ final class HTTPSend {
         pending = recipients
     }
 
-    /// Notes what became of one recipient; the first word counts.
     func note(_ result: LegacyReply.Result, at index: Int) {
         guard index < results.count, results[index] == nil else { return }
         if case .sent = result, let payloadRefusal {

@@ -56,7 +56,10 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         case .close(let reason): front.end(reason)
         case .drain: front.end(.connectionDraining)
         default:
-            guard let (ticket, response) = noted(command) ?? answer(to: command, now) else { return }
+            guard
+                let (ticket, response) = noted(command, &io) ?? answerGroup(command)
+                    ?? answer(to: command, now)
+            else { return }
             answer(ticket, response, now)
         }
         advance(now, &io)
@@ -100,12 +103,27 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if let exchange = answers.take(ticket) { front.answer(exchange, response, now: now) }
     }
 
-    /// Takes in the word on one recipient of a send; the answer to its request, if it was the last.
-    private mutating func noted(_ command: SessionCommand) -> (UInt32, HTTPResponse)? {
-        guard let (request, index, result) = result(in: command),
-            let response = answers.note(result, request: request, index: index)
-        else { return nil }
-        return (request, response)
+    /// Takes in the word on one of several tokens; the answer to its request, if it was the last.
+    private mutating func noted(
+        _ command: SessionCommand, _ io: inout SessionIO
+    ) -> (UInt32, HTTPResponse)? {
+        guard let (request, index, result) = result(in: command) else { return nil }
+        switch answers.note(result, request: request, index: index) {
+        case .send(let send): return (request, send.response)
+        case .groupMembers(let check):
+            do throws(GroupFault) {
+                switch try checked(check, Origin(connection: connection, ticket: request), &io) {
+                case .answer(let response): return (request, response)
+                case .wait(let question): answers.change(request, to: question)
+                }
+            } catch {
+                return (
+                    request, .group(error, error == GroupFault(.unavailable) ? .unavailable : .badRequest)
+                )
+            }
+            return nil
+        default: return nil
+        }
     }
 
     /// Whether another request may be taken up.

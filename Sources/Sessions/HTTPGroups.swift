@@ -1,0 +1,190 @@
+import Basics
+import Delivery
+import Wire
+
+/// `POST` and `GET /fcm/notification`: device groups of app servers (http 6.1, 6.2).
+extension HTTPSession {
+    /// What a request about groups is answered with, beside what the core says.
+    enum GroupQuestion {
+        /// The notification key.
+        case key
+        /// The name and the members.
+        case members
+    }
+
+    /// Makes, changes or ends a group.
+    ///
+    /// Tokens that are to be members are looked at first, as a dry run of a send is; those that are none are left out.
+    func changeGroup(
+        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
+        do throws(HTTPRefusal) {
+            let sender = try groupOwner(request, now)
+            do throws(GroupFault) {
+                let change = try GroupChange(request.body.raw, sender, settings.seal)
+                guard change.kind != .remove else {
+                    return try ask(
+                        change, members: change.tokens.compactMap { settings.seal.name(of: $0.raw) }, origin,
+                        &io)
+                }
+                let check = GroupCheck(change)
+                for (index, token) in change.tokens.enumerated() {
+                    guard let name = settings.seal.name(of: token.raw) else {
+                        check.note(.refused(.invalidToken), at: index)
+                        continue
+                    }
+                    let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                    io.events.append(
+                        .submitted(
+                            Submission(
+                                origin: Origin(connection: connection, ticket: ticket),
+                                sender: sender, target: name, messageID: [], isDryRun: true, body: [])))
+                }
+                return check.pending == 0 ? try checked(check, origin, &io) : .wait(.groupMembers(check))
+            } catch { throw HTTPRefusal(.group(error)) }
+        } catch { return .answer(error.response) }
+    }
+
+    /// Shows the key of a name, or the members of a key.
+    func showGroup(
+        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
+        do throws(HTTPRefusal) {
+            let sender = try groupOwner(request, now)
+            guard let query = try? FormBody(request.query.raw) else {
+                throw HTTPRefusal(.group(GroupFault("the query is none: % must be followed by two digits")))
+            }
+            if let label = query["notification_key_name"], !label.isEmpty {
+                io.events.append(
+                    .groupRequested(
+                        GroupRequest(origin: origin, sender: sender, operation: .find(label: label))))
+                return .wait(.group(.key))
+            }
+            guard let key = query["notification_key"], !key.isEmpty else {
+                throw HTTPRefusal(
+                    .group(GroupFault("notification_key_name or notification_key must be given")))
+            }
+            guard let group = settings.seal.group(of: key.raw) else {
+                throw HTTPRefusal(.group(.malformedKey))
+            }
+            guard group.sender == sender else { throw HTTPRefusal(.group(GroupFault(.notFound))) }
+            io.events.append(
+                .groupRequested(
+                    GroupRequest(origin: origin, sender: sender, operation: .show(number: group.number))))
+            return .wait(.group(.members))
+        } catch { return .answer(error.response) }
+    }
+
+    /// The account of a request; the header `project_id` must name it (http 6.1).
+    private func groupOwner(_ request: HTTPRequest, _ now: Now) throws(HTTPRefusal) -> SenderID {
+        let sender = try sender(of: request, now)
+        guard let project = request.header("project_id"), !project.isEmpty else {
+            throw HTTPRefusal(.group(GroupFault("the header project_id is missing")))
+        }
+        guard project == Array(String(sender.number).utf8) else {
+            throw HTTPRefusal(
+                .group(GroupFault("the header project_id is not the sender ID of the key"), .unauthorized))
+        }
+        return sender
+    }
+
+    /// All tokens have been looked at.
+    func checked(
+        _ check: GroupCheck, _ origin: Origin, _ io: inout SessionIO
+    ) throws(GroupFault) -> Outcome {
+        guard !check.mustRetry else { throw GroupFault(.unavailable) }
+        return try ask(check.change, members: check.members(settings.seal), origin, &io)
+    }
+
+    private func ask(
+        _ change: GroupChange, members: [RegistrationName], _ origin: Origin, _ io: inout SessionIO
+    ) throws(GroupFault) -> Outcome {
+        guard !members.isEmpty else { throw GroupFault(.noMembers) }
+        io.events.append(
+            .groupRequested(
+                GroupRequest(
+                    origin: origin, sender: change.sender, operation: change.operation(members: members))))
+        return .wait(.group(.key))
+    }
+
+    /// What a command of the core answers to a request about groups; nil for any other command.
+    func answerGroup(_ command: SessionCommand) -> (UInt32, HTTPResponse)? {
+        switch command {
+        case .groupKnown(let ticket, let group):
+            guard case .group(let question)? = self.question(of: ticket) else { return nil }
+            return (ticket, known(group, question))
+        case .groupRefused(let ticket, let refusal):
+            guard case .group? = question(of: ticket) else { return nil }
+            return (ticket, .group(GroupFault(refusal), refusal == .unavailable ? .unavailable : .badRequest))
+        case .groupAnswered(let ticket, let answer):
+            guard case .groupSend(let form)? = question(of: ticket) else { return nil }
+            return (ticket, sent(answer, form))
+        case .refuse(let ticket, let refusal):
+            guard case .groupSend(let form)? = question(of: ticket) else { return nil }
+            let send = HTTPSend(form, recipients: 1)
+            send.note(.refused(refusal), at: 0)
+            return (ticket, send.response)
+        default: return nil
+        }
+    }
+
+    private func known(_ group: GroupRecord, _ question: GroupQuestion) -> HTTPResponse {
+        var body = ByteBuffer()
+        switch question {
+        case .key:
+            body.append("{\"notification_key\":\"")
+            body.append(settings.seal.groupKey(of: group.name))
+            body.append("\"}")
+        case .members:
+            body.append("{\"notification_key_name\":")
+            JSONWriter.append(string: group.label.raw, to: &body)
+            body.append(",\"registration_ids\":")
+            append(group.members, to: &body)
+            body.append("}")
+        }
+        return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    /// The answer to a send: no `multicast_id`, by which clients tell it from that to tokens (http 2.5).
+    private func sent(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
+        if answer.success == 0, !answer.failed.isEmpty {
+            return .plain(RequestFault(.unavailable, "No member of the group was reached, try again."))
+        }
+        guard case .json = form else {
+            // No reply is documented for a group in this form: the count is what can be told in one line.
+            return HTTPResponse(.ok, HTTPResponse.text, Array("id=\(answer.success)".utf8))
+        }
+        var body = ByteBuffer()
+        body.append("{\"success\":")
+        body.append(decimal: answer.success)
+        body.append(",\"failure\":")
+        body.append(decimal: answer.failed.count)
+        if !answer.failed.isEmpty {
+            body.append(",\"failed_registration_ids\":")
+            append(answer.failed.map(\.member), to: &body)
+        }
+        body.append("}")
+        return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    private func append(_ members: [RegistrationName], to body: inout ByteBuffer) {
+        body.append("[")
+        for (at, member) in members.enumerated() {
+            body.append(at == 0 ? "\"" : ",\"")
+            body.append(settings.seal.token(for: member))
+            body.append("\"")
+        }
+        body.append("]")
+    }
+}
+
+extension HTTPResponse {
+    /// A request about groups that is refused.
+    static func group(_ fault: GroupFault, _ status: HTTPStatus = .badRequest) -> HTTPResponse {
+        var body = ByteBuffer()
+        body.append("{\"error\":")
+        JSONWriter.append(text: fault.text, to: &body)
+        body.append("}")
+        return HTTPResponse(status, json, body.copied())
+    }
+}
