@@ -1,0 +1,14 @@
+"""An app server that sends by legacy HTTP, on requests. Arguments: port, sender; the key is the first line of its input.
+
+Commands: {"do": "send", "json": {...}}, answered by "answered" with the status and the JSON. REQUESTS_CA_BUNDLE: the authority.
+"""
+import requests
+
+from dialogue import arguments, commands, tell
+
+port, _, key = arguments()
+session = requests.Session()
+for command in commands():
+    answer = session.post(
+        f"https://localhost:{port}/fcm/send", json=command["json"], headers={"Authorization": f"key={key}"}, timeout=20)
+    tell("answered", status=answer.status_code, json=answer.json() if answer.ok else {"text": answer.text})
