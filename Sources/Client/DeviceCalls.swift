@@ -66,6 +66,22 @@ package enum DeviceCalls {
         try value(answer, of: "deleted=")
     }
 
+    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4).
+    package static func topic(
+        _ name: String, token: String, isEnd: Bool = false, _ app: App, _ identity: DeviceIdentity
+    ) -> HTTPCall {
+        var subscriber = app
+        subscriber.sender = token
+        subscriber.subtype = token
+        let topic = Array("/topics/\(name)".utf8)
+        return call(subscriber, identity) { form in
+            form.add("X-subscription", Array(token.utf8))
+            form.add("X-gcm.topic", topic)
+            form.add("X-scope", topic)
+            if isEnd { form.add("delete", [0x31]) }
+        }
+    }
+
     /// A token whose messages the server encrypts for a web app that has an endpoint already (mcs-device 5.6).
     package static func subscribe(_ app: WebApp, endpoint: String, sender: String) -> HTTPCall {
         var call = HTTPCall("POST", "/fcm/connect/subscribe")

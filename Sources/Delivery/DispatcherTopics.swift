@@ -110,6 +110,9 @@ extension Dispatcher {
     ) {
         guard let request = takeWaiting(installation) else { return }
         guard let first = names.first else {
+            if case .apple(let address) = request.action {
+                return effects.forwards.append(.installationFound(request, [], at: address.freshDevice))
+            }
             // What is not there need not be removed.
             guard request.action == .remove else { return refuse(request, .notRegistered, &effects) }
             let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
@@ -134,6 +137,7 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         switch request.action {
         case .remove: remove(names, of: entry, request, &effects)
+        case .apple(let address): note(address, of: names, entry, request, now, &effects)
         case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, now, &effects)
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, now, &effects)
         }

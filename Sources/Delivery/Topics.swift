@@ -77,6 +77,28 @@ package struct TopicRequest: Sendable {
     }
 }
 
+/// Where Apple reaches an iOS app that registers by its installation alone (mcs-device 5.6).
+package struct AppleAddress: Sendable, Equatable {
+    /// The bundle id: the category of its registration.
+    package var bundle: [UInt8]
+    /// See `Registration.apnsToken`.
+    package var token: [UInt8]
+    /// The number of the device that is made for an installation which has none.
+    package var freshDevice: DeviceID
+    /// Digest of a security token that nobody is told: such a device never logs in.
+    package var freshDigest: SecretDigest
+
+    /// An address; all parts are the caller's.
+    package init(
+        bundle: [UInt8], token: [UInt8], freshDevice: DeviceID, freshDigest: SecretDigest
+    ) {
+        self.bundle = bundle
+        self.token = token
+        self.freshDevice = freshDevice
+        self.freshDigest = freshDigest
+    }
+}
+
 /// A request of an app that shows a token of its installation and names no device (mcs-device 5.4, 5.5).
 package struct InstallationRequest: Sendable {
     /// What is wanted.
@@ -87,6 +109,8 @@ package struct InstallationRequest: Sendable {
         case unsubscribe(TopicName)
         /// Remove all registrations of the installation.
         case remove
+        /// Note where Apple reaches the app.
+        case apple(AppleAddress)
     }
 
     /// Where the answer goes.

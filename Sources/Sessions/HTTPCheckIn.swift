@@ -73,7 +73,7 @@ extension HTTPSession {
     }
 
     /// A number in 2^59 … 2^63-1 that nobody can guess: positive and of 18 or 19 digits, as old clients need it.
-    private func freshNumber() -> UInt64 {
+    func freshNumber() -> UInt64 {
         let lowest: UInt64 = 1 << 59
         return lowest + settings.random().multipliedFullWidth(by: 15 << 59).high
     }

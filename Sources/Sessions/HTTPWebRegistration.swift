@@ -21,6 +21,9 @@ extension HTTPSession {
         try Self.checkProject(project)
         let installation = try installation(request, now)
         let body = try Self.json(request)
+        if let apple = body["ios"] {
+            return try createAppleRegistration(apple, project, installation, origin, &io)
+        }
         let wanted = try webRequest(body, project, installation, renewed: nil, origin)
         io.events.append(.registerWeb(wanted))
         return .wait(.web(.named(project: project, installation: installation?.installation)))

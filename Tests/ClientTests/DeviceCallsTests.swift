@@ -22,6 +22,21 @@ import Wire
                 + "Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
     }
 
+    @Test(
+        "A subscription to a topic has exactly these fields, and its answer is a token",
+        arguments: [false, true])
+    func topic(isEnd: Bool) throws {
+        let app = DeviceCalls.App(category: "com.example.app", sender: "123")
+        let call = DeviceCalls.topic("a%b", token: "t:1", isEnd: isEnd, app, DeviceBench.identity)
+        #expect(call.path == "/c2dm/register3")
+        #expect(
+            String(decoding: call.body, as: UTF8.self)
+                == "app=com.example.app&device=600000000000000001&sender=t%3A1&X-subtype=t%3A1"
+                + "&X-subscription=t%3A1&X-gcm.topic=%2Ftopics%2Fa%25b&X-scope=%2Ftopics%2Fa%25b"
+                + (isEnd ? "&delete=1" : ""))
+        #expect(try DeviceCalls.token(answer("token=t:1")) == "t:1")
+    }
+
     @Test("No secret shows in the description of a request or of a device")
     func secrets() {
         let call = DeviceCalls.register(

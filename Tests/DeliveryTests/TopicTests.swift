@@ -268,6 +268,55 @@ import Testing
         #expect(bench.take(web).words == ["unregistered 4"])
     }
 
+    private func apple(_ token: String, fresh: UInt64, bundle: String = "com.example.ios")
+        -> InstallationRequest.Action
+    {
+        .apple(
+            AppleAddress(
+                bundle: bytes(bundle), token: bytes(token), freshDevice: DeviceID(1 << 60 | fresh),
+                freshDigest: hidden))
+    }
+    private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+
+    @Test(
+        "An app that names no device gets one, once; its token is renewed, and it is addressed like any other"
+    )
+    func appleApp() throws {
+        let bench = bench()
+        let other = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
+        bench.post(request(3, apple("p_01", fresh: 900), fid: other))
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        bench.settle()
+        bench.post(request(4, apple("s_02", fresh: 901), fid: other))
+        bench.settle()
+        #expect(bench.take(web).words == ["registered 3 1", "registered 4 1"])
+        let name = RegistrationName(device: DeviceID(1 << 60 | 900), number: RegistrationNumber(1))
+        let made = try #require(bench.store.registrations[name])
+        #expect(made.apnsToken == bytes("s_02") && made.category == bytes("com.example.ios"))
+        #expect(made.sender == Harness.sender && made.installation == other)
+        #expect(bench.store.records[DeviceID(1 << 60 | 901)] == nil)
+        let news = try #require(TopicName(bytes("news")))
+        bench.post(request(5, .subscribe(news), fid: other))
+        bench.settle()
+        #expect(bench.store.subscriptions.map(\.name) == [name])
+        _ = bench.take(web)
+    }
+
+    @Test(
+        "A registration of the app that the device made is the one that is noted; an unknown sender gets none"
+    )
+    func appleKnown() {
+        let bench = bench()
+        bench.post(request(3, apple("p_01", fresh: 900, bundle: "app")))
+        bench.post(
+            request(4, apple("p_01", fresh: 902), sender: SenderID(9), fid: bytes("dGFzc3dvcmQ_aGVsbG8tdw")))
+        bench.settle()
+        #expect(bench.take(web).words.sorted() == ["INVALID_SENDER 4", "registered 3 2"])
+        #expect(bench.store.registrations.values.count { $0.apnsToken == bytes("p_01") } == 1)
+        #expect(bench.store.records.count == 1)
+    }
+
     @Test("A store that cannot say, and too many that ask, are told so")
     func unavailable() {
         let bench = bench(partitions: 1)

@@ -129,6 +129,7 @@ struct HTTPDialect: TranscriptDialect {
         case .subscribe(let topic): "subscribe \(text(topic.octets))"
         case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
         case .remove: "remove"
+        case .apple(let address): "apple \(text(address.bundle)) \(text(address.token))"
         }
     }
 
