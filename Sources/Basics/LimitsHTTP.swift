@@ -38,6 +38,10 @@ extension Limits {
     package static let vapidClockSkewSeconds = 60
     /// Seconds after which a web push that could not be taken may be tried again.
     package static let pushRetrySeconds = 30
+    /// Seconds after which a message that could not be taken may be sent again: clients wait so long with a thread each.
+    package static let sendRetrySeconds = 10
+    /// Octets of an analytics label (http 8.2).
+    package static let analyticsLabelBytes = 50
     /// Seconds that an access token of a service account is valid: what libraries expect (http 9.1).
     package static let accessTokenSeconds = 3_600
     /// Seconds by which the clock of an app server that signs for one may be off (http 9.1).

@@ -23,6 +23,8 @@ struct HTTPEndpoint: Sendable {
         case legacySend
         /// A device group is made or changed, or shown (http 6.1, 6.2).
         case changeGroup, showGroup
+        /// An app server sends by HTTP v1 (http 8).
+        case sendMessage
         /// A service account gets an access token (http 9.1).
         case grantToken
         /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
@@ -107,6 +109,7 @@ struct HTTPEndpoint: Sendable {
         post("/gcm/notification", .changeGroup, .json),
         HTTPEndpoint(.get, "/fcm/notification", .showGroup, .json),
         HTTPEndpoint(.get, "/gcm/notification", .showGroup, .json),
+        post("/v1/projects/*/messages:send", .sendMessage, .json),
         post("/fcm/send/*", .push, .text),
         post("/wp/*", .push, .text),
         HTTPEndpoint(

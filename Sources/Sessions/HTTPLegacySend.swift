@@ -183,6 +183,9 @@ extension HTTPSession {
         case .refuse(let ticket, let refusal):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
             return (request, index, .refused(refusal))
+        case .groupAnswered(let ticket, let answer):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, groupResult(answer))
         default: return nil
         }
     }

@@ -18,6 +18,8 @@ final class HTTPSend: HTTPGathering {
         case json(multicastID: Int64)
         /// `id=` or `Error=`.
         case text
+        /// `name`, or an error of v1; `isDryRun`: the message was only looked at (http 8.1).
+        case v1(project: String, isDryRun: Bool)
     }
 
     private let form: Form
@@ -59,6 +61,8 @@ final class HTTPSend: HTTPGathering {
                 return .plain(RequestFault(.internalError, "Internal error, try again."))
             default: return HTTPResponse(.ok, HTTPResponse.text, LegacyReply.text(results[0]))
             }
+        case .v1(let project, let isDryRun):
+            return V1Reply.response(to: results[0], project: project, isDryRun: isDryRun)
         }
     }
 }

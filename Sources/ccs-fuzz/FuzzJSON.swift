@@ -16,6 +16,7 @@ func fuzzJSON(_ input: [UInt8]) {
     var twice = ByteBuffer()
     again?.append(to: &twice)
     demand(twice.copied() == text.copied(), "writing is not stable")
+    _ = try? V1Message(input.raw)
     guard let payload = try? AppServerPayload(input.raw) else { return }
     _ = try? payload.messageID()
     _ = try? DownstreamMessage(payload)

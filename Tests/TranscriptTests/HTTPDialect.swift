@@ -31,6 +31,7 @@ struct HTTPDialect: TranscriptDialect {
             "BARE": Self.installationToken(.access, 0), "BAREREFRESH": Self.installationToken(.refresh, 0),
             "EXPIRED": Self.installationToken(.access, 123, lives: 0),
         ].merging(TranscriptWebPush.values) { $1 }
+            .merging(TranscriptAccounts.values(at: Self.start)) { $1 }
     }
 
     private static let key = TranscriptWebPush.keys?.publicKey ?? []
@@ -77,6 +78,7 @@ struct HTTPDialect: TranscriptDialect {
             key.octets == Array("AIza-key".utf8) ? SenderID(1_234_567_890) : nil
         }
         settings.webPush = TranscriptWebPush.functions
+        settings.accounts = TranscriptAccounts.functions
         settings.checkIn = checkIn
         return HTTPSession(
             connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)

@@ -1,0 +1,118 @@
+import Basics
+import Delivery
+import Wire
+
+/// `POST /v1/projects/P/messages:send`: one message in the form of HTTP v1 (http 8).
+extension HTTPSession {
+    func sendMessage(
+        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
+        do throws(V1Error) {
+            let record = try granted(project, request, now)
+            let message = try V1Message(request.body.raw)
+            let send = HTTPSend(
+                .v1(project: record.projectID, isDryRun: message.isDryRun), recipients: 1)
+            io.events.append(try event(for: message, record.sender, origin, index: 0))
+            return .wait(.send(send))
+        } catch {
+            return .answer(error.response)
+        }
+    }
+
+    /// The sender that an access token was granted to; the project in the path must be its own.
+    private func granted(
+        _ name: [UInt8], _ request: HTTPRequest, _ now: Now
+    ) throws(V1Error) -> SenderRecord {
+        let record: SenderRecord
+        do throws(BearerFault) {
+            record = try project(of: request, now)
+        } catch {
+            throw error == .expired ? .expired : .unauthenticated
+        }
+        guard record.isProject(name) else { throw .senderMismatch }
+        return record
+    }
+
+    /// What the core is told of a message, as recipient `index` of its request.
+    private func event(
+        for message: V1Message, _ sender: SenderID, _ origin: Origin, index: Int
+    ) throws(V1Error) -> Event {
+        let addressee: Addressee
+        var target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        switch message.target {
+        case .token(let token), .installation(let token):
+            if let name = settings.seal.name(of: token.raw) {
+                addressee = .registration
+                target = name
+            } else if let group = settings.seal.group(of: token.raw) {
+                addressee = .group(group)
+            } else {
+                throw V1Error(.invalidToken)
+            }
+        case .topic(let name):
+            guard TopicName(name) != nil else {
+                throw V1Error(invalid: "message.topic", "Invalid topic name")
+            }
+            // The place where a topic becomes an event of the core.
+            throw V1Error(.notImplemented, "Topics are not served here.")
+        case .condition:
+            // The place where a condition becomes an event of the core.
+            throw V1Error(.notImplemented, "Conditions on topics are not served here.")
+        }
+        let isShown = message.notification != nil
+        let collapseKey = message.collapseKey.flatMap { $0.isEmpty ? nil : $0 }
+        let priority: Priority =
+            switch message.priority {
+            case .high: .high
+            case .normal: .normal
+            case nil: isShown ? .high : .normal
+            }
+        return addressee.event(
+            Submission(
+                origin: Origin(
+                    connection: connection,
+                    ticket: RecipientTicket.make(request: origin.ticket, index: index)),
+                sender: sender, target: target, messageID: [],
+                collapseKey: collapseKey ?? (isShown ? Translation.notificationCollapseKey : nil),
+                lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
+                restrictedPackage: message.restrictedPackage, body: try body(of: message)))
+    }
+
+    /// The pairs as devices read them: `data` as it is, what is shown under `gcm.notification.` (mcs-device 2.1).
+    private func body(of message: V1Message) throws(V1Error) -> Body {
+        var body = ByteBuffer()
+        var octets = 0
+        for pair in message.data {
+            do throws(Refusal) {
+                try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.reservesGCMPrefix)
+            } catch { throw V1Error(error) }
+            AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body)
+            octets += pair.key.count + pair.value.count
+        }
+        if let notification = message.notification {
+            for pair in notification {
+                let key = Array("gcm.notification.\(pair.key)".utf8)
+                AppData.append(key: key.raw, value: pair.value.raw, to: &body)
+                octets += pair.key.utf8CodeUnitCount + pair.value.count
+            }
+            AppData.append(key: "gcm.n.e", text: "1", to: &body)
+        }
+        guard octets <= Limits.payloadBytes else {
+            throw V1Error(.tooLarge(field: "data", octets: octets, limit: Limits.payloadBytes))
+        }
+        return body.copied()
+    }
+
+    /// What v1 says of a message to a group: it is sent where one member has been reached, and then has an id of its own,
+    /// since each member's is another; else the group is gone with all its members, or may be tried again (http 14, row 9).
+    func groupResult(_ answer: GroupAnswer) -> LegacyReply.Result {
+        guard answer.success == 0 else {
+            let id = PersistentID(
+                sequence: Sequence(settings.random() >> 12),
+                salt: UInt32(truncatingIfNeeded: settings.random()))
+            return .sent(id, canonical: nil)
+        }
+        return .refused(
+            answer.failed.allSatisfy { $0.refusal == .notRegistered } ? .notRegistered : .unavailable)
+    }
+}

@@ -1,0 +1,184 @@
+package import Basics
+
+/// Why a request of HTTP v1 is refused: the JSON error of Google's services with the details that SDKs look at (http 8.5).
+package struct V1Error: Error, Sendable {
+    /// The word of `FcmError`.
+    package enum Code: String, Sendable, CaseIterable {
+        case invalidArgument = "INVALID_ARGUMENT"
+        case senderIDMismatch = "SENDER_ID_MISMATCH"
+        case unregistered = "UNREGISTERED"
+        case quotaExceeded = "QUOTA_EXCEEDED"
+        case unavailable = "UNAVAILABLE"
+        case internalError = "INTERNAL"
+    }
+
+    /// A field and what is wrong with it: a detail of `BadRequest`.
+    package typealias Violation = (field: String, description: String)
+
+    /// The status; its word is that of `HTTPStatus.rpcWord`.
+    package var status: HTTPStatus
+    /// What people read.
+    package var message: String
+    /// The word of `FcmError`; nil: there is no such detail.
+    package var code: Code?
+    /// The fields that are wrong.
+    package var violations: [Violation]
+    /// Of what there was too much: a detail of `QuotaFailure`.
+    package var quotaSubject: String?
+    /// Whether it is told that the access token has expired; clients then fetch another one and repeat without limit.
+    package var isExpiry = false
+
+    /// An error; all parts are the caller's.
+    package init(
+        _ status: HTTPStatus, _ message: String, code: Code? = nil, violations: [Violation] = []
+    ) {
+        self.status = status
+        self.message = message
+        self.code = code
+        self.violations = violations
+    }
+
+    /// A field whose value is of the right type, and wrong.
+    package init(invalid field: String, _ text: String) {
+        self.init(.badRequest, text, code: .invalidArgument, violations: [(field, text)])
+    }
+
+    /// A document without the form of its message; it has no `FcmError` at the real service.
+    package init(_ fault: ProtoFault) {
+        self.init(.badRequest, fault.text, violations: [(fault.field, fault.text)])
+    }
+
+    /// What the core or the translation refuses, in the words of v1 (http 8.6).
+    package init(_ refusal: Refusal) {
+        switch refusal {
+        case .invalidToken:
+            self.init(
+                .badRequest, "The registration token is not a valid FCM registration token",
+                code: .invalidArgument)
+        case .missingTarget:
+            self.init(
+                .badRequest, "Recipient of the message is not set.", code: .invalidArgument,
+                violations: [("message", "Recipient of the message is not set.")])
+        case .reservedKey(let key): self.init(invalid: "message.data", "Invalid data payload key: \(key)")
+        case .packageMismatch:
+            self.init(
+                invalid: "message.android.restricted_package_name",
+                "The registration token is one of another package.")
+        case .tooLarge: self.init(.badRequest, "Request contains an invalid argument.")
+        case .wrongType(let field, _, _), .outOfRange(let field, _, _, _), .notAllowed(let field, _, _),
+            .conflict(let field, _):
+            self.init(invalid: "message.\(field)", "Request contains an invalid argument.")
+        case .repeatedMessageID, .badAck:
+            self.init(.badRequest, "Request contains an invalid argument.", code: .invalidArgument)
+        case .senderMismatch: self = .senderMismatch
+        case .notRegistered:
+            self.init(.notFound, "Requested entity was not found.", code: .unregistered)
+        case .deviceRateExceeded:
+            self.init(.tooManyRequests, "The device gets too many messages.", code: .quotaExceeded)
+            quotaSubject = "device"
+        case .senderRateExceeded:
+            self.init(.tooManyRequests, "The project sends too many messages.", code: .quotaExceeded)
+            quotaSubject = "project"
+        case .topicRateExceeded:
+            self.init(.tooManyRequests, "The topic gets too many messages.", code: .quotaExceeded)
+            quotaSubject = "topic"
+        case .unavailable, .draining:
+            self.init(.unavailable, "The service is currently unavailable.", code: .unavailable)
+        case .internalError:
+            self.init(.internalError, "Internal error encountered.", code: .internalError)
+        }
+    }
+
+    /// A token or a project of another sender.
+    package static let senderMismatch = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
+
+    /// No access token, or none that is taken here.
+    package static let unauthenticated = V1Error(
+        .unauthorized,
+        "Request is missing required authentication credential. Expected OAuth 2 access token of a service account of this server."
+    )
+
+    /// An access token whose time is over.
+    package static let expired = {
+        var error = V1Error(.unauthorized, "Request had invalid authentication credentials: it has expired.")
+        error.isExpiry = true
+        return error
+    }()
+
+    /// The answer.
+    package var response: HTTPResponse {
+        var body = ByteBuffer()
+        body.append("{\"error\":{\"code\":")
+        body.append(decimal: status.rawValue)
+        body.append(",\"message\":")
+        JSONWriter.append(text: message, to: &body)
+        body.append(",\"status\":\"")
+        body.append(status.rpcWord)
+        body.append("\"")
+        let details = details
+        if !details.isEmpty {
+            body.append(",\"details\":")
+            JSONValue.array(details).append(to: &body)
+        }
+        body.append("}}")
+        var response = HTTPResponse(status, HTTPResponse.json, body.copied())
+        switch status {
+        // Not with 429: some clients then repeat by themselves, and without end (http 1.4).
+        case .unavailable: response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
+        case .unauthorized: response.extra = ("WWW-Authenticate", "Bearer")
+        default: break
+        }
+        return response
+    }
+
+    private var details: [JSONValue] {
+        var details: [JSONValue] = []
+        if let code {
+            details.append([
+                "@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError",
+                "errorCode": .string(code.rawValue),
+            ])
+        }
+        if !violations.isEmpty {
+            let fields = violations.map { violation -> JSONValue in
+                ["field": .string(violation.field), "description": .string(violation.description)]
+            }
+            details.append([
+                "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": .array(fields),
+            ])
+        }
+        if let quotaSubject {
+            details.append([
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [["subject": .string(quotaSubject), "description": .string(message)]],
+            ])
+        }
+        if isExpiry {
+            details.append([
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "ACCESS_TOKEN_EXPIRED",
+                "domain": "googleapis.com", "metadata": ["service": "fcm.googleapis.com"],
+            ])
+        }
+        return details
+    }
+}
+
+/// Writes the answers of HTTP v1 (http 8.1).
+package enum V1Reply {
+    /// What became of a message; `isDryRun`: it was only looked at.
+    package static func response(
+        to result: LegacyReply.Result, project: String, isDryRun: Bool
+    ) -> HTTPResponse {
+        switch result {
+        case .refused(let refusal): return V1Error(refusal).response
+        case .sent(let id, _):
+            var body = ByteBuffer()
+            body.append("{\"name\":\"projects/")
+            body.append(text: project)
+            body.append("/messages/")
+            if let id, !isDryRun { id.append(to: &body) } else { body.append("fake_message_id") }
+            body.append("\"}")
+            return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+        }
+    }
+}

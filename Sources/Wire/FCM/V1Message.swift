@@ -1,0 +1,121 @@
+import Basics
+
+/// A message of HTTP v1, checked in form, as far as it means something to a device of Android or the web (http 8.2, 8.3).
+package struct V1Message: Sendable {
+    /// What it is sent to, as written.
+    package enum Target: Sendable, Equatable {
+        /// `token`: a registration token or a notification key.
+        case token([UInt8])
+        /// `fid`: a Firebase installation, or a registration token, which names the same.
+        case installation([UInt8])
+        /// `topic`, without the prefix `/topics/`.
+        case topic([UInt8])
+        /// `condition` on topics.
+        case condition([UInt8])
+    }
+
+    /// Its only target.
+    package var target: Target
+    /// `validate_only`: nothing is stored or delivered.
+    package var isDryRun: Bool
+    /// `android.collapse_key`.
+    package var collapseKey: [UInt8]?
+    /// `android.priority`; nil: the default of its kind.
+    package var priority: DownstreamMessage.Priority?
+    /// `android.ttl` in whole seconds, 0 … `Limits.lifetimeSeconds`.
+    package var lifetimeSeconds: Int
+    /// `android.restricted_package_name`.
+    package var restrictedPackage: [UInt8]?
+    /// The pairs of `android.data`, else of `data`; of equal keys the last one.
+    package var data: [(key: [UInt8], value: [UInt8])]
+    /// What the device shows: names as they stand behind `gcm.notification.`; nil where it is no notification.
+    package var notification: [(key: StaticString, value: [UInt8])]?
+
+    /// Reads the body of a request.
+    package init(_ body: RawSpan) throws(V1Error) {
+        let reader: JSONReader
+        do throws(JSONError) {
+            reader = try JSONReader(body)
+        } catch {
+            throw V1Error(
+                .badRequest,
+                "Invalid JSON payload received. \(error.fault.rawValue) at position \(error.offset).")
+        }
+        do throws(ProtoFault) {
+            try ProtoJSON.check(reader.root, as: .sendRequest, in: reader)
+        } catch { throw V1Error(error) }
+        let message = ProtoJSON.member("message", of: reader.root, in: reader)
+        let v1 = ProtoJSON.member("android", of: message, in: reader)
+        let v2 = ProtoJSON.member("android_v2", of: message, in: reader)
+        guard v1 == nil || v2 == nil else {
+            throw V1Error(invalid: "message.android_v2", "Only one of android and android_v2 may be set.")
+        }
+        let remote = ProtoJSON.member("remote_notification", of: v2, in: reader)
+        let android = V1Android(
+            config: v1 ?? v2, path: v1 == nil ? "message.android_v2" : "message.android",
+            notification: ProtoJSON.member("notification", of: v1 ?? remote, in: reader))
+        target = try Self.target(message, in: reader)
+        isDryRun =
+            ProtoJSON.member("validate_only", of: reader.root, in: reader).flatMap { reader.boolean($0) }
+            ?? false
+        collapseKey = ProtoJSON.string("collapse_key", of: android.config, in: reader)
+        if let key = collapseKey, key.count > Limits.collapseKeyBytes {
+            throw V1Error(
+                invalid: "\(android.path).collapse_key",
+                "The collapse key has more than \(Limits.collapseKeyBytes) bytes.")
+        }
+        restrictedPackage = ProtoJSON.string("restricted_package_name", of: android.config, in: reader)
+        if restrictedPackage?.isEmpty == true { restrictedPackage = nil }
+        if let name = restrictedPackage, name.count > Limits.registrationFieldBytes {
+            throw V1Error(
+                invalid: "\(android.path).restricted_package_name",
+                "The package name has more than \(Limits.registrationFieldBytes) bytes.")
+        }
+        lifetimeSeconds = try android.lifetime(in: reader)
+        priority = try android.priority(isRemote: remote != nil, in: reader)
+        let pairs =
+            ProtoJSON.member("data", of: android.config, in: reader)
+            ?? ProtoJSON.member("data", of: message, in: reader)
+        data = Self.pairs(pairs, in: reader)
+        notification = try android.notification(
+            common: ProtoJSON.member("notification", of: message, in: reader), in: reader)
+        try V1Checks.labels(message, android: android.config, androidPath: android.path, in: reader)
+        try V1Checks.webpush(ProtoJSON.member("webpush", of: message, in: reader), in: reader)
+        try V1Checks.apns(ProtoJSON.member("apns", of: message, in: reader), in: reader)
+    }
+
+    private static func target(
+        _ message: JSONSlice?, in reader: borrowing JSONReader
+    ) throws(V1Error) -> Target {
+        if let token = ProtoJSON.string("token", of: message, in: reader) { return .token(token) }
+        if let fid = ProtoJSON.string("fid", of: message, in: reader) { return .installation(fid) }
+        if let topic = ProtoJSON.string("topic", of: message, in: reader) {
+            let prefix = Array("/topics/".utf8)
+            return .topic(topic.starts(with: prefix) ? Array(topic.dropFirst(prefix.count)) : topic)
+        }
+        if let condition = ProtoJSON.string("condition", of: message, in: reader) {
+            return .condition(condition)
+        }
+        throw V1Error(.missingTarget)
+    }
+
+    private static func pairs(
+        _ map: JSONSlice?, in reader: borrowing JSONReader
+    ) -> [(key: [UInt8], value: [UInt8])] {
+        guard let map else { return [] }
+        var pairs: [(key: [UInt8], value: [UInt8])] = []
+        var places: [[UInt8]: Int] = [:]
+        var cursor = reader.begin(map)
+        while let member = reader.nextMember(&cursor) {
+            let key = reader.string(member.key)
+            let value = reader.string(member.value)
+            if let place = places.updateValue(pairs.count, forKey: key) {
+                places[key] = place
+                pairs[place].value = value
+            } else {
+                pairs.append((key, value))
+            }
+        }
+        return pairs
+    }
+}
