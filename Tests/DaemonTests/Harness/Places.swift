@@ -19,6 +19,13 @@ enum Places {
     /// Whether the Python clients are installed.
     static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
 
+    /// Whether Chromium is installed, and the tool by which it is given an authority to trust.
+    static var hasChromium: Bool {
+        ["/usr/bin/chromium", "/usr/bin/certutil"].allSatisfy {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }
+
     /// Ruby and Perl, from Debian.
     static let ruby = URL(fileURLWithPath: "/usr/bin/ruby")
     static let perl = URL(fileURLWithPath: "/usr/bin/perl")

@@ -1,0 +1,14 @@
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", event => event.waitUntil(clients.claim()));
+self.addEventListener("push", event => event.waitUntil(heard(event.data ? event.data.text() : null)));
+
+// What comes right after the browser's start waits for the page.
+async function heard(text) {
+  await self.registration.showNotification("heard");
+  let pages = [];
+  for (let round = 0; round < 200 && !pages.length; round++) {
+    pages = await clients.matchAll({ includeUncontrolled: true });
+    if (!pages.length) await new Promise(done => setTimeout(done, 50));
+  }
+  for (const page of pages) page.postMessage(text);
+}
