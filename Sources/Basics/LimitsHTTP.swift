@@ -40,6 +40,10 @@ extension Limits {
     package static let pushRetrySeconds = 30
     /// Seconds after which a message that could not be taken may be sent again: clients wait so long with a thread each.
     package static let sendRetrySeconds = 10
+    /// Messages of one batch: as with the real service (http 8.8).
+    package static let batchParts = 500
+    /// Octets of a part's id, which its answer repeats: those in use have under 60.
+    package static let contentIDBytes = 256
     /// Octets of an analytics label (http 8.2).
     package static let analyticsLabelBytes = 50
     /// Seconds that an access token of a service account is valid: what libraries expect (http 9.1).

@@ -84,6 +84,7 @@ extension HTTPSession {
         case .subscribe: return try subscribe(request, captured, isEnd: false, origin, now, &io)
         case .unsubscribe: return try subscribe(request, captured, isEnd: true, origin, now, &io)
         case .sendMessage: return sendMessage(request, captured[0], origin, now, &io)
+        case .sendBatch: return sendBatch(request, origin, now, &io)
         case .grantToken: return grantToken(request, now)
         case .allowedLocations:
             throw RequestFault(.notFound, "Nothing is said here of an account's locations.")

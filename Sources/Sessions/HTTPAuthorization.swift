@@ -32,9 +32,9 @@ enum BearerFault: Error {
 }
 
 extension HTTPSession {
-    /// The sender whose service account has been granted the access token of a request (http 1.3).
-    func project(of request: HTTPRequest, _ now: Now) throws(BearerFault) -> SenderRecord {
-        guard let text = HTTPAuthorization.bearer(request.header("authorization")),
+    /// The sender whose service account has been granted the access token in an `Authorization` header (http 1.3).
+    func project(of authorization: [UInt8]?, _ now: Now) throws(BearerFault) -> SenderRecord {
+        guard let text = HTTPAuthorization.bearer(authorization),
             let token = settings.seal.accessToken(text.raw),
             let record = settings.accounts.record(token.sender), !record.isSuspended,
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
@@ -47,7 +47,7 @@ extension HTTPSession {
     /// `access_token_auth` announces (http 1.3); throws the answer to one that carries neither.
     func sender(of request: HTTPRequest, _ now: Now) throws(HTTPRefusal) -> SenderID {
         if let word = request.header("access_token_auth"), ASCII.equals(word.raw, ignoringCase: "true"),
-            let record = try? project(of: request, now)
+            let record = try? project(of: request.header("authorization"), now)
         {
             return record.sender
         }

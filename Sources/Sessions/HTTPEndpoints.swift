@@ -25,6 +25,8 @@ struct HTTPEndpoint: Sendable {
         case changeGroup, showGroup
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
+        /// The same for many messages at once (http 8.8).
+        case sendBatch
         /// A service account gets an access token (http 9.1).
         case grantToken
         /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
@@ -110,6 +112,7 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.get, "/fcm/notification", .showGroup, .json),
         HTTPEndpoint(.get, "/gcm/notification", .showGroup, .json),
         post("/v1/projects/*/messages:send", .sendMessage, .json),
+        post("/batch", .sendBatch, .json),
         post("/fcm/send/*", .push, .text),
         post("/wp/*", .push, .text),
         HTTPEndpoint(

@@ -8,7 +8,7 @@ extension HTTPSession {
         _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(V1Error) {
-            let record = try granted(project, request, now)
+            let record = try granted(project, request.header("authorization"), now)
             let message = try V1Message(request.body.raw)
             let send = HTTPSend(
                 .v1(project: record.projectID, isDryRun: message.isDryRun), recipients: 1)
@@ -20,12 +20,12 @@ extension HTTPSession {
     }
 
     /// The sender that an access token was granted to; the project in the path must be its own.
-    private func granted(
-        _ name: [UInt8], _ request: HTTPRequest, _ now: Now
+    func granted(
+        _ name: [UInt8], _ authorization: [UInt8]?, _ now: Now
     ) throws(V1Error) -> SenderRecord {
         let record: SenderRecord
         do throws(BearerFault) {
-            record = try project(of: request, now)
+            record = try project(of: authorization, now)
         } catch {
             throw error == .expired ? .expired : .unauthenticated
         }
@@ -34,7 +34,7 @@ extension HTTPSession {
     }
 
     /// What the core is told of a message, as recipient `index` of its request.
-    private func event(
+    func event(
         for message: V1Message, _ sender: SenderID, _ origin: Origin, index: Int
     ) throws(V1Error) -> Event {
         let addressee: Addressee

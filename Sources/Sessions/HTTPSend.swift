@@ -20,6 +20,8 @@ final class HTTPSend: HTTPGathering {
         case text
         /// `name`, or an error of v1; `isDryRun`: the message was only looked at (http 8.1).
         case v1(project: String, isDryRun: Bool)
+        /// A part with the answer of v1 for each message (http 8.8).
+        case batch([BatchedMessage])
     }
 
     private let form: Form
@@ -63,6 +65,9 @@ final class HTTPSend: HTTPGathering {
             }
         case .v1(let project, let isDryRun):
             return V1Reply.response(to: results[0], project: project, isDryRun: isDryRun)
+        case .batch(let messages):
+            return BatchReply.response(
+                zip(messages, results).map { ($0.contentID, $0.response(to: $1)) })
         }
     }
 }

@@ -1,0 +1,69 @@
+import Basics
+import Delivery
+import Wire
+
+/// One part of a batch, as far as its answer needs it.
+struct BatchedMessage {
+    /// What its answer is found by.
+    var contentID: [UInt8]?
+    /// The answer where it was refused at once.
+    var refusal: HTTPResponse?
+    /// The project that the name of the message begins with.
+    var project = ""
+    /// Whether the message was only looked at.
+    var isDryRun = false
+
+    /// The answer, once it is known what became of the message.
+    func response(to result: LegacyReply.Result) -> HTTPResponse {
+        refusal ?? V1Reply.response(to: result, project: project, isDryRun: isDryRun)
+    }
+}
+
+/// `POST /batch`: many messages of HTTP v1 in one request (http 8.8).
+extension HTTPSession {
+    func sendBatch(
+        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
+        do throws(V1Error) {
+            guard request.mediaType == "multipart/mixed",
+                let boundary = HeaderParameters.value(
+                    "boundary", in: request.header("content-type") ?? [])
+            else { throw V1Error(.badRequest, "Content-Type: it is not multipart/mixed with a boundary.") }
+            let batch = try BatchBody(request.body, boundary: boundary)
+            var messages: [BatchedMessage] = []
+            for (index, part) in batch.parts.enumerated() {
+                var message = BatchedMessage(contentID: part.contentID)
+                do throws(V1Error) {
+                    try submit(part, &message, outer: request, origin, index: index, now, &io)
+                } catch { message.refusal = error.response }
+                messages.append(message)
+            }
+            let send = HTTPSend(.batch(messages), recipients: messages.count)
+            for index in messages.indices where messages[index].refusal != nil {
+                send.note(.refused(.internalError), at: index)
+            }
+            return send.pending == 0 ? .answer(send.response) : .wait(.send(send))
+        } catch {
+            return .answer(error.response)
+        }
+    }
+
+    /// Hands one message to the core. Some clients authorise each part, some the whole, some both: the part counts.
+    private func submit(
+        _ part: BatchBody.Part, _ message: inout BatchedMessage, outer: HTTPRequest, _ origin: Origin,
+        index: Int, _ now: Now, _ io: inout SessionIO
+    ) throws(V1Error) {
+        guard part.method.elementsEqual("POST".utf8), let path = HTTPPath(part.path),
+            let project = HTTPEndpoint.services.lazy.filter({ $0.action == .sendMessage })
+                .compactMap({ path.captured(by: $0)?.first }).first
+        else {
+            throw V1Error(
+                .notFound, "A part of a batch must be POST /v1/projects/PROJECT/messages:send.")
+        }
+        let record = try granted(project, part.authorization ?? outer.header("authorization"), now)
+        let read = try V1Message(part.body.raw)
+        message.project = record.projectID
+        message.isDryRun = read.isDryRun
+        io.events.append(try event(for: read, record.sender, origin, index: index))
+    }
+}

@@ -1,0 +1,161 @@
+import Basics
+
+/// The requests in the body of a batch: a multipart text whose parts are requests of HTTP/1.1 (http 8.8).
+///
+/// Lines end in CR LF or in LF alone, as clients write them.
+package struct BatchBody: Sendable {
+    /// One request.
+    package struct Part: Sendable {
+        /// `Content-ID` of the part, as written; nil where it has none.
+        package var contentID: [UInt8]?
+        /// The method; empty where the part is no request.
+        package var method: [UInt8] = []
+        /// The path, without the query, and not decoded.
+        package var path: [UInt8] = []
+        /// `Authorization` within the request; nil where it has none.
+        package var authorization: [UInt8]?
+        /// The body.
+        package var body: [UInt8] = []
+    }
+
+    /// The requests, in order; at least one.
+    package private(set) var parts: [Part] = []
+
+    /// Cuts a body at its boundary; more than `Limits.batchParts` parts are refused, and none as well.
+    package init(_ body: [UInt8], boundary: [UInt8]) throws(V1Error) {
+        guard !boundary.isEmpty, boundary.count <= 70 else {
+            throw V1Error(.badRequest, "Content-Type: it names no boundary of 1 to 70 characters.")
+        }
+        let delimiter = Array("--".utf8) + boundary
+        var lines = BatchLines(body[...])
+        var start: Int?
+        var isClosed = false
+        while !isClosed, let line = lines.next() {
+            let text = body[line.content]
+            guard text.starts(with: delimiter) else { continue }
+            let tail = text.dropFirst(delimiter.count).drop { $0 == 0x20 || $0 == 0x09 }
+            isClosed = tail.starts(with: "--".utf8)
+            guard tail.isEmpty || isClosed else { continue }
+            if let start {
+                guard parts.count < Limits.batchParts else {
+                    throw V1Error(.badRequest, "The batch has more than \(Limits.batchParts) parts.")
+                }
+                let part = Self.part(body[start..<max(start, line.content.lowerBound)])
+                guard part.contentID?.count ?? 0 <= Limits.contentIDBytes else {
+                    throw V1Error(
+                        .badRequest,
+                        "Content-ID: that of part \(parts.count + 1) has more than \(Limits.contentIDBytes) bytes."
+                    )
+                }
+                parts.append(part)
+            }
+            start = line.end
+        }
+        guard isClosed, !parts.isEmpty else {
+            throw V1Error(.badRequest, "The batch has no part, or no end.")
+        }
+    }
+
+    private static func part(_ text: ArraySlice<UInt8>) -> Part {
+        var part = Part()
+        var lines = BatchLines(text)
+        while let line = lines.next(), !line.content.isEmpty {
+            if let id = value(of: "content-id", in: text[line.content]) { part.contentID = id }
+        }
+        guard let first = lines.next() else { return part }
+        let words = text[first.content].split(separator: 0x20)
+        guard words.count == 3, words[2].starts(with: "HTTP/1.".utf8) else { return part }
+        part.method = Array(words[0])
+        part.path = Array(words[1].prefix { $0 != UInt8(ascii: "?") })
+        while let line = lines.next(), !line.content.isEmpty {
+            if let header = value(of: "authorization", in: text[line.content]) { part.authorization = header }
+        }
+        // The line end before the next boundary belongs to it; JSON does not mind what is left of it.
+        part.body = Array(text[lines.at...])
+        return part
+    }
+
+    /// The value of a header line of that name, given in lower case.
+    private static func value(of name: StaticString, in line: ArraySlice<UInt8>) -> [UInt8]? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+            ASCII.equals(Array(line[..<colon]).raw, ignoringCase: name)
+        else { return nil }
+        let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
+        guard value.allSatisfy(ASCII.isFieldValue), !value.isEmpty else { return nil }
+        return Array(value)
+    }
+}
+
+/// Steps through lines that end in CR LF or LF; the last one may end with the text.
+private struct BatchLines {
+    private let text: ArraySlice<UInt8>
+    private(set) var at: Int
+
+    init(_ text: ArraySlice<UInt8>) {
+        self.text = text
+        at = text.startIndex
+    }
+
+    /// The next line without its end, and where the one after it begins.
+    mutating func next() -> (content: Range<Int>, end: Int)? {
+        guard at < text.endIndex else { return nil }
+        let start = at
+        let feed = text[at...].firstIndex(of: 0x0A)
+        at = feed.map { $0 + 1 } ?? text.endIndex
+        var end = feed ?? text.endIndex
+        if end > start, text[end - 1] == 0x0D { end -= 1 }
+        return (start..<end, at)
+    }
+}
+
+/// Writes the answers to the parts of a batch (http 8.8).
+package enum BatchReply {
+    /// Never a line of an answer, since those are JSON on one line.
+    private static let boundary: StaticString = "batch_ccsd"
+    private static let type: StaticString = "multipart/mixed; boundary=batch_ccsd"
+
+    /// The answer to a batch: each part with the id of its request, and always 200.
+    package static func response(_ parts: [(contentID: [UInt8]?, response: HTTPResponse)]) -> HTTPResponse {
+        var body = ByteBuffer()
+        for part in parts {
+            body.append("--")
+            body.append(boundary)
+            body.append("\r\nContent-Type: application/http\r\n")
+            if let id = part.contentID { append(id, to: &body) }
+            body.append("\r\nHTTP/1.1 ")
+            body.append(decimal: part.response.status.rawValue)
+            body.append(" ")
+            body.append(part.response.status.phrase)
+            body.append("\r\nContent-Type: ")
+            body.append(part.response.contentType)
+            body.append("\r\nContent-Length: ")
+            body.append(decimal: part.response.body.count)
+            if let extra = part.response.extra {
+                body.append("\r\n")
+                body.append(extra.name)
+                body.append(": ")
+                body.append(text: extra.value)
+            }
+            body.append("\r\n\r\n")
+            body.append(part.response.body)
+            body.append("\r\n")
+        }
+        body.append("--")
+        body.append(boundary)
+        body.append("--\r\n")
+        return HTTPResponse(.ok, type, body.copied())
+    }
+
+    /// The id of a request, by which clients find the answer: `response-` stands before it, within its brackets.
+    private static func append(_ id: [UInt8], to body: inout ByteBuffer) {
+        body.append("Content-ID: ")
+        if id.first == UInt8(ascii: "<") {
+            body.append("<response-")
+            body.append(Array(id.dropFirst()))
+        } else {
+            body.append("response-")
+            body.append(id)
+        }
+        body.append("\r\n")
+    }
+}
