@@ -1,0 +1,92 @@
+"""An app server on a library of the legacy HTTP send, unchanged. Run with hostmap on PYTHONPATH; REQUESTS_CA_BUNDLE: the authority.
+
+    legacy_libraries_server.py pyfcm|python-gcm|pushjack SENDER; the key is the first line of its input
+
+Commands: {"do": "send", "tokens": [...], "data": {...}}, with "title" and the options below where wanted, answered by
+"sent" with what the library says of each token, in its order; {"do": "plain", "token": "..."} with the same fields, for
+python-gcm; {"do": "group", "json": {...}}, for which no library has a call, answered by "grouped"; {"do": "send_group", "key": "..."}
+for pyfcm, answered by "sent_group". A call that fails has the name of its exception.
+"""
+import sys
+
+import requests
+
+from dialogue import commands, tell
+
+library, sender = sys.argv[1], sys.argv[2]
+key = sys.stdin.readline().rstrip("\n")
+options = ("collapse_key", "time_to_live", "dry_run", "delay_while_idle", "retries")
+
+
+def wanted(command):
+    return {name: command[name] for name in options if name in command}
+
+
+def by_pyfcm(command):
+    """Its result lists, which are the server's."""
+    more = {"data_message": command["data"], "message_title": command.get("title"), **wanted(command)}
+    if len(command["tokens"]) == 1:
+        answer = service.notify_single_device(registration_id=command["tokens"][0], **more)
+    else:
+        answer = service.notify_multiple_devices(registration_ids=command["tokens"], **more)
+    assert answer["success"] + answer["failure"] == len(command["tokens"]), answer
+    return [
+        {"token": token, "id": result.get("message_id"), "error": result.get("error"), "canonical": result.get("registration_id")}
+        for token, result in zip(command["tokens"], answer["results"], strict=True)
+    ]
+
+
+def by_python_gcm(command):
+    """It tells by token what was sent and what is canonical, and by error the tokens."""
+    more = {"notification": {"title": command["title"]}} if "title" in command else {}
+    answer = service.json_request(registration_ids=command["tokens"], data=command["data"], **more, **wanted(command))
+    errors = {token: error for error, tokens in answer.get("errors", {}).items() for token in tokens}
+    return [
+        {"token": token, "id": answer.get("success", {}).get(token), "error": errors.get(token),
+         "canonical": answer.get("canonical", {}).get(token)}
+        for token in command["tokens"]
+    ]
+
+
+def by_pushjack(command):
+    """It lists what was sent, what failed with an exception for each, and what is canonical; it tells no ids of messages."""
+    more = {"notification": {"title": command["title"]}} if "title" in command else {}
+    answer = service.send(command["tokens"], command["data"], **more, **wanted(command))
+    assert [error.identifier for error in answer.errors] == answer.failures, answer.errors
+    errors = {error.identifier: type(error).__name__ for error in answer.errors}
+    canonical = dict(answer.canonical_ids)
+    return [
+        {"token": token, "id": "sent" if token in answer.successes else None, "error": errors.get(token),
+         "canonical": canonical.get(token)}
+        for token in answer.registration_ids
+    ]
+
+
+if library == "pyfcm":
+    from pyfcm import FCMNotification
+    service, send = FCMNotification(api_key=key), by_pyfcm
+elif library == "python-gcm":
+    from gcm import GCM
+    service, send = GCM(key), by_python_gcm
+else:
+    from pushjack import GCMClient
+    service, send = GCMClient(api_key=key), by_pushjack
+
+for command in commands():
+    event = {"send": "sent", "plain": "sent_plain", "group": "grouped", "send_group": "sent_group"}[command["do"]]
+    try:
+        if command["do"] == "send":
+            tell(event, results=send(command))
+        elif command["do"] == "plain":
+            canonical = service.plaintext_request(registration_id=command["token"], data=command["data"], **wanted(command))
+            tell(event, canonical=canonical)
+        elif command["do"] == "group":
+            answer = requests.post(
+                "https://fcm.googleapis.com/fcm/notification", json=command["json"], timeout=20,
+                headers={"Authorization": f"key={key}", "project_id": sender})
+            tell(event, status=answer.status_code, json=answer.json())
+        else:
+            answer = service.notify_single_device(registration_id=command["key"], data_message=command["data"])
+            tell(event, answer=answer)
+    except Exception as error:  # Whatever the library has for it is what is asked for.
+        tell(event, error=type(error).__name__, text=str(error))

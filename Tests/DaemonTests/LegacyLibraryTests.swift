@@ -1,0 +1,313 @@
+import Basics
+import Client
+import Foundation
+import Testing
+import Transport
+
+/// pyfcm 1.5.4, python-gcm 0.4 and pushjack 1.6, unchanged, with their host names redirected (http 2, 4, 12 rows c01, c02, c05).
+@Suite(
+    "Libraries of legacy HTTP", .serialized,
+    .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct LegacyLibraryTests {
+    /// The libraries, and what each makes of an error of one recipient.
+    enum Library: String, CaseIterable {
+        case pyfcm
+        case pythonGCM = "python-gcm"
+        case pushjack
+
+        func word(for code: String) -> String? {
+            guard self == .pushjack else { return code }
+            return [
+                "InvalidRegistration": "GCMInvalidRegistrationError",
+                "NotRegistered": "GCMUnregisteredDeviceError",
+                "MismatchSenderId": "GCMMismatchedSenderError", "MessageTooBig": "GCMMessageTooBigError",
+            ][code]
+        }
+    }
+
+    /// A daemon, and an app server on a library.
+    final class Bench {
+        let daemon: RunningDaemon
+        let sender: String
+        let key: String
+        private let library: Library
+        let server: Driver
+
+        init(_ library: Library, httpsPort: Int? = nil) throws {
+            daemon = try RunningDaemon()
+            (sender, key) = try daemon.firstSender
+            self.library = library
+            server = try Self.server(library, daemon, sender, key, httpsPort)
+        }
+
+        /// Another server on the same library, with this key.
+        func server(key: String) throws -> Driver { try Self.server(library, daemon, sender, key, nil) }
+
+        private static func server(
+            _ library: Library, _ daemon: RunningDaemon, _ sender: String, _ key: String, _ httpsPort: Int?
+        ) throws -> Driver {
+            try Driver(
+                "legacy_libraries_server.py", [library.rawValue, sender], secret: key,
+                environment: [
+                    "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
+                        + Places.clients.path,
+                    "CCS_HTTPS_PORT": String(try httpsPort ?? daemon.port("https")),
+                    "CCS_DEVICE_PORT": String(try daemon.port("device")),
+                    "REQUESTS_CA_BUNDLE": daemon.authority, "SSL_CERT_FILE": daemon.authority,
+                ])
+        }
+
+        func device() throws -> TestDevice { try TestDevice(daemon, sender: sender) }
+
+        /// A device of another sender.
+        func stranger() throws -> TestDevice {
+            let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
+            return try TestDevice(daemon, sender: other)
+        }
+
+        /// What the library says of each token.
+        func send(_ tokens: [String], _ more: [String: Any] = [:]) throws -> [[String: Any]] {
+            try server.tell(["do": "send", "tokens": tokens, "data": ["n": "1"]].merging(more) { $1 })
+            let sent = try server.expect(event: "sent")
+            let results = try #require(sent["results"] as? [[String: Any]], "\(sent)")
+            #expect(results.map { $0["token"] as? String } == tokens, "\(sent)")
+            return results
+        }
+
+        func plain(_ token: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
+            try server.tell(["do": "plain", "token": token, "data": ["n": "1"]].merging(more) { $1 })
+            return try server.expect(event: "sent_plain")
+        }
+
+        /// Asks for a change of a group.
+        func group(_ json: [String: Any]) throws -> (status: Int?, json: [String: Any]) {
+            try server.tell(["do": "group", "json": json])
+            let answer = try server.expect(event: "grouped")
+            return (answer["status"] as? Int, try #require(answer["json"] as? [String: Any], "\(answer)"))
+        }
+
+        func sendGroup(_ key: String, _ n: String) throws -> [String: Any] {
+            try server.tell(["do": "send_group", "key": key, "data": ["n": n]])
+            let sent = try server.expect(event: "sent_group")
+            return try #require(sent["answer"] as? [String: Any], "\(sent)")
+        }
+
+        /// Two tokens of one app on one device, of which the second has replaced the first.
+        func replacedToken() throws -> (old: String, new: String) {
+            let reactor = try Reactor(index: 0)
+            let endpoint = try Endpoint(
+                host: "127.0.0.1", port: UInt16(daemon.port("https")),
+                tls: TLSClientSettings(trust: .file(daemon.authority)))
+            var app = DeviceCalls.App(category: "com.example.app", sender: sender)
+            app.instance = "one"
+            let old = try DeviceEnrolment.run(nil, app, reactor: reactor, endpoint: endpoint)
+            app.instance = "two"
+            let new = try DeviceEnrolment.run(old.identity, app, reactor: reactor, endpoint: endpoint)
+            return (old.token, new.token)
+        }
+    }
+
+    @Test(
+        "one and several tokens are sent to, results stand in order, a dry run sends nothing",
+        arguments: Library.allCases)
+    func sends(library: Library) throws {
+        let bench = try Bench(library)
+        let (first, second) = (try bench.device(), try bench.device())
+        let one = try bench.send(
+            [first.token], ["title": "N\u{E4}her \u{1F600}", "collapse_key": "k", "time_to_live": 60])
+        #expect(one[0]["id"] is String && one[0]["canonical"] is NSNull, "\(one)")
+        let received = try first.expectMessage { _ in true }
+        #expect(received["n"] == "1" && received["gcm.notification.title"] == "N\u{E4}her \u{1F600}")
+
+        let looked = try bench.send([first.token], ["data": ["n": "dry"], "dry_run": true])
+        #expect(looked[0]["id"] as? String == (library == .pushjack ? "sent" : "fake_message_id"))
+
+        let several = try bench.send(
+            [first.token, "nonsense", second.token, "more"], ["data": ["n": "2", "\u{FC}": "\"\u{1F600}"]])
+        let bad = library.word(for: "InvalidRegistration")
+        #expect(several.map { $0["error"] as? String } == [nil, bad, nil, bad], "\(several)")
+        #expect(several.map { $0["id"] is String } == [true, false, true, false], "\(several)")
+        for device in [first, second] {
+            // The next one, so that the dry run has not been delivered.
+            let message = try device.expectMessage { _ in true }
+            #expect(message["n"] == "2" && message["\u{FC}"] == "\"\u{1F600}", "\(message)")
+        }
+    }
+
+    @Test("every refusal of a recipient is what the library has for it", arguments: Library.allCases)
+    func refusals(library: Library) throws {
+        let bench = try Bench(library)
+        let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
+        try gone.unregister(bench.daemon)
+        let several = try bench.send(["nonsense", gone.token, device.token, stranger.token])
+        let words = several.map { $0["error"] as? String }
+        #expect(words[0] == library.word(for: "InvalidRegistration"), "\(several)")
+        #expect(words[1] == library.word(for: "NotRegistered"), "\(several)")
+        #expect(words[2] == nil && several[2]["id"] is String, "the canary: one that can be reached")
+        #expect(words[3] == library.word(for: "MismatchSenderId"), "\(several)")
+        try device.expectMessage { $0["n"] == "1" }
+
+        let large = try bench.send([device.token], ["data": ["n": String(repeating: "x", count: 4_096)]])
+        #expect(large[0]["error"] as? String == library.word(for: "MessageTooBig"), "\(large)")
+        let fitting = try bench.send([device.token], ["data": ["n": String(repeating: "x", count: 4_095)]])
+        #expect(fitting[0]["id"] is String, "\(fitting)")
+        try device.expectMessage { $0["n"]?.utf8.count == 4_095 }
+    }
+
+    @Test("a request that is refused as a whole", arguments: Library.allCases)
+    func wholeRequests(library: Library) throws {
+        let bench = try Bench(library)
+        let device = try bench.device()
+        let request: [String: Any] = ["do": "send", "tokens": [device.token], "data": ["from": "x"]]
+        try bench.server.tell(request)
+        let reserved = try bench.server.expect(event: "sent")
+        let stranger = try bench.server(key: "nobody's")
+        try stranger.tell(request.merging(["data": ["n": "1"]]) { $1 })
+        let unknown = try stranger.expect(event: "sent")
+        switch library {
+        case .pyfcm:
+            #expect(reserved["error"] as? String == "InvalidDataError", "\(reserved)")
+            #expect(reserved["text"] as? String == "\"data\" key \"from\" is a reserved keyword\n")
+            #expect(unknown["error"] as? String == "AuthenticationError", "\(unknown)")
+        case .pythonGCM:
+            #expect(reserved["error"] as? String == "GCMMalformedJsonException", "\(reserved)")
+            #expect(unknown["error"] as? String == "GCMAuthenticationException", "\(unknown)")
+        case .pushjack:
+            // It says nothing of such answers: neither sent nor failed.
+            for answer in [reserved, unknown] {
+                let result = (answer["results"] as? [[String: Any]])?.first
+                #expect(result?["id"] is NSNull && result?["error"] is NSNull, "\(answer)")
+            }
+        }
+        #expect(
+            try bench.send([device.token])[0]["id"] is String, "the canary: the key and the device are good")
+    }
+
+    @Test(
+        "a token that was replaced delivers, and the library is told the new one", arguments: Library.allCases
+    )
+    func canonical(library: Library) throws {
+        let bench = try Bench(library)
+        let (old, new) = try bench.replacedToken()
+        let results = try bench.send(["nonsense", old, new])
+        #expect(results.map { $0["canonical"] as? String } == [nil, new, nil], "\(results)")
+        #expect(results.map { $0["id"] is String } == [false, true, true], "\(results)")
+        if library == .pythonGCM {
+            #expect(try bench.plain(old)["canonical"] as? String == new)
+        }
+    }
+
+    @Test("plain text by python-gcm: sent, looked at, and refused with an exception for each word")
+    func plainText() throws {
+        let bench = try Bench(.pythonGCM)
+        let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
+        try gone.unregister(bench.daemon)
+        let looked = try bench.plain(device.token, ["data": ["n": "dry"], "dry_run": true])
+        #expect(looked["error"] == nil && looked["canonical"] is NSNull, "\(looked)")
+        let sent = try bench.plain(
+            device.token,
+            ["data": ["n": "1", "a b": "\u{E4} & = %"], "delay_while_idle": true, "time_to_live": 60])
+        #expect(sent["error"] == nil && sent["canonical"] is NSNull, "\(sent)")
+        let received = try device.expectMessage { _ in true }
+        #expect(received["n"] == "1" && received["a b"] == "\u{E4} & = %", "\(received)")
+
+        let refused: [(String, String)] = [
+            ("nonsense", "GCMInvalidRegistrationException"), (gone.token, "GCMNotRegisteredException"),
+            (stranger.token, "GCMMismatchSenderIdException"),
+        ]
+        for (token, name) in refused {
+            let answer = try bench.plain(token)
+            #expect(answer["error"] as? String == name, "\(answer)")
+        }
+        let large = try bench.plain(device.token, ["data": ["n": String(repeating: "x", count: 4_096)]])
+        #expect(large["error"] as? String == "GCMMessageTooBigException", "\(large)")
+    }
+
+    @Test("a device group: made, sent to by pyfcm, counted, and gone with its last member")
+    func groups() throws {
+        let bench = try Bench(.pyfcm)
+        let (first, second) = (try bench.device(), try bench.device())
+        let made = try bench.group([
+            "operation": "create", "notification_key_name": "team", "registration_ids": [first.token],
+        ])
+        let key = try #require(made.json["notification_key"] as? String, "\(made)")
+        #expect(made.status == 200 && !key.contains(":"))
+        let again = try bench.group([
+            "operation": "create", "notification_key_name": "team", "registration_ids": [first.token],
+        ])
+        #expect(again.status == 400 && again.json["error"] as? String == "notification_key already exists")
+        let added = try bench.group([
+            "operation": "add", "notification_key_name": "team", "notification_key": key,
+            "registration_ids": [second.token],
+        ])
+        #expect(added.status == 200, "\(added)")
+
+        let both = try bench.sendGroup(key, "both")
+        #expect(both["success"] as? Int == 2 && both["failure"] as? Int == 0, "\(both)")
+        #expect(
+            (both["multicast_ids"] as? [Any])?.isEmpty == true && (both["results"] as? [Any])?.isEmpty == true
+        )
+        for device in [first, second] { #expect(try device.expectMessage { _ in true }["n"] == "both") }
+
+        try second.unregister(bench.daemon)
+        let partial = try bench.sendGroup(key, "partial")
+        #expect(partial["success"] as? Int == 1 && partial["failure"] as? Int == 1, "\(partial)")
+        try first.expectMessage { $0["n"] == "partial" }
+
+        for token in [second.token, first.token] {
+            let removed = try bench.group([
+                "operation": "remove", "notification_key": key, "registration_ids": [token],
+            ])
+            // One that was reported as gone may be no member any more, which is no fault of the request.
+            #expect(removed.status == 200, "\(removed)")
+        }
+        let late = try bench.group([
+            "operation": "add", "notification_key": key, "registration_ids": [first.token],
+        ])
+        #expect(
+            late.status == 400 && late.json["error"] as? String == "notification_key not found", "\(late)")
+        let anew = try bench.group([
+            "operation": "create", "notification_key_name": "team", "registration_ids": [first.token],
+        ])
+        #expect(anew.status == 200, "the name is free again: \(anew)")
+        let fresh = try #require(anew.json["notification_key"] as? String)
+        #expect(try bench.sendGroup(fresh, "anew")["success"] as? Int == 1)
+        try first.expectMessage { $0["n"] == "anew" }
+    }
+
+    @Test("more tokens than one request may have go in two, and all results stand in order")
+    func many() throws {
+        let bench = try Bench(.pyfcm)
+        let device = try bench.device()
+        let bad = (1..<Limits.recipientsPerRequest).map { "nonsense-\($0)" }
+        let results = try bench.send([device.token] + bad + [device.token])
+        let errors = results.map { $0["error"] as? String }
+        #expect(
+            errors == [nil] + Array(repeating: "InvalidRegistration", count: bad.count) + [nil],
+            "one of \(results.count) results is elsewhere")
+        for _ in 0..<2 { try device.expectMessage { $0["n"] == "1" } }
+    }
+
+    @Test(
+        "503 where no member of a group is reached is an error of python-gcm, which does not sleep for long")
+    func unavailable() throws {
+        let bench = try Bench(.pythonGCM)
+        let device = try bench.device()
+        let made = try bench.group([
+            "operation": "create", "notification_key_name": "gone", "registration_ids": [device.token],
+        ])
+        let key = try #require(made.json["notification_key"] as? String, "\(made)")
+        try device.unregister(bench.daemon)
+        // A date in Retry-After would be slept for until then, some fifty years (http 1.4).
+        let answer = try bench.plain(key, ["retries": 1])
+        #expect(answer["error"] as? String == "OSError", "\(answer)")
+        #expect(answer["text"] as? String == "Could not make request after 1 attempts")
+    }
+
+    @Test("canary: without the redirection nothing reaches us")
+    func canary() throws {
+        let bench = try Bench(.pythonGCM, httpsPort: 1)
+        try bench.server.tell(["do": "send", "tokens": ["nonsense"], "data": ["n": "1"]])
+        #expect(try bench.server.expect(event: "sent")["error"] as? String == "ConnectionError")
+    }
+}
