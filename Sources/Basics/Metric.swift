@@ -19,6 +19,12 @@ package enum Metric: Int, CaseIterable, Sendable {
     case oddLogins
     case httpRequests
     case devicesExpired
+    /// Messages to topics and conditions that were accepted.
+    case topicMessages
+    /// Registrations that such messages were sent to.
+    case topicRecipients
+    /// Such messages that are under way.
+    case topicMessagesOpen
     case storeCommits
     case storeCommitMicroseconds
     case storeWrites

@@ -70,6 +70,15 @@ extension Metric {
         Row(
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
             help: "Devices forgotten because they had not been in contact for too long."),
+        Row(
+            metric: .topicMessages, name: "ccs_topic_messages_total", kind: .counter,
+            help: "Messages to topics and conditions accepted."),
+        Row(
+            metric: .topicRecipients, name: "ccs_topic_recipients_total", kind: .counter,
+            help: "Registrations that messages to topics and conditions were sent to."),
+        Row(
+            metric: .topicMessagesOpen, name: "ccs_topic_messages_open", kind: .gauge,
+            help: "Messages to topics and conditions that are being sent out now."),
     ]
 
     private static let inside: [Row] = [

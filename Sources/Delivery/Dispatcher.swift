@@ -33,6 +33,10 @@ package struct Dispatcher: ~Copyable {
     var groupRequests = 0
     /// Messages to groups that are not answered.
     var groupSends = GroupSends()
+    /// Messages to topics that are under way.
+    var topicRuns = TopicRuns()
+    /// The search for those that a stop has interrupted.
+    var topicResumption = TopicResumption()
     /// Requests of installations whose registrations the store has been asked for, oldest first.
     var waitingInstallations: [InstallationRequest] = []
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
@@ -73,12 +77,14 @@ package struct Dispatcher: ~Copyable {
         case .trace(let device, let watcher): trace(device, watcher)
         case .untrace(let watcher): untrace(watcher)
         case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
-        case .expired(.message(let device, let sequence, let expiresAt)):
-            messageExpired(device, sequence, expiresAt, now, &effects)
+        case .expired(let entry): expired(entry, now, &effects)
 
         case .groupSubmitted(let submission): groupSubmitted(submission, &effects)
         case .memberAnswered(_, let ticket, let answer): memberAnswered(ticket, answer, &effects)
         case .groupRequested(let request): changeGroup(request, &effects)
+        case .topicSubmitted(let submission): topicSubmitted(submission, now, &effects)
+        case .topicAnswered(_, let run, let answer): topicAnswered(run, answer, now, &effects)
+        case .topicResumed(let job): topicResumed(job, now, &effects)
 
         case .deviceLogin(let login): deviceLogin(login, now, &effects)
         case .deviceReady(let connection, let device): deviceReady(connection, device, now, &effects)
@@ -108,8 +114,6 @@ package struct Dispatcher: ~Copyable {
         case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
         case .upstreamSettled(let connection, let sender, let sequence, let settlement):
             upstreamSettled(connection, sender, sequence, settlement, now, &effects)
-        case .expired(.upstream(let sender, let sequence, let expiresAt)):
-            upstreamExpired(sender, sequence, expiresAt, now, &effects)
         case .appServerLogin(let connection, let sender, let key):
             appServerLogin(connection, sender, key, now, &effects)
         case .appServerKeysWanted(let connection, let sender):

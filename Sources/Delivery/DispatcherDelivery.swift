@@ -139,7 +139,8 @@ extension Dispatcher {
     ) {
         if message.kind == .message { effects.downstream.sent += 1 }
         traceMessage(message, .sent, detail: isStored ? "" : "now_or_never", &effects)
-        let from = entry.registrations[at].from(message.sender)
+        var from = entry.registrations[at].from(message.sender)
+        if let path = message.topic?.path, !path.isEmpty { from = path }
         effects.commands.append(
             (
                 connection,

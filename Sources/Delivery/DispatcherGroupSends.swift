@@ -165,6 +165,7 @@ extension Dispatcher {
         _ origin: Origin, of sender: SenderID, _ id: PersistentID?, canonical: RegistrationName?,
         _ effects: inout Effects
     ) {
+        if origin.isTopicJob { return answer(topicJob: origin, of: sender, .reached, &effects) }
         guard origin.isCore else {
             return effects.commands.append(
                 (origin.connection, .acknowledge(ticket: origin.ticket, id: id, canonical: canonical)))
@@ -174,6 +175,10 @@ extension Dispatcher {
 
     /// The same for one that is refused.
     func refuse(_ origin: Origin, of sender: SenderID, _ refusal: Refusal, _ effects: inout Effects) {
+        if origin.isTopicJob {
+            return answer(
+                topicJob: origin, of: sender, refusal == .unavailable ? .unavailable : .passedOver, &effects)
+        }
         guard origin.isCore else {
             return effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, refusal)))
         }

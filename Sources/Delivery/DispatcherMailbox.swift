@@ -9,11 +9,17 @@ extension Dispatcher {
         let device = submission.target.device
         guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
         let (origin, sender) = (submission.origin, submission.sender)
+        guard isMeant(submission, entry, now) else {
+            answer(topicJob: origin, of: sender, .passedOver, &effects)
+            return devices.rest(entry)
+        }
         do {
             var at = try check(submission, entry, now.monotonic, effects)
             var canonical: RegistrationName?
             // A web push is encrypted for this subscription, and no newer one could read it.
-            if submission.entitlement == .account, let newer = try replacement(of: at, entry, now) {
+            if submission.entitlement == .account, submission.topic == nil,
+                let newer = try replacement(of: at, entry, now)
+            {
                 at = newer
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
@@ -49,7 +55,7 @@ extension Dispatcher {
             throw .packageMismatch
         }
         guard entry.buckets.allowsMessage(settings.rates, now) else { throw .deviceRateExceeded }
-        if senderRate.isLimited, submission.entitlement == .account,
+        if senderRate.isLimited, submission.entitlement == .account, submission.topic == nil,
             senderBuckets[submission.sender]?.allows(senderRate, now: now) == false
         {
             throw .senderRateExceeded
@@ -86,7 +92,7 @@ extension Dispatcher {
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant
     ) {
         entry.buckets.takeMessage(settings.rates, now)
-        if senderRate.isLimited, submission.entitlement == .account {
+        if senderRate.isLimited, submission.entitlement == .account, submission.topic == nil {
             senderBuckets[submission.sender, default: TokenBucket()].take(senderRate, now: now)
         }
     }
@@ -154,13 +160,20 @@ extension Dispatcher {
     /// The stored form of a submission.
     private mutating func message(of submission: consuming Submission, _ now: Now) -> StoredMessage {
         let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
-        return StoredMessage(
+        var message = StoredMessage(
             device: submission.target.device, sequence: sequences.next(now), salt: salt,
             registration: submission.target.number, sender: submission.sender,
             messageID: submission.messageID, collapseKey: submission.collapseKey,
             acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000, priority: submission.priority,
             wantsReceipt: submission.wantsReceipt, delaysWhileIdle: submission.delaysWhileIdle,
             body: submission.body)
+        if let share = submission.topic {
+            // All messages of a job end together, whenever their turn came.
+            message.acceptedAt = share.acceptedAt
+            message.expiresAt = share.expiresAt
+            message.topic = share.origin
+        }
+        return message
     }
 
     /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).

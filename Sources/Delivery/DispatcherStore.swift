@@ -11,6 +11,7 @@ extension Dispatcher {
             for case .putUpstream(let message, _) in record.mutations {
                 senders[message.sender]?.rewind(before: message.sequence)
             }
+            topicChangesFailed(record)
         } else {
             effects.downstream.add(record.downstream)
             effects.upstream.add(record.upstream)
@@ -56,6 +57,10 @@ extension Dispatcher {
             if !outcome.hasFailed, case .putUpstream(var receipt, _) = record.mutations[at] {
                 receipt.origin = origin
                 route(receipt, now, &effects)
+            }
+        case .topicJob(let origin, let at):
+            if case .putTopicJob(let job) = record.mutations[at] {
+                topicJobCommitted(job, origin, hasFailed: outcome.hasFailed, now, &effects)
             }
         case .group(let request, let changed):
             groupCommitted(request, changed, hasFailed: outcome.hasFailed, &effects)
@@ -110,14 +115,28 @@ extension Dispatcher {
         case .unseen(let devices, let next): unseenLoaded(devices, next: next, now, &effects)
         case .installation(let installation, let names):
             installationLoaded(installation, names, &effects)
-        case .subscribers: break
+        case .topicPage(let job, let page): topicPageLoaded(job, page, now, &effects)
+        case .topicJobs(let jobs, let isLast): topicJobsLoaded(jobs, isLast: isLast, &effects)
+        case .failed(.topicPage(let job, _, _, _)): topicPageLoadFailed(job, now)
+        case .failed(.topicJobs): topicResumption.isAsking = false
         case .failed(.installation(let installation, _)): installationLoadFailed(installation, &effects)
-        case .failed(.subscribers): break
         case .failed(.device(let device)): deviceLoadFailed(device, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
         case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil
         case .failed(.expired): sweep.isAsking = false
         case .failed(.unseen): deviceSweep.isAsking = false
+        }
+    }
+
+    /// The time of something that is stored is over.
+    mutating func expired(_ entry: ExpiredEntry, _ now: Now, _ effects: inout Effects) {
+        switch entry {
+        case .message(let device, let sequence, let expiresAt):
+            messageExpired(device, sequence, expiresAt, now, &effects)
+        case .upstream(let sender, let sequence, let expiresAt):
+            upstreamExpired(sender, sequence, expiresAt, now, &effects)
+        case .topicBody(let job, let expiresAt):
+            effects.mutations.append(.removeTopicBody(job, expiresAt: expiresAt))
         }
     }
 
@@ -130,5 +149,6 @@ extension Dispatcher {
         tickDevices(now, &effects)
         tickHeld(now, &effects)
         tickSenders(now, &effects)
+        tickTopics(now, &effects)
     }
 }

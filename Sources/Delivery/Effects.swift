@@ -141,6 +141,12 @@ package struct Effects: Sendable {
     package var upstream = MilestoneCounts()
     /// Devices that were forgotten because they had not been seen for too long.
     package var expiredDevices = 0
+    /// Messages to topics that were accepted.
+    package var topicJobs = 0
+    /// How many more of them are under way than before.
+    package var topicJobsOpen = 0
+    /// App instances that such messages were sent to.
+    package var topicMembers = 0
 
     /// Nothing to do.
     package init() {}
@@ -154,6 +160,9 @@ package struct Effects: Sendable {
         downstream = MilestoneCounts()
         upstream = MilestoneCounts()
         expiredDevices = 0
+        topicJobs = 0
+        topicJobsOpen = 0
+        topicMembers = 0
     }
 }
 

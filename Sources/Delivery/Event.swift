@@ -195,6 +195,13 @@ package enum Event: Sendable {
     /// A member of a group has been sent such a message, or not.
     case memberAnswered(SenderID, ticket: UInt32, MemberAnswer)
 
+    /// An app server submitted a message to topics.
+    indirect case topicSubmitted(TopicSubmission)
+    /// An app instance has been sent such a message, or not.
+    case topicAnswered(SenderID, run: UInt32, TopicAnswer)
+    /// An earlier process has left such a message unfinished.
+    indirect case topicResumed(TopicJob)
+
     // To the device's partition.
     /// An app server submitted a message.
     case submitted(Submission)
@@ -274,6 +281,10 @@ package enum Event: Sendable {
         case .groupRequested(let request): .sender(request.sender)
         case .groupSubmitted(let submission): .sender(submission.group.sender)
         case .memberAnswered(let sender, _, _): .sender(sender)
+        case .topicSubmitted(let submission): .sender(submission.submission.sender)
+        case .topicAnswered(let sender, _, _): .sender(sender)
+        case .topicResumed(let job): .sender(job.name.sender)
+        case .expired(.topicBody(let job, _)): .sender(job.sender)
         case .submitted(let submission): .device(submission.target.device)
         case .deviceLogin(let login): .device(login.device)
         case .deviceAcknowledged(_, let device, _), .deviceReady(_, let device),

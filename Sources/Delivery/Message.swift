@@ -42,6 +42,8 @@ package struct Submission: Sendable {
     package var body: Body
     /// By what right it is submitted.
     package var entitlement = Entitlement.account
+    /// The message to topics that it is part of; nil: none.
+    package var topic: TopicShare?
 
     /// A submission; all parts are the caller's.
     package init(
@@ -117,6 +119,8 @@ package struct StoredMessage: Sendable, Equatable {
     package var delaysWhileIdle: Bool
     /// The pairs; empty for a marker.
     package var body: Body
+    /// The message to topics that it is part of, whose pairs it shares in the store; nil: none.
+    package var topic: TopicOrigin?
 
     /// The id that the device knows it by.
     package var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }

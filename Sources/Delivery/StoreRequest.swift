@@ -20,9 +20,21 @@ package enum Mutation: Sendable, Equatable {
     /// Takes that note away, if it is there.
     case unlinkInstallation([UInt8], RegistrationName)
     /// Puts a message or marker at its place; counts `accepted` for a message. The same place again changes nothing.
+    ///
+    /// One that is part of a message to topics also marks its registration as done for that, and has its pairs from there.
     case putMessage(StoredMessage)
     /// Removes a message and counts `reason` (a terminal milestone) unless it is a marker or already gone.
     case removeMessage(DeviceID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+
+    // Topic.
+    /// Puts a message to topics, and the body that its messages share.
+    case putTopicJob(TopicJob)
+    /// Moves such a message behind those that are done, and removes their marks.
+    case advanceTopicJob(TopicJobName, TopicCursor, marked: [RegistrationName])
+    /// Removes it with the marks that are left; the body stays.
+    case removeTopicJob(TopicJobName, marked: [RegistrationName])
+    /// Removes the body of such a message, when no message can share it any more.
+    case removeTopicBody(TopicJobName, expiresAt: UnixMilliseconds)
 
     // Group.
     /// Puts a group and its label.
@@ -45,7 +57,7 @@ package enum Mutation: Sendable, Equatable {
     package var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream: false
+        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody: false
         default: true
         }
     }
@@ -104,8 +116,11 @@ package enum Load: Sendable, Equatable {
     case groupLabelled(SenderID, [UInt8])
     /// The registrations of an installation, by name, at most so many.
     case installation([UInt8], limit: Int)
-    /// The registrations that subscribe to a topic of a sender, by name, after one, at most so many.
-    case subscribers(SenderID, TopicName, after: RegistrationName?, limit: Int)
+    /// The registrations that subscribe to a topic of the job's sender, or all that the sender may address (nil), by name,
+    /// after one, at most so many, without those that are marked as done for the job. With a limit of 0 the marks alone are told.
+    case topicPage(TopicJobName, of: TopicName?, after: RegistrationName?, limit: Int)
+    /// Messages to topics that are not done, by name, after one, at most so many.
+    case topicJobs(after: TopicJobName?, limit: Int)
     /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int)
     /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time (milliseconds
@@ -186,6 +201,8 @@ package enum ExpiredEntry: Sendable, Equatable {
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
     /// Upstream.
     case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
+    /// The body that the messages of a job share.
+    case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 }
 
 /// The answer to a `Load`.
@@ -198,8 +215,10 @@ package enum Loaded: Sendable {
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
     /// To `.installation`.
     case installation([UInt8], [RegistrationName])
-    /// To `.subscribers`; `isLast` says that nothing follows.
-    case subscribers(SenderID, TopicName, [RegistrationName], isLast: Bool)
+    /// To `.topicPage`.
+    case topicPage(TopicJobName, TopicPage)
+    /// To `.topicJobs`; `isLast` says that nothing follows.
+    case topicJobs([TopicJob], isLast: Bool)
     /// To `.expired`.
     case expired([ExpiredEntry])
     /// To `.unseen`; `next` is where the search goes on, nil where no device follows.

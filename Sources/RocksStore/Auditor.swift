@@ -45,6 +45,18 @@ struct Auditor: ~Copyable {
             _ = try GroupCodec.group(value, name)
             audit.groups += 1
         }
+        walk(.fanouts) { (key, value, audit) throws(RecordFault) in
+            if let job = TopicJobName(key: key, .job) {
+                _ = try TopicRecord.job(value, job)
+                audit.topicJobs += 1
+            } else if let job = TopicJobName(key: key, .cursor) {
+                _ = try TopicRecord.cursor(value, job)
+            } else if let job = TopicJobName(key: key, .body) {
+                _ = try TopicRecord.body(value, job)
+            } else {
+                guard key.byteCount == 33, key.byte(at: 0) == TopicRow.mark.rawValue else { throw .value }
+            }
+        }
         walk(.pending) { (key, value, audit) throws(RecordFault) in
             guard key.byteCount == 16 else { throw .value }
             let message = try MessageRecord.message(

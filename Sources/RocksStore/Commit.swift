@@ -94,6 +94,10 @@ struct Commit: ~Copyable {
             RegistryRecord.write(record, to: &buffer)
             batch.put(.senders, Key(record.sender.number).bytes, buffer.bytes)
         case .removeSender(let sender): batch.delete(.senders, Key(sender.number).bytes)
+        case .putTopicJob(let job): put(job)
+        case .advanceTopicJob(let job, let cursor, let marked): advance(job, to: cursor, marked)
+        case .removeTopicJob(let job, let marked): remove(job, marked)
+        case .removeTopicBody(let job, let time): removeBody(of: job, time)
         case .putMessage(let message): try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             let place = Place(kind: .message, owner: device.number, sequence: sequence.number)
@@ -111,6 +115,7 @@ struct Commit: ~Copyable {
         guard case .absent = try presence(at: place, .pending) else { return }
         MessageRecord.write(message, to: &buffer)
         put(place, .pending, end, isCounted: message.kind == .message)
+        mark(message)
         if message.kind == .message { tally.downstream.accepted += 1 }
     }
 
@@ -134,9 +139,13 @@ struct Commit: ~Copyable {
     /// Puts the record in the buffer and its end.
     private mutating func put(_ place: Place, _ family: Family, _ end: ExpiryKey, isCounted: Bool) {
         batch.put(family, Key(place.owner, place.sequence).bytes, buffer.bytes)
-        buffer.removeAll(keepingCapacity: true)
-        batch.put(.expiry, Key.expiry(end).bytes, buffer.bytes)
+        putEnd(end)
         touched[place] = .present(MessageRecord.Header(isCounted: isCounted, expiresAt: end.time))
+    }
+
+    /// Puts an end of something.
+    mutating func putEnd(_ end: ExpiryKey) {
+        batch.put(.expiry, Key.expiry(end).bytes, Key().bytes)
         earliestEnd = min(earliestEnd, end.time)
     }
 

@@ -33,7 +33,8 @@ import CRocksDB
         switch family {
         case .pending, .upstream: unsafe messages
         case .seen: unsafe forgetful
-        case .meta, .registry, .senders, .expiry, .groups, .topics, .installations: unsafe database
+        case .meta, .registry, .senders, .expiry, .groups, .topics, .installations, .fanouts:
+            unsafe database
         }
     }
 

@@ -6,7 +6,7 @@ import Store
 struct Loading: ~Copyable {
     let snapshot: Engine.Snapshot
     /// Messages that could not be read and were passed over.
-    private(set) var unreadable = 0
+    var unreadable = 0
 
     init(_ engine: Engine) { snapshot = engine.snapshot() }
 
@@ -56,7 +56,7 @@ struct Loading: ~Copyable {
             page.append(message)
             return true
         }
-        return .messages(device, page, isLast: isLast)
+        return .messages(device, try join(page), isLast: isLast)
     }
 
     /// A page of a sender's mailbox.
@@ -109,26 +109,6 @@ struct Loading: ~Copyable {
         }
         try rows.finish()
         return .installation(installation, names)
-    }
-
-    /// A page of the subscribers of a topic.
-    func subscribers(
-        _ sender: SenderID, _ topic: TopicName, after: RegistrationName?, limit: Int
-    ) throws(StoreError) -> Loaded {
-        let head = TopicKey.topic(sender, topic)
-        // What follows the NUL is a name: the key behind all of them has a one in its place.
-        let end = head.dropLast() + [1]
-        let start = after.map { TopicKey.subscriber(sender, topic, $0) + [0] } ?? head
-        let rows = snapshot.cursor(.topics, from: start, before: Array(end))
-        var names: [RegistrationName] = []
-        while rows.isValid, names.count < limit {
-            if rows.key.byteCount == head.count + 16 {
-                names.append(RegistrationName(key: rows.key, at: head.count))
-            }
-            rows.next()
-        }
-        try rows.finish()
-        return .subscribers(sender, topic, names, isLast: !rows.isValid)
     }
 
     /// What ends between two times, earliest first, and when the first of all behind `start` ends.
@@ -215,15 +195,6 @@ struct Loading: ~Copyable {
             rows.seek(next)
         }
         try rows.finish()
-    }
-}
-
-extension RegistrationName {
-    /// Reads the two numbers at a place of a key.
-    fileprivate init(key: borrowing RawSpan, at place: Int) {
-        self.init(
-            device: DeviceID(key.bigEndian(at: place)),
-            number: RegistrationNumber(key.bigEndian(at: place + 8)))
     }
 }
 

@@ -23,6 +23,8 @@ enum Names {
         case .groups:
             if let name = GroupName(key: key) { place = "\(name.sender.number)/\(name.number)" }
         case .senders: if key.byteCount == 8 { place = "\(key.bigEndian(at: 0))" }
+        case .fanouts:
+            if key.byteCount >= 17 { place = "\(key.bigEndian(at: 1))/\(key.bigEndian(at: 9))" }
         case .meta: place = String(decoding: [UInt8](copying: key), as: UTF8.self)
         case .seen, .expiry, .topics, .installations: break
         }

@@ -107,8 +107,10 @@ package final class RocksStore: Store {
                 return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
             case .installation(let installation, let limit):
                 return try loading.installation(installation, limit: limit)
-            case .subscribers(let sender, let topic, let after, let limit):
-                return try loading.subscribers(sender, topic, after: after, limit: limit)
+            case .topicPage(let job, let topic, let after, let limit):
+                return try loading.topicPage(job, topic, after: after, limit: limit)
+            case .topicJobs(let after, let limit):
+                return try loading.topicJobs(after: after, limit: limit)
             case .expired: return .expired([])
             }
         }

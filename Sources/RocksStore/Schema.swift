@@ -24,6 +24,8 @@ enum Family: Int, CaseIterable {
     case topics
     /// installation, device, number → nothing.
     case installations
+    /// kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number a mark.
+    case fanouts
 
     /// Its name on disk, part of the format.
     var name: StaticString {
@@ -38,6 +40,7 @@ enum Family: Int, CaseIterable {
         case .groups: "groups"
         case .topics: "topics"
         case .installations: "installations"
+        case .fanouts: "fanouts"
         }
     }
 }

@@ -40,22 +40,22 @@ extension HTTPSession {
                 payload = try AppServerPayload(request.body.raw)
             } catch { throw LegacyFault(Self.parsingFault(error)) }
             let target = try payload.legacyTarget()
+            let topics = try Self.topics(in: target, of: payload)
             let message: LegacyMessage
             do throws(Refusal) {
-                message = try legacyMessage(payload)
+                message = try legacyMessage(
+                    payload, limit: topics == nil ? Limits.payloadBytes : Limits.topicPayloadBytes)
             } catch { throw LegacyError.fault(error) }
+            let id = max(Int64(bitPattern: settings.random() >> 1), 1)
+            if let topics {
+                return submit(message, to: topics, sender, .topicJSON(dryRunID: id), origin, &io)
+            }
             let targets: [[UInt8]]
             switch target {
-            case .one(let one): targets = [payload.reader.string(one)]
+            case .one(let one), .condition(let one): targets = [payload.reader.string(one)]
             case .several(let list, let count):
                 targets = Self.strings(in: list, count: count, of: payload)
-            case .condition:
-                throw LegacyFault("InvalidParameters: Conditions on topics are not served here")
             }
-            if targets.count == 1, targets[0].starts(with: "/topics/".utf8) {
-                throw LegacyFault("InvalidParameters: Topics are not served here")
-            }
-            let id = max(Int64(bitPattern: settings.random() >> 1), 1)
             return submit(message, to: targets, sender, .json(multicastID: id), origin, &io)
         } catch {
             throw HTTPRefusal(.legacy(error))
@@ -77,13 +77,23 @@ extension HTTPSession {
                 collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds, priority: .normal,
                 delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
                 restrictedPackage: form.restrictedPackage)
+            let isTopic = Translation.isTopicPath(form.target)
             var translation = Translation()
             do throws(Refusal) {
                 message.body = try translation.body(
-                    ofPairs: form.data, reservesGCMPrefix: settings.reservesGCMPrefix)
+                    ofPairs: form.data, reservesGCMPrefix: settings.reservesGCMPrefix,
+                    limit: isTopic ? Limits.topicPayloadBytes : Limits.payloadBytes)
             } catch {
                 guard LegacyError.isOfSize(error) else { throw error }
                 message.payloadRefusal = error
+            }
+            if isTopic {
+                guard let topic = TopicName(path: form.target) else {
+                    throw .conflict(field: PayloadField.to.name, reason: Translation.topicNameFault)
+                }
+                let id = max(Int64(bitPattern: settings.random() >> 1), 1)
+                return submit(
+                    message, to: TopicTarget(topic), sender, .topicText(dryRunID: id), origin, &io)
             }
             return submit(message, to: [form.target], sender, .text, origin, &io)
         } catch {
@@ -93,7 +103,31 @@ extension HTTPSession {
         }
     }
 
-    private func legacyMessage(_ payload: borrowing AppServerPayload) throws(Refusal) -> LegacyMessage {
+    /// The topics that a request goes to; nil: it goes to none.
+    private static func topics(
+        in target: LegacyTarget, of payload: borrowing AppServerPayload
+    ) throws(LegacyFault) -> TopicTarget? {
+        switch target {
+        case .several: return nil
+        case .one(let one):
+            let path = payload.reader.string(one)
+            guard Translation.isTopicPath(path) else { return nil }
+            guard let topic = TopicName(path: path) else {
+                throw LegacyFault("InvalidParameters: Invalid topic name")
+            }
+            return TopicTarget(topic)
+        case .condition(let text):
+            do throws(TopicConditionFault) {
+                return try Translation.target(ofCondition: payload.reader.string(text))
+            } catch {
+                throw LegacyFault("InvalidParameters: Invalid condition")
+            }
+        }
+    }
+
+    private func legacyMessage(
+        _ payload: borrowing AppServerPayload, limit: Int
+    ) throws(Refusal) -> LegacyMessage {
         let given = try DownstreamMessage(legacy: payload)
         var message = LegacyMessage(
             collapseKey: Translation.collapseKey(of: given), lifetimeSeconds: given.lifetimeSeconds,
@@ -103,7 +137,8 @@ extension HTTPSession {
         var translation = Translation()
         do throws(Refusal) {
             message.body = try translation.body(
-                of: given, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix, textMeansBody: true)
+                of: given, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix, textMeansBody: true,
+                limit: limit)
         } catch {
             guard LegacyError.isOfSize(error) else { throw error }
             message.payloadRefusal = error
@@ -170,6 +205,24 @@ extension HTTPSession {
             priority: message.priority, delaysWhileIdle: message.delaysWhileIdle,
             isDryRun: message.isDryRun || message.payloadRefusal != nil,
             restrictedPackage: message.restrictedPackage, body: message.body)
+    }
+
+    /// Hands a message to topics to the core: there is one answer, that it has been taken.
+    private func submit(
+        _ message: LegacyMessage, to topics: TopicTarget, _ sender: SenderID, _ form: HTTPSend.Form,
+        _ origin: Origin, _ io: inout SessionIO
+    ) -> Outcome {
+        let send = HTTPSend(form, recipients: 1)
+        if let refusal = message.payloadRefusal {
+            send.note(.refused(refusal), at: 0)
+            return .answer(send.response)
+        }
+        let ticket = RecipientTicket.make(request: origin.ticket, index: 0)
+        // The target is set for each subscriber.
+        let nobody = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        let submission = submission(message, to: nobody, sender, ticket)
+        io.events.append(.topicSubmitted(TopicSubmission(target: topics, submission: submission)))
+        return .wait(.send(send))
     }
 
     /// What a command says of one recipient: of which request, at which place.

@@ -38,6 +38,7 @@ extension HTTPSession {
         for message: V1Message, _ sender: SenderID, _ origin: Origin, index: Int
     ) throws(V1Error) -> Event {
         let addressee: Addressee
+        var limit = Limits.payloadBytes
         var target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
         switch message.target {
         case .token(let token), .installation(let token):
@@ -50,14 +51,18 @@ extension HTTPSession {
                 throw V1Error(.invalidToken)
             }
         case .topic(let name):
-            guard TopicName(name) != nil else {
+            guard let topic = TopicName(name) else {
                 throw V1Error(invalid: "message.topic", "Invalid topic name")
             }
-            // The place where a topic becomes an event of the core.
-            throw V1Error(.notImplemented, "Topics are not served here.")
-        case .condition:
-            // The place where a condition becomes an event of the core.
-            throw V1Error(.notImplemented, "Conditions on topics are not served here.")
+            addressee = .topic(TopicTarget(topic))
+            limit = Limits.topicPayloadBytes
+        case .condition(let text):
+            do throws(TopicConditionFault) {
+                addressee = .topic(try Translation.target(ofCondition: text))
+            } catch {
+                throw V1Error(invalid: "message.condition", "Invalid condition: \(error.rawValue)")
+            }
+            limit = Limits.topicPayloadBytes
         }
         let isShown = message.notification != nil
         let collapseKey = message.collapseKey.flatMap { $0.isEmpty ? nil : $0 }
@@ -75,11 +80,11 @@ extension HTTPSession {
                 sender: sender, target: target, messageID: [],
                 collapseKey: collapseKey ?? (isShown ? Translation.notificationCollapseKey : nil),
                 lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
-                restrictedPackage: message.restrictedPackage, body: try body(of: message)))
+                restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit)))
     }
 
     /// The pairs as devices read them: `data` as it is, what is shown under `gcm.notification.` (mcs-device 2.1).
-    private func body(of message: V1Message) throws(V1Error) -> Body {
+    private func body(of message: V1Message, limit: Int) throws(V1Error) -> Body {
         var body = ByteBuffer()
         var octets = 0
         for pair in message.data {
@@ -97,8 +102,8 @@ extension HTTPSession {
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
-        guard octets <= Limits.payloadBytes else {
-            throw V1Error(.tooLarge(field: "data", octets: octets, limit: Limits.payloadBytes))
+        guard octets <= limit else {
+            throw V1Error(.tooLarge(field: "data", octets: octets, limit: limit))
         }
         return body.copied()
     }

@@ -22,6 +22,10 @@ final class HTTPSend: HTTPGathering {
         case v1(project: String, isDryRun: Bool)
         /// A part with the answer of v1 for each message (http 8.8).
         case batch([BatchedMessage])
+        /// `message_id`, a number, or `error`: of a topic or condition.
+        case topicJSON(dryRunID: Int64)
+        /// `id=` with a number, or `Error=`: of a topic.
+        case topicText(dryRunID: Int64)
     }
 
     private let form: Form
@@ -54,14 +58,16 @@ final class HTTPSend: HTTPGathering {
         switch form {
         case .json(let id):
             return HTTPResponse(.ok, HTTPResponse.json, LegacyReply.json(results, multicastID: id))
-        case .text:
+        case .topicJSON(let id):
+            return HTTPResponse(.ok, HTTPResponse.json, LegacyReply.topicJSON(results[0], dryRunID: id))
+        case .text, .topicText:
             // Being unavailable is told by the status in this form, never by a word (http 2.6).
             switch results[0] {
             case .refused(.unavailable), .refused(.senderRateExceeded), .refused(.draining):
                 return .plain(RequestFault(.unavailable, "The server cannot take it now, try again."))
             case .refused(.internalError):
                 return .plain(RequestFault(.internalError, "Internal error, try again."))
-            default: return HTTPResponse(.ok, HTTPResponse.text, LegacyReply.text(results[0]))
+            default: return HTTPResponse(.ok, HTTPResponse.text, text(results[0]))
             }
         case .v1(let project, let isDryRun):
             return V1Reply.response(to: results[0], project: project, isDryRun: isDryRun)
@@ -69,6 +75,11 @@ final class HTTPSend: HTTPGathering {
             return BatchReply.response(
                 zip(messages, results).map { ($0.contentID, $0.response(to: $1)) })
         }
+    }
+
+    private func text(_ result: LegacyReply.Result) -> [UInt8] {
+        if case .topicText(let id) = form { return LegacyReply.topicText(result, dryRunID: id) }
+        return LegacyReply.text(result)
     }
 }
 

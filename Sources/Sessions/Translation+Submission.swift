@@ -8,12 +8,15 @@ package enum Addressee: Sendable, Equatable {
     case registration
     /// The members of a device group.
     case group(GroupName)
+    /// The subscribers of a topic, or those that meet a condition.
+    case topic(TopicTarget)
 
     /// What the core is told.
     package func event(_ submission: consuming Submission) -> Event {
         switch self {
         case .registration: .submitted(submission)
         case .group(let group): .groupSubmitted(GroupSubmission(group: group, submission: submission))
+        case .topic(let target): .topicSubmitted(TopicSubmission(target: target, submission: submission))
         }
     }
 }
@@ -28,10 +31,18 @@ extension Translation {
         connection: ConnectionID, seal: TokenSeal, lenientLifetime: Bool, reservesGCMPrefix: Bool
     ) throws(Refusal) -> (Submission, Addressee) {
         let message = try DownstreamMessage(payload, lenientLifetime: lenientLifetime)
-        let body = try body(of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix)
-        to = payload.reader.string(message.to)
+        if message.condition == nil { to = payload.reader.string(message.to) }
+        let topic = try Self.topicTarget(of: message, to: to, in: payload)
+        let body = try body(
+            of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix,
+            limit: topic == nil ? Limits.payloadBytes : Limits.topicPayloadBytes)
         var addressee = Addressee.registration
-        var target = seal.name(of: to.raw)
+        var target = topic == nil ? seal.name(of: to.raw) : nil
+        if let topic {
+            addressee = .topic(topic)
+            // Set for each subscriber.
+            target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        }
         if target == nil, let group = seal.group(of: to.raw) {
             addressee = .group(group)
             // Set for each member.
@@ -46,5 +57,44 @@ extension Translation {
             delaysWhileIdle: Self.delaysWhileIdle(message),
             isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage, body: body)
         return (submission, addressee)
+    }
+}
+
+/// Topics and conditions (http 5.1, 5.3).
+extension Translation {
+    /// What a malformed name of a topic is told.
+    package static let topicNameFault = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
+
+    /// The topics that a message goes to; nil: it goes to no topic.
+    @inline(__always)
+    private static func topicTarget(
+        of message: DownstreamMessage, to: [UInt8], in payload: borrowing AppServerPayload
+    ) throws(Refusal) -> TopicTarget? {
+        if let condition = message.condition {
+            do throws(TopicConditionFault) {
+                return try target(ofCondition: payload.reader.string(condition))
+            } catch {
+                throw .conflict(field: PayloadField.condition.name, reason: error.rawValue)
+            }
+        }
+        // No token and no key of a group begins so.
+        guard to.first == UInt8(ascii: "/"), isTopicPath(to) else { return nil }
+        guard let topic = TopicName(path: to) else {
+            throw .conflict(field: PayloadField.to.name, reason: topicNameFault)
+        }
+        return TopicTarget(topic)
+    }
+
+    /// Whether a target is meant to be a topic, well formed or not.
+    package static func isTopicPath(_ target: [UInt8]) -> Bool { target.starts(with: "/topics/".utf8) }
+
+    /// Those that meet a condition.
+    package static func target(ofCondition text: [UInt8]) throws(TopicConditionFault) -> TopicTarget {
+        let condition = try TopicCondition(text)
+        let topics = condition.topics.compactMap { TopicName($0) }
+        guard topics.count == condition.topics.count,
+            let target = TopicTarget(topics: topics, truth: condition.truth)
+        else { throw .name }
+        return target
     }
 }

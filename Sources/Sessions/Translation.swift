@@ -19,11 +19,11 @@ package struct Translation: ~Copyable {
     /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text.
     ///
     /// Throws `reservedKey` and `tooLarge`; the size is that of keys and values, without the prefix, in UTF-8.
-    /// `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
+    /// `limit` is how large they may be: less to topics. `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
     /// without `body` is read by the older `text` (http 2.2).
     package mutating func body(
         of message: DownstreamMessage, in payload: borrowing AppServerPayload,
-        reservesGCMPrefix: Bool = false, textMeansBody: Bool = false
+        reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.payloadBytes
     ) throws(Refusal) -> Body {
         body.removeAll(keepingCapacity: true)
         var dataOctets = 0
@@ -44,13 +44,14 @@ package struct Translation: ~Copyable {
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
-        try Self.checkSize(data: dataOctets, notification: notificationOctets)
+        try Self.checkSize(data: dataOctets, notification: notificationOctets, limit)
         return body.copied()
     }
 
     /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.
     package mutating func body(
-        ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool
+        ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,
+        limit: Int = Limits.payloadBytes
     ) throws(Refusal) -> Body {
         body.removeAll(keepingCapacity: true)
         var octets = 0
@@ -64,15 +65,15 @@ package struct Translation: ~Copyable {
             AppData.append(key: key.raw, value: value.raw, to: &body)
             octets += key.count + value.count
         }
-        try Self.checkSize(data: octets, notification: 0)
+        try Self.checkSize(data: octets, notification: 0, limit)
         return body.copied()
     }
 
-    private static func checkSize(data: Int, notification: Int) throws(Refusal) {
-        guard data + notification <= Limits.payloadBytes else {
+    private static func checkSize(data: Int, notification: Int, _ limit: Int) throws(Refusal) {
+        guard data + notification <= limit else {
             throw .tooLarge(
                 field: data >= notification ? "data" : "notification", octets: data + notification,
-                limit: Limits.payloadBytes)
+                limit: limit)
         }
     }
 

@@ -7,6 +7,8 @@ package struct ExpiryKey: Hashable, Comparable, Sendable {
     package enum Kind: UInt8, Sendable {
         case message = 0
         case upstream = 1
+        /// The body that the messages of a job share; the owner is its sender.
+        case topicBody = 2
     }
 
     /// When it ends, milliseconds since 1970.
@@ -40,11 +42,20 @@ package struct ExpiryKey: Hashable, Comparable, Sendable {
             sequence: upstream.sequence.number)
     }
 
+    /// The key of the end of the body that a job's messages share.
+    package init(bodyOf job: TopicJobName, endsAt time: UnixMilliseconds) {
+        self.init(
+            time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
+    }
+
     /// What the core is told.
     package var entry: ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), Sequence(sequence), expiresAt: time)
         case .upstream: .upstream(SenderID(owner), Sequence(sequence), expiresAt: time)
+        case .topicBody:
+            .topicBody(
+                TopicJobName(sender: SenderID(owner), sequence: Sequence(sequence)), expiresAt: time)
         }
     }
 

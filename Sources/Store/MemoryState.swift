@@ -19,6 +19,7 @@ package struct MemoryState: Sendable {
     private var groups = GroupTable()
     private var expiry = SortedKeys()
     private var subscriptions = SubscriptionLists()
+    private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     /// Small settings, by name.
     package var settings: [String: [UInt8]] = [:]
@@ -51,6 +52,13 @@ package struct MemoryState: Sendable {
         case .unlinkInstallation(let installation, let name):
             installations[installation]?.remove(name)
             if installations[installation]?.isEmpty == true { installations[installation] = nil }
+        case .putTopicJob(let job):
+            topicJobs.put(job)
+            expiry.insert(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
+        case .advanceTopicJob(let job, let cursor, let marked): topicJobs.advance(job, to: cursor, marked)
+        case .removeTopicJob(let job, let marked): topicJobs.remove(job, marked)
+        case .removeTopicBody(let job, let time):
+            if topicJobs.removeBody(of: job) { expiry.remove(ExpiryKey(bodyOf: job, endsAt: time)) }
         case .putMessage(let message): put(message)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let gone = messages.remove(device.number, sequence.number) else { return }
@@ -70,6 +78,10 @@ package struct MemoryState: Sendable {
 
     private mutating func put(_ message: StoredMessage) {
         guard messages.put(message, message.device.number, message.sequence.number) else { return }
+        if let job = message.topic?.job {
+            topicJobs.mark(
+                RegistrationName(device: message.device, number: message.registration), of: job)
+        }
         expiry.insert(ExpiryKey(message))
         if message.kind == .message { tally.downstream.accepted += 1 }
     }
@@ -104,9 +116,11 @@ package struct MemoryState: Sendable {
         case .installation(let installation, let limit):
             let names = (installations[installation] ?? []).sorted()
             return .installation(installation, Array(names.prefix(limit)))
-        case .subscribers(let sender, let topic, let after, let limit):
-            let (page, isLast) = subscriptions.page(sender, topic, after: after, limit: limit)
-            return .subscribers(sender, topic, page, isLast: isLast)
+        case .topicPage(let job, let topic, let after, let limit):
+            return .topicPage(job, topicPage(job, topic, after, limit))
+        case .topicJobs(let after, let limit):
+            let (page, isLast) = topicJobs.page(after: after, limit: limit)
+            return .topicJobs(page, isLast: isLast)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
             return .messages(device, page, isLast: isLast)
@@ -122,6 +136,24 @@ package struct MemoryState: Sendable {
         case .unseen(let time, let start, let examine, let limit):
             return unseen(before: time, from: start, examine: examine, limit: limit)
         }
+    }
+
+    private func topicPage(
+        _ job: TopicJobName, _ topic: TopicName?, _ after: RegistrationName?, _ limit: Int
+    ) -> TopicPage {
+        var (names, isLast): ([RegistrationName], Bool)
+        if let topic {
+            (names, isLast) = subscriptions.page(job.sender, topic, after: after, limit: limit)
+        } else {
+            let all = registrations.values.flatMap(\.values).filter { registration in
+                registration.allows(job.sender) && after.map { registration.name > $0 } ?? true
+            }.map(\.name).sorted()
+            (names, isLast) = (Array(all.prefix(limit)), all.count <= limit)
+        }
+        let next = isLast ? nil : names.last
+        let marked = topicJobs.marked(of: job, after: after, through: next)
+        names.removeAll { marked.contains($0) }
+        return TopicPage(names: names, marked: marked, next: next)
     }
 
     private func unseen(
@@ -165,6 +197,7 @@ package struct MemoryState: Sendable {
         audit.senders = senderRecords.count
         audit.groups = groups.count
         audit.subscriptions = subscriptions.count
+        audit.topicJobs = topicJobs.count
         return audit
     }
 }

@@ -12,7 +12,11 @@ package enum MessageRecord {
         static let high = Flags(rawValue: 4)
         static let wantsReceipt = Flags(rawValue: 8)
         static let delaysWhileIdle = Flags(rawValue: 16)
-        static let all: Flags = [.marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle]
+        /// Its pairs are those of a message to topics.
+        static let shares = Flags(rawValue: 32)
+        static let all: Flags = [
+            .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares,
+        ]
     }
 
     /// What a removal must know of a message.
@@ -29,7 +33,7 @@ package enum MessageRecord {
         }
     }
 
-    /// Replaces a buffer's content by the record of a message.
+    /// Replaces a buffer's content by the record of a message; what it shares with others is not in it.
     package static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var discarded: Int?
@@ -41,6 +45,7 @@ package enum MessageRecord {
         if message.priority == .high { flags.insert(.high) }
         if message.wantsReceipt { flags.insert(.wantsReceipt) }
         if message.delaysWhileIdle { flags.insert(.delaysWhileIdle) }
+        if message.topic != nil { flags.insert(.shares) }
         var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)
         writer.signed(message.expiresAt)
@@ -49,13 +54,14 @@ package enum MessageRecord {
         if let discarded { writer.number(UInt64(discarded)) }
         if let key = message.collapseKey { writer.bytes(key) }
         writer.number(message.sender.number)
+        if let job = message.topic?.job { writer.number(job.sequence.number) }
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
-        writer.bytes(message.body)
+        writer.bytes(message.topic == nil ? message.body : [])
         buffer = writer.finish()
     }
 
-    /// The message in a record.
+    /// The message in a record; of one that shares its pairs only which job has them.
     package static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> StoredMessage {
@@ -95,13 +101,18 @@ package enum MessageRecord {
             flags.contains(.marker) ? .discardedMarker(count: try reader.count()) : .message
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(try reader.number())
+        let job = flags.contains(.shares) ? Sequence(try reader.number()) : nil
         let acceptedAt = try reader.signed()
-        return StoredMessage(
+        var message = StoredMessage(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
             kind: kind, messageID: try reader.byteArray(), collapseKey: collapseKey,
             acceptedAt: acceptedAt, expiresAt: expiresAt, priority: flags.contains(.high) ? .high : .normal,
             wantsReceipt: flags.contains(.wantsReceipt),
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
+        if let job {
+            message.topic = TopicOrigin(job: TopicJobName(sender: sender, sequence: job), path: [])
+        }
+        return message
     }
 
     private static func place(_ device: DeviceID, _ sequence: Sequence) -> RecordPlace {

@@ -25,6 +25,9 @@ package struct RecordPlace: Sendable {
         case tally = 6
         case group = 8
         case subscription = 7
+        case topicJob = 9
+        case topicCursor = 10
+        case topicBody = 11
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

@@ -46,6 +46,8 @@ package struct StoreAudit: Sendable, Equatable {
     package var groups = 0
     /// Subscriptions to topics found.
     package var subscriptions = 0
+    /// Messages to topics found that are under way.
+    package var topicJobs = 0
     /// Records that could not be read: named, never deleted.
     package var unreadable: [String] = []
 

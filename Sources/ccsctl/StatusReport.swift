@@ -20,6 +20,14 @@ enum StatusReport {
             let words = counts.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }
             text += row(direction, words.isEmpty ? "nothing yet" : words.joined(separator: ", "))
         }
+        if let topics = status["topics"],
+            topics["accepted"]?.integer != 0 || topics["under_way"]?.integer != 0
+        {
+            text += row(
+                "topics",
+                "\(Report.cell(topics, "accepted")) messages to \(Report.cell(topics, "recipients")) devices, "
+                    + "\(Report.cell(topics, "under_way")) under way")
+        }
         if let store = status["store"] {
             text += row("store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))")
             if store["healthy"]?.boolean == false {

@@ -10,6 +10,9 @@ struct FakeStore {
     var subscriptions: [Subscription] = []
     var installations: [[UInt8]: Set<RegistrationName>] = [:]
     var seen: Set<[UInt8]> = []
+    var topicJobs: [TopicJob] = []
+    var topicBodies: [TopicJobName] = []
+    var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
@@ -46,6 +49,10 @@ struct FakeStore {
             list.append(message)
             list.sort { $0.sequence < $1.sequence }
             messages[message.device] = list
+            if let job = message.topic?.job {
+                marks[job, default: []].insert(
+                    RegistrationName(device: message.device, number: message.registration))
+            }
             if message.kind == .message { down.accepted += 1 }
             put.insert(message.messageID)
         case .removeMessage(let device, let sequence, _, let reason):
@@ -56,6 +63,7 @@ struct FakeStore {
             if reason == .delivered, gone.wantsReceipt, !receipts.contains(gone.messageID) {
                 missingReceipts.append(gone.messageID)
             }
+        case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: applyTopic(mutation)
         case .putGroup(let group):
             groups.removeAll { $0.name == group.name }
             groups.append(group)
@@ -98,13 +106,12 @@ struct FakeStore {
         case .installation(let installation, let limit):
             let names = (installations[installation] ?? []).sorted()
             return .installation(installation, Array(names.prefix(limit)))
-        case .subscribers(let sender, let topic, let after, let limit):
-            let found = subscriptions.filter { subscription in
-                subscription.sender == sender && subscription.topic == topic
-                    && after.map { subscription.name > $0 } ?? true
-            }.map(\.name).sorted()
-            return .subscribers(
-                sender, topic, Array(found.prefix(limit)), isLast: found.count <= limit)
+        case .topicPage(let job, let topic, let after, let limit):
+            return .topicPage(job, topicPage(job, topic, after, limit))
+        case .topicJobs(let after, let limit):
+            let found = topicJobs.filter { job in after.map { job.name > $0 } ?? true }
+                .sorted { $0.name < $1.name }
+            return .topicJobs(Array(found.prefix(limit)), isLast: found.count <= limit)
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
             return .messages(device, Array(found.prefix(limit)), isLast: found.count <= limit)
@@ -158,5 +165,42 @@ extension Subscription {
     /// Whether it is the same, whenever it was made.
     func isSame(as other: Subscription) -> Bool {
         name == other.name && sender == other.sender && topic == other.topic
+    }
+}
+
+/// Messages to topics.
+extension FakeStore {
+    private mutating func applyTopic(_ mutation: Mutation) {
+        switch mutation {
+        case .putTopicJob(let job):
+            topicJobs.append(job)
+            topicBodies.append(job.name)
+        case .advanceTopicJob(let name, let cursor, let marked):
+            for at in topicJobs.indices where topicJobs[at].name == name { topicJobs[at].cursor = cursor }
+            marks[name]?.subtract(marked)
+        case .removeTopicJob(let name, let marked):
+            topicJobs.removeAll { $0.name == name }
+            marks[name]?.subtract(marked)
+        case .removeTopicBody(let name, _): topicBodies.removeAll { $0 == name }
+        default: break
+        }
+    }
+
+    private func topicPage(
+        _ job: TopicJobName, _ topic: TopicName?, _ after: RegistrationName?, _ limit: Int
+    ) -> TopicPage {
+        var found: [RegistrationName]
+        if let topic {
+            found = subscriptions.filter { $0.sender == job.sender && $0.topic == topic }.map(\.name)
+        } else {
+            found = registrations.values.filter { $0.allows(job.sender) }.map(\.name)
+        }
+        found = found.filter { name in after.map { name > $0 } ?? true }.sorted()
+        let page = found.prefix(limit)
+        let next = found.count > limit ? page.last : nil
+        let marked = (marks[job] ?? []).filter { name in
+            after.map { name > $0 } ?? true && next.map { name <= $0 } ?? true
+        }.sorted()
+        return TopicPage(names: page.filter { !marked.contains($0) }, marked: marked, next: next)
     }
 }

@@ -27,6 +27,9 @@ final class Harness {
     var up = MilestoneCounts()
     var durableBatches = 0
     var expiredDevices = 0
+    var topicJobs = 0
+    var topicJobsOpen = 0
+    var topicMembers = 0
     /// Every question to the store.
     var asked: [Load] = []
     /// Called for each command as it comes.
@@ -82,6 +85,9 @@ final class Harness {
         partition.loads += effects.loads
         asked += effects.loads
         expiredDevices += effects.expiredDevices
+        topicJobs += effects.topicJobs
+        topicJobsOpen += effects.topicJobsOpen
+        topicMembers += effects.topicMembers
         down.add(effects.downstream)
         up.add(effects.upstream)
         for (connection, command) in effects.commands {
@@ -125,8 +131,8 @@ final class Harness {
         }
     }
 
-    /// Runs everything until nothing is under way.
-    func settle() {
+    /// Runs everything until nothing is under way, or for so many rounds of the store.
+    func settle(rounds: Int = 10_000) {
         var count = 0
         repeat {
             runTurns()
@@ -137,7 +143,7 @@ final class Harness {
                 tellAnswer(partition)
             }
             count += 1
-        } while count < 10_000 && !isQuiet
+        } while count < rounds && !isQuiet
     }
 
     var isQuiet: Bool {

@@ -136,7 +136,8 @@ extension Load {
         case .groupLabelled: "group labelled"
         case .unseen: "unseen"
         case .installation: "installation"
-        case .subscribers: "subscribers"
+        case .topicPage: "topic page"
+        case .topicJobs: "topic jobs"
         }
     }
 }

@@ -57,6 +57,26 @@ import Wire
     }
 
     @Test(
+        "Topics, with and without their prefix, and conditions",
+        arguments: [
+            (#""topic":"a""#, 0xAAAA_AAAA), (#""topic":"/topics/a""#, 0xAAAA_AAAA),
+            (#""condition":"!('a' in topics)""#, 0x5555_5555),
+        ])
+    func topics(_ target: String, _ truth: UInt32) throws {
+        let desk = HTTPTokenTests.desk()
+        desk.send(Self.request(#"{"message":{\#(target),"data":{"a":"b"},"android":{"ttl":"9s"}}}"#))
+        guard desk.events.count == 1, case .topicSubmitted(let sent) = desk.events[0] else {
+            Issue.record("\(desk.events)")
+            return
+        }
+        #expect(sent.target.topics.map(\.octets) == [[0x61]] && sent.target.truth == truth)
+        #expect(sent.submission.lifetimeSeconds == 9 && sent.submission.sender == HTTPDesk.sender)
+        desk.perform(.acknowledge(ticket: sent.submission.origin.ticket, id: Self.id, canonical: nil))
+        let answer = HTTPTokenTests.answer(desk)
+        #expect(answer.body == #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#)
+    }
+
+    @Test(
         "Defaults: a notification is urgent and collapses, data is neither; an FID's place takes a token too")
     func defaults() throws {
         let desk = HTTPTokenTests.desk()
@@ -180,8 +200,13 @@ import Wire
             "400",
             #"{"error":{"code":400,"message":"Request contains an invalid argument.","status":"INVALID_ARGUMENT"}}"#
         ),
-        (#""topic":"news""#, "501", "UNIMPLEMENTED"), (#""topic":"a b""#, "400", "Invalid topic name"),
-        (#""condition":"'a' in topics""#, "501", "UNIMPLEMENTED"),
+        (#""topic":"a b""#, "400", "Invalid topic name"),
+        (#""topic":"/topics/""#, "400", "Invalid topic name"),
+        (#""condition":"'a' in""#, "400", "Invalid condition"),
+        (
+            #""topic":"news","data":{"k":"\#(String(repeating: "x", count: Limits.topicPayloadBytes))"}"#,
+            "400", "INVALID_ARGUMENT"
+        ),
         (#""token":"\#(token)","extra":1"#, "400", "Unknown name"),
     ]
 }

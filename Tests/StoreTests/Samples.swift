@@ -64,6 +64,11 @@ enum Samples {
     static let topicSenders = [SenderID(42), SenderID(43)]
     static let installations = ["cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdx"].map { Array($0.utf8) }
 
+    /// The name of a message to topics.
+    static func job(_ sender: SenderID, _ sequence: UInt64 = 1) -> TopicJobName {
+        TopicJobName(sender: sender, sequence: Sequence(sequence))
+    }
+
     static func subscription(
         _ device: UInt64, _ number: UInt64, topic: Int = 0, sender: UInt64? = nil,
         since: UnixMilliseconds = now
@@ -92,10 +97,10 @@ extension Store {
         _ sender: SenderID, _ topic: TopicName, after: RegistrationName? = nil, limit: Int
     ) throws -> [RegistrationName]? {
         guard
-            case .subscribers(sender, topic, let names, _) = try load(
-                .subscribers(sender, topic, after: after, limit: limit))
+            case .topicPage(_, let page) = try load(
+                .topicPage(Samples.job(sender), of: topic, after: after, limit: limit))
         else { return nil }
-        return names
+        return page.names
     }
 
     func registrations(of installation: [UInt8]) throws -> [RegistrationName]? {

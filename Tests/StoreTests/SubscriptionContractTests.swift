@@ -28,15 +28,16 @@ import Testing
         var isLast = false
         while !isLast {
             guard
-                case .subscribers(SenderID(42), topic, let page, let last) = try store.load(
-                    .subscribers(SenderID(42), topic, after: found.last, limit: 3))
+                case .topicPage(Samples.job(SenderID(42)), let page) = try store.load(
+                    .topicPage(Samples.job(SenderID(42)), of: topic, after: found.last, limit: 3))
             else {
                 Issue.record("no page")
                 return
             }
-            #expect(page.count <= 3)
-            found += page
-            isLast = last
+            #expect(page.names.count <= 3)
+            found += page.names
+            isLast = page.next == nil
+            #expect(isLast || page.next == page.names.last)
         }
         #expect(found == expected)
         #expect(try store.subscribers(SenderID(43), topic, limit: 9)?.count == 1)

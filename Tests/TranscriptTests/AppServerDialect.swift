@@ -106,8 +106,19 @@ struct AppServerDialect: TranscriptDialect {
         case .groupSubmitted(let message):
             "group \(message.group.number) of \(message.group.sender.number) "
                 + Self.shown(message.submission).replacing(" to=0", with: "")
+        case .topicSubmitted(let message): Self.shown(message)
         default: "\(event)"
         }
+    }
+
+    /// A message to topics: a name, or names and the table of what is said of them.
+    static func shown(_ message: TopicSubmission, ticket: String? = nil) -> String {
+        let names = message.target.topics.map { String(decoding: $0.octets, as: UTF8.self) }
+        let target =
+            message.target.isCondition
+            ? "condition \(names.joined(separator: ",")) \(String(message.target.truth, radix: 16))"
+            : "topic \(names.joined())"
+        return target + " " + shown(message.submission, ticket: ticket).replacing(" to=0", with: "")
     }
 
     /// A submission; `ticket` where it is not shown as a plain number.

@@ -104,6 +104,11 @@ struct HTTPDialect: TranscriptDialect {
         case .submitted(let message):
             let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender.number)"
+        case .topicSubmitted(let message):
+            let origin = message.submission.origin
+            let ticket = RecipientTicket.parts(origin.ticket).map { "\($0).\($1)" }
+            return AppServerDialect.shown(message, ticket: ticket)
+                + " sender=\(message.submission.sender.number)"
         case .subscribe(let request):
             return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.origin.ticket) "
                 + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "

@@ -72,7 +72,6 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
             (#""condition":"'a' in topics""#, #"Field \"condition\" cannot be used: it excludes \"to\""#),
             (#""registration_ids":["a"]"#, #"Field \"registration_ids\" cannot be used"#),
             (#""message_type":"x""#, #"Invalid value (x) for \"message_type\": must be one of: ack, nack"#),
-            (#""to":"/topics/a""#, #"Field \"to\" cannot be used: topics are not served here"#),
             (#""to":null"#, "Missing Required Field: to"),
             (#""data":{"a":"\u0000"}"#, #"Field \"data\" cannot be used: it holds U+0000"#),
         ])

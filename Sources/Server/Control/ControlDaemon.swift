@@ -24,6 +24,13 @@ extension ControlServer {
             .init("devices", .integer(metrics.value(.sessionsOpen, 1))),
             .init("downstream", milestones(direction: 0)), .init("upstream", milestones(direction: 1)),
             .init(
+                "topics",
+                .object([
+                    .init("under_way", .integer(metrics.value(.topicMessagesOpen))),
+                    .init("accepted", .integer(metrics.value(.topicMessages))),
+                    .init("recipients", .integer(metrics.value(.topicRecipients))),
+                ])),
+            .init(
                 "store",
                 .object([
                     .init("kind", "rocksdb"), .init("path", .string(daemon.configuration.storePath)),
@@ -50,6 +57,8 @@ extension ControlServer {
             .init("upstream", law(audit.upstream, pending: audit.upstreamPending)),
             .init("devices", .integer(audit.devices)), .init("registrations", .integer(audit.registrations)),
             .init("senders", .integer(audit.senders)), .init("groups", .integer(audit.groups)),
+            .init("subscriptions", .integer(audit.subscriptions)),
+            .init("topic_messages", .integer(audit.topicJobs)),
             .init("unreadable", .array(audit.unreadable.map { .string($0) })),
         ])
     }

@@ -167,6 +167,7 @@ final class ReactorHost: ReactorDelegate {
         effects.downstream = MilestoneCounts()
         effects.upstream = MilestoneCounts()
         if effects.expiredDevices > 0 { noteExpiredDevices() }
+        noteTopics()
         while !effects.commands.isEmpty || !effects.forwards.isEmpty {
             var round = Effects()
             swap(&round.commands, &effects.commands)
@@ -188,6 +189,15 @@ final class ReactorHost: ReactorDelegate {
             store.load(effects.loads, partition: index)
             effects.loads.removeAll(keepingCapacity: true)
         }
+    }
+
+    private func noteTopics() {
+        guard effects.topicJobs > 0 || effects.topicJobsOpen != 0 || effects.topicMembers > 0 else { return }
+        tally.topics(
+            accepted: effects.topicJobs, opened: effects.topicJobsOpen, reached: effects.topicMembers)
+        effects.topicJobs = 0
+        effects.topicJobsOpen = 0
+        effects.topicMembers = 0
     }
 
     private func noteExpiredDevices() {

@@ -68,6 +68,13 @@ struct ReactorTally {
     /// Devices were forgotten since they had not been seen for too long.
     func expired(devices: Int) { shard.add(devices, to: .devicesExpired) }
 
+    /// Messages to topics were accepted, so many more are under way than before, and so many registrations were reached.
+    func topics(accepted: Int, opened: Int, reached: Int) {
+        shard.add(accepted, to: .topicMessages)
+        shard.add(opened, to: .topicMessagesOpen)
+        shard.add(reached, to: .topicRecipients)
+    }
+
     /// Takes what a session counted.
     func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }

@@ -66,8 +66,10 @@ enum Describe {
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"
         case .installation(_, let names): "installation \(names.map { name($0) })"
-        case .subscribers(let sender, let topic, let names, let isLast):
-            "subscribers \(sender.number) \(text(topic.octets)): \(names.map { name($0) }) last \(isLast)"
+        case .topicPage(let job, let page):
+            "topic page of \(short(job.sequence.number)): \(page.names.map { name($0) }) last \(page.next == nil)"
+        case .topicJobs(let jobs, let isLast):
+            "topic jobs \(jobs.map { short($0.name.sequence.number) }) last \(isLast)"
         case .failed(let load): "FAILED \(load)"
         }
     }
@@ -97,7 +99,8 @@ enum Describe {
         case .removeDevice(let device): "remove device \(short(device.number))"
         case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.octets))"
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
-        case .putSender, .removeSender, .linkInstallation, .unlinkInstallation, .putGroup,
+        case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
+            .linkInstallation, .unlinkInstallation, .putGroup,
             .removeGroup:
             "\(mutation)"
         }

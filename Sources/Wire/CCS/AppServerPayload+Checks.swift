@@ -29,18 +29,21 @@ extension AppServerPayload {
         }
     }
 
-    /// One target, in `to`: topics and conditions are not served, and lists belong to HTTP.
-    func target() throws(Refusal) -> JSONSlice {
+    /// One target, in `to` or in `condition`: lists belong to HTTP.
+    func target() throws(Refusal) -> (to: JSONSlice, condition: JSONSlice?) {
         if self[.registrationIDs] != nil {
             throw .conflict(
                 field: PayloadField.registrationIDs.name,
                 reason: "it is for HTTP, XMPP has one target in \"to\"")
         }
-        if self[.condition] != nil {
-            let reason =
-                self[.to] == nil
-                ? "conditions on topics are not served here" : "it excludes \"to\""
-            throw .conflict(field: PayloadField.condition.name, reason: reason)
+        if let condition = self[.condition] {
+            guard self[.to] == nil else {
+                throw .conflict(field: PayloadField.condition.name, reason: "it excludes \"to\"")
+            }
+            guard reader.kind(condition) == .string else {
+                throw wrongType(.condition, "java.lang.String")
+            }
+            return (.absent, condition)
         }
         guard let to = self[.to] else {
             guard self[.notificationKey] == nil else {
@@ -51,20 +54,7 @@ extension AppServerPayload {
             throw .missingTarget
         }
         guard reader.kind(to) == .string else { throw wrongType(.to, "java.lang.String") }
-        if hasPrefix(to, "/topics/") {
-            throw .conflict(field: PayloadField.to.name, reason: "topics are not served here")
-        }
-        return to
-    }
-
-    private func hasPrefix(_ value: JSONSlice, _ prefix: StaticString) -> Bool {
-        let length = prefix.utf8CodeUnitCount
-        if reader.isPlain(value) {
-            let inside = reader.inside(value)
-            return inside.byteCount >= length && inside.extracting(0..<length).equals(prefix)
-        }
-        let content = reader.string(value)
-        return content.count >= length && content.raw.extracting(0..<length).equals(prefix)
+        return (to, nil)
     }
 
     func text(_ field: PayloadField, limit: Int) throws(Refusal) -> [UInt8]? {

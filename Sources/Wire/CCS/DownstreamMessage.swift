@@ -10,6 +10,8 @@ package struct DownstreamMessage: Sendable, Equatable {
 
     /// `to`, a string; the token itself is not checked yet. Absent where the targets are the caller's.
     package var to: JSONSlice
+    /// `condition`, a string, in place of `to`; its grammar is not checked yet.
+    package var condition: JSONSlice?
     /// `collapse_key`, at most `Limits.collapseKeyBytes`.
     package var collapseKey: [UInt8]?
     /// `priority`; nil: the default of its kind.
@@ -36,7 +38,9 @@ package struct DownstreamMessage: Sendable, Equatable {
     /// Checks the fields in the order of ccs-xmpp 3.4, step 7; `lenientLifetime` allows `"600"` for 600.
     package init(_ payload: borrowing AppServerPayload, lenientLifetime: Bool = false) throws(Refusal) {
         try payload.checkForm()
-        try self.init(payload, to: payload.target(), lenientLifetime: lenientLifetime)
+        let target = try payload.target()
+        try self.init(payload, to: target.to, lenientLifetime: lenientLifetime)
+        condition = target.condition
     }
 
     /// The same for HTTP, which has targets of its own, and to which the fields of XMPP alone mean nothing (http 2.1).

@@ -48,6 +48,33 @@ package enum LegacyReply {
         return body.copied()
     }
 
+    /// The JSON answer for a topic or condition: a number, which `dryRunID` is for a dry run (http 2.4).
+    package static func topicJSON(_ result: Result, dryRunID: Int64) -> [UInt8] {
+        var body = ByteBuffer()
+        switch result {
+        case .sent(let id, _): append("{\"message_id\":", number(id, dryRunID), to: &body)
+        case .refused(let refusal):
+            body.append("{\"error\":\"")
+            body.append(LegacyError.word(refusal))
+            body.append("\"")
+        }
+        body.append("}")
+        return body.copied()
+    }
+
+    /// The plain-text answer for a topic.
+    package static func topicText(_ result: Result, dryRunID: Int64) -> [UInt8] {
+        guard case .sent(let id, _) = result else { return text(result) }
+        var body = ByteBuffer()
+        append("id=", number(id, dryRunID), to: &body)
+        return body.copied()
+    }
+
+    /// Sequences are microseconds since 1970: they fit.
+    private static func number(_ id: PersistentID?, _ dryRunID: Int64) -> Int {
+        Int(clamping: id?.sequence.number ?? UInt64(dryRunID))
+    }
+
     /// The plain-text answer for the one token of a form.
     package static func text(_ result: Result) -> [UInt8] {
         var body = ByteBuffer()

@@ -2,6 +2,7 @@ import Basics
 import Client
 import Foundation
 import Transport
+import Wire
 
 /// A simulated device on the test's own thread: it only moves while something is expected of it.
 final class TestDevice {
@@ -87,6 +88,30 @@ final class TestDevice {
             let at = messages.firstIndex(where: fits)
         else { throw HarnessFailure("the message did not come; the device has \(messages)") }
         return messages.remove(at: at)
+    }
+
+    /// Subscribes its registration to a topic.
+    func subscribe(_ daemon: RunningDaemon, to topic: String) throws {
+        let app = DeviceCalls.App(category: app, sender: "\(sender.number)")
+        let answer = try call(
+            daemon, DeviceCalls.topic(topic, token: token, app, identity))
+        guard try DeviceCalls.token(answer) == token else {
+            throw HarnessFailure("the subscription was answered with \(answer.text)")
+        }
+    }
+
+    /// Makes a request over HTTPS, on its own or in the name of an app server.
+    func call(_ daemon: RunningDaemon, _ request: HTTPCall) throws -> HTTPAnswer {
+        let tls = try TLSClientSettings(trust: .file(daemon.authority))
+        let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
+        let http = HTTPClient(reactor: reactor, endpoint: endpoint)
+        defer { http.close() }
+        var found: HTTPAnswer?
+        http.send(request) { found = try? $0.get() }
+        guard reactor.turn(seconds: 20, until: { found != nil }), let found else {
+            throw HarnessFailure("a request over HTTPS was not answered")
+        }
+        return found
     }
 
     /// Removes its registration; it stays logged in.

@@ -1,0 +1,55 @@
+import Basics
+import Delivery
+
+/// Messages to topics in the memory store: those under way, whom they have been stored for, and the bodies that are kept.
+struct TopicJobTable: Sendable {
+    private struct Mark: Hashable {
+        var job: TopicJobName
+        var name: RegistrationName
+    }
+
+    private var jobs: [TopicJobName: TopicJob] = [:]
+    private var marks: Set<Mark> = []
+    private var bodies: Set<TopicJobName> = []
+
+    /// How many are under way.
+    var count: Int { jobs.count }
+
+    mutating func put(_ job: TopicJob) {
+        jobs[job.name] = job
+        bodies.insert(job.name)
+    }
+
+    mutating func mark(_ name: RegistrationName, of job: TopicJobName) {
+        marks.insert(Mark(job: job, name: name))
+    }
+
+    /// The marks of a job after one registration and up to another, in order.
+    func marked(
+        of job: TopicJobName, after: RegistrationName?, through last: RegistrationName?
+    ) -> [RegistrationName] {
+        marks.filter { mark in
+            mark.job == job && after.map { mark.name > $0 } ?? true && last.map { mark.name <= $0 } ?? true
+        }.map(\.name).sorted()
+    }
+
+    mutating func advance(_ name: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]) {
+        jobs[name]?.cursor = cursor
+        for gone in marked { marks.remove(Mark(job: name, name: gone)) }
+    }
+
+    mutating func remove(_ name: TopicJobName, _ marked: [RegistrationName]) {
+        jobs[name] = nil
+        for gone in marked { marks.remove(Mark(job: name, name: gone)) }
+    }
+
+    /// Whether there was one.
+    mutating func removeBody(of name: TopicJobName) -> Bool { bodies.remove(name) != nil }
+
+    /// Those under way, by name.
+    func page(after: TopicJobName?, limit: Int) -> ([TopicJob], Bool) {
+        let found = jobs.values.filter { job in after.map { job.name > $0 } ?? true }
+            .sorted { $0.name < $1.name }
+        return (Array(found.prefix(limit)), found.count <= limit)
+    }
+}

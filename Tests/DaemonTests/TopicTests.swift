@@ -1,0 +1,74 @@
+import Basics
+import Client
+import Foundation
+import Testing
+import Wire
+
+/// Messages to topics and conditions on the real daemon, from devices that subscribed themselves.
+@Suite("Topics", .serialized)
+struct TopicTests {
+    /// Sends in the legacy way over HTTP; the body of the answer.
+    private func send(_ daemon: RunningDaemon, _ key: String, _ json: String, by device: TestDevice) throws
+        -> (status: Int, text: String)
+    {
+        var call = HTTPCall("POST", "/fcm/send")
+        call.add("Content-Type", "application/json")
+        call.headers.append(("Authorization", Redacted("key=\(key)")))
+        call.body = Array(json.utf8)
+        let answer = try device.call(daemon, call)
+        return (answer.status, answer.text)
+    }
+
+    private func isTaken(_ answer: (status: Int, text: String)) -> Bool {
+        answer.status == 200 && answer.text.hasPrefix("{\"message_id\":")
+            && answer.text.dropFirst(14).dropLast().allSatisfy(\.isNumber)
+    }
+
+    @Test("subscribers get it, others do not; an acknowledged one survives kill -9")
+    func reach() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let devices = try (0..<3).map { try TestDevice(daemon, sender: sender.id, app: "com.example.\($0)") }
+        for device in devices[..<2] { try device.subscribe(daemon, to: "news") }
+        let toTopic = try send(
+            daemon, sender.key, "{\"to\":\"/topics/news\",\"data\":{\"id\":\"1\"}}", by: devices[0])
+        #expect(isTaken(toTopic), "\(toTopic)")
+        for device in devices[..<2] {
+            let message = try device.expectMessage { _ in true }
+            #expect(message["id"] == "1")
+        }
+        let toOthers = try send(
+            daemon, sender.key, "{\"condition\":\"!('news' in topics)\",\"data\":{\"id\":\"2\"}}",
+            by: devices[0])
+        #expect(isTaken(toOthers), "\(toOthers)")
+        // The first message that it gets at all.
+        #expect(try devices[2].expectMessage { _ in true }["id"] == "2")
+
+        devices[0].stop()
+        let last = try send(
+            daemon, sender.key, "{\"to\":\"/topics/news\",\"data\":{\"id\":\"3\"}}", by: devices[1])
+        #expect(isTaken(last), "\(last)")
+        daemon.signal(SIGKILL)
+        #expect(try daemon.wait() == -SIGKILL)
+        let next = try RunningDaemon(directory: daemon.directory)
+        try devices[0].start(next)
+        #expect(try devices[0].expectMessage { _ in true }["id"] == "3")
+        let audit = try next.ctl("audit")
+        #expect(audit["holds"] as? Bool == true)
+        #expect(audit["subscriptions"] as? Int == 2)
+        #expect(audit["topic_messages"] as? Int == 0)
+        let status = try #require(try next.ctl("status")["topics"] as? [String: Any])
+        #expect(status["under_way"] as? Int == 0)
+    }
+
+    @Test("a name that is none and a condition that is none are refused by name")
+    func refusals() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let name = try send(daemon, sender.key, "{\"to\":\"/topics/#\"}", by: device)
+        #expect(name.status == 400 && name.text.contains("Invalid topic name"))
+        let condition = try send(daemon, sender.key, "{\"condition\":\"'a' in\"}", by: device)
+        #expect(condition.status == 400 && condition.text.contains("Invalid condition"))
+    }
+}

@@ -1,0 +1,66 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// Legacy sends to topics and conditions (http 2.4).
+@Suite struct HTTPTopicSendTests {
+    private static func request(_ body: String, type: String = "application/json") -> String {
+        "POST /fcm/send HTTP/1.1\r\nHost: fcm.googleapis.com\r\nAuthorization: key=good-key\r\n"
+            + "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static func sent(_ desk: HTTPDesk) -> [TopicSubmission] {
+        desk.events.compactMap { if case .topicSubmitted(let submission) = $0 { submission } else { nil } }
+    }
+
+    private static func body(_ octets: Int) -> String {
+        "{\"to\":\"/topics/news\",\"data\":{\"k\":\"\(String(repeating: "x", count: octets - 1))\"}}"
+    }
+
+    @Test("A topic takes half of what a token takes")
+    func size() {
+        let desk = HTTPDesk()
+        desk.send(Self.request(Self.body(Limits.topicPayloadBytes + 1)))
+        #expect(Self.sent(desk).isEmpty)
+        #expect(desk.taken().hasSuffix("{\"error\":\"MessageTooBig\"}"))
+        desk.send(Self.request(Self.body(Limits.topicPayloadBytes)))
+        #expect(Self.sent(desk).count == 1, "canary: one octet less is taken")
+    }
+
+    @Test("What the core is told, and that nothing is answered before it has")
+    func submission() throws {
+        let desk = HTTPDesk()
+        desk.send(
+            Self.request(
+                "{\"condition\":\"'a' in topics || 'b' in topics\",\"collapse_key\":\"k\",\"time_to_live\":9,"
+                    + "\"restricted_package_name\":\"app\",\"priority\":\"high\"}"))
+        let sent = try #require(Self.sent(desk).first)
+        #expect(
+            sent.target
+                == TopicTarget(
+                    topics: ["a", "b"].compactMap { TopicName(Array($0.utf8)) }, truth: 0xEEEE_EEEE))
+        #expect(sent.submission.sender == HTTPDesk.sender && sent.submission.lifetimeSeconds == 9)
+        #expect(sent.submission.collapseKey == Array("k".utf8) && sent.submission.priority == .high)
+        #expect(sent.submission.restrictedPackage == Array("app".utf8))
+        #expect(desk.taken().isEmpty)
+        let id = PersistentID(sequence: Sequence(5_735_927_389_175_849_184), salt: 1)
+        desk.perform(.acknowledge(ticket: sent.submission.origin.ticket, id: id, canonical: nil))
+        #expect(desk.taken().hasSuffix("\r\n\r\n{\"message_id\":5735927389175849184}"))
+    }
+
+    @Test("A form is told by its status that the server cannot take it now; JSON by a word")
+    func unavailable() throws {
+        let desk = HTTPDesk()
+        desk.send(Self.request("to=/topics/a", type: "application/x-www-form-urlencoded"))
+        desk.send(Self.request("{\"to\":\"/topics/a\"}"))
+        for sent in Self.sent(desk) {
+            desk.perform(.refuse(ticket: sent.submission.origin.ticket, .unavailable))
+        }
+        let text = desk.taken()
+        #expect(text.hasPrefix("HTTP/1.1 503 "))
+        #expect(text.hasSuffix("{\"error\":\"Unavailable\"}"))
+    }
+}

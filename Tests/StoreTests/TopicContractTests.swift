@@ -1,0 +1,200 @@
+import Basics
+import Delivery
+import Store
+import Testing
+
+/// What every store must do for messages to topics.
+@Suite struct TopicContractTests {
+    private static let sender = SenderID(42)
+    private static let topic = Samples.topics[0]
+
+    private static func job(
+        _ sequence: UInt64 = 1, target: TopicTarget = TopicTarget(topic), lifetime: Int64 = 60_000
+    ) -> TopicJob {
+        TopicJob(
+            name: Samples.job(sender, sequence), salt: 9, target: target, messageID: Array("m".utf8),
+            acceptedAt: Samples.now, expiresAt: Samples.now + lifetime, body: Array("pairs".utf8))
+    }
+
+    private static func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
+        var message = StoredMessage(
+            device: DeviceID(device), sequence: Sequence(device + 7), salt: 3,
+            registration: RegistrationNumber(1), sender: sender, messageID: job.messageID,
+            acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
+        message.topic = TopicOrigin(job: job.name, path: job.target.path)
+        return message
+    }
+
+    private static func name(_ device: UInt64) -> RegistrationName {
+        RegistrationName(device: DeviceID(device), number: RegistrationNumber(1))
+    }
+
+    /// A page of a topic, of which one is expected.
+    private func names(_ store: any Store, _ job: TopicJobName) throws -> [RegistrationName] {
+        try #require(try page(store, job)).names
+    }
+
+    private func jobs(_ store: any Store, after: TopicJobName? = nil, limit: Int = 9) throws -> [TopicJob] {
+        guard case .topicJobs(let jobs, let isLast) = try store.load(.topicJobs(after: after, limit: limit))
+        else { return [] }
+        #expect(isLast == (jobs.count < limit))
+        return jobs
+    }
+
+    private func page(
+        _ store: any Store, _ job: TopicJobName, _ topic: TopicName? = topic, after: RegistrationName? = nil,
+        limit: Int = 9
+    ) throws -> TopicPage? {
+        guard
+            case .topicPage(job, let page) = try store.load(
+                .topicPage(job, of: topic, after: after, limit: limit))
+        else { return nil }
+        return page
+    }
+
+    @Test(
+        "A job is there with all that it was given, until it is removed; a page at a time",
+        arguments: Kind.allCases)
+    func life(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let condition = try #require(TopicTarget(topics: Samples.topics, truth: 0x8000_00F1))
+        var full = Self.job(2, target: condition)
+        full.collapseKey = Array("k".utf8)
+        full.restrictedPackage = Array("app".utf8)
+        full.priority = .high
+        full.wantsReceipt = true
+        full.delaysWhileIdle = true
+        let (plain, last) = (Self.job(1), Self.job(.max - 1))
+        try store.apply(.putTopicJob(last), .putTopicJob(full), .putTopicJob(plain))
+        #expect(try jobs(store) == [plain, full, last])
+        #expect(try jobs(store, after: plain.name, limit: 1) == [full])
+        full.cursor = TopicCursor(pass: 2, after: Self.name(.max), reached: 77)
+        try store.apply(.advanceTopicJob(full.name, full.cursor, marked: []))
+        #expect(try jobs(store, after: plain.name).first == full)
+        #expect(try store.audit().topicJobs == 3)
+        try store.apply(.removeTopicJob(full.name, marked: []), .removeTopicJob(plain.name, marked: []))
+        #expect(try jobs(store) == [last])
+        #expect(try store.audit().holds)
+    }
+
+    @Test(
+        "Whom a message has been stored for is not named again, until the job has moved behind them",
+        arguments: Kind.allCases)
+    func marks(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let (job, other) = (Self.job(1), Self.job(2))
+        try store.apply(.putTopicJob(job), .putTopicJob(other))
+        let devices: [UInt64] = [1, 2, 255, 256, .max]
+        for device in devices {
+            try store.apply(.putSubscription(Samples.subscription(device, 1, sender: 42)))
+        }
+        try store.apply(.putMessage(Self.message(2, of: job)), .putMessage(Self.message(256, of: job)))
+        #expect(
+            try page(store, job.name)
+                == TopicPage(
+                    names: [Self.name(1), Self.name(255), Self.name(.max)],
+                    marked: [Self.name(2), Self.name(256)], next: nil))
+        // The place to go on from is that of the last one looked at, marked or not.
+        #expect(
+            try page(store, job.name, limit: 2)
+                == TopicPage(names: [Self.name(1)], marked: [Self.name(2)], next: Self.name(2)))
+        #expect(try page(store, job.name, after: Self.name(2), limit: 2)?.names == [Self.name(255)])
+        // Who has left the topic is named no more, but the mark is there to be removed.
+        try store.apply(.removeSubscription(Samples.subscription(256, 1, sender: 42)))
+        #expect(
+            try page(store, job.name, after: Self.name(2))
+                == TopicPage(
+                    names: [Self.name(255), Self.name(.max)], marked: [Self.name(256)], next: nil))
+        #expect(
+            try page(store, job.name, limit: 0)
+                == TopicPage(names: [], marked: [Self.name(2), Self.name(256)], next: nil))
+        #expect(
+            try page(store, job.name, nil, after: Self.name(2), limit: 0)?.marked == [Self.name(256)])
+        try store.apply(.putSubscription(Samples.subscription(256, 1, sender: 42)))
+        #expect(try page(store, other.name)?.names.count == 5, "canary: another job's marks are its own")
+        // A message that has left is marked all the same.
+        try store.apply(
+            .removeMessage(DeviceID(2), Sequence(9), expiresAt: job.expiresAt, reason: .delivered))
+        #expect(try !names(store, job.name).contains(Self.name(2)))
+        let cursor = TopicCursor(pass: 0, after: Self.name(2), reached: 2)
+        try store.apply(.advanceTopicJob(job.name, cursor, marked: [Self.name(1), Self.name(2)]))
+        #expect(try names(store, job.name).contains(Self.name(2)))
+        #expect(try page(store, job.name, after: Self.name(2))?.names == [Self.name(255), Self.name(.max)])
+        try store.apply(.removeTopicJob(job.name, marked: [Self.name(256)]))
+        #expect(try page(store, job.name)?.names.count == 5)
+    }
+
+    @Test(
+        "Messages share the pairs of their job, which outlive it and end after them", arguments: Kind.allCases
+    )
+    func body(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let job = Self.job()
+        let message = Self.message(5, of: job)
+        var own = message
+        own.topic = nil
+        own.sequence = Sequence(90)
+        own.body = Array("own".utf8)
+        try store.apply(.putTopicJob(job))
+        try store.apply(.putMessage(message), .putMessage(own))
+        try store.apply(.removeTopicJob(job.name, marked: [Self.name(5)]))
+        guard
+            case .messages(_, let found, true) = try store.load(
+                .messages(DeviceID(5), after: Sequence(0), limit: 9))
+        else {
+            Issue.record("no page")
+            return
+        }
+        #expect(found == [message, own])
+        #expect(found.first?.body == job.body)
+        #expect(found.first?.topic?.path == Array("/topics/news".utf8))
+        let end = ExpiredEntry.topicBody(job.name, expiresAt: job.bodyEndsAt)
+        guard case .expired(let due) = try store.load(.expired(by: job.bodyEndsAt, limit: 9)) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(due.last == end)
+        #expect(due.count == 3)
+        try store.apply(.removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
+        guard case .expired(let left) = try store.load(.expired(by: job.bodyEndsAt, limit: 9)) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(left.count == 2)
+    }
+
+    @Test(
+        "All registrations of a sender, for a condition that holds without any topic",
+        arguments: Kind.allCases)
+    func everyone(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        var mine: [RegistrationName] = []
+        for device in [1, 2, 300, .max] as [UInt64] {
+            for number in [1, 2] as [UInt64] {
+                var registration = Samples.registration(device, number)
+                registration.sender = number == 1 ? Self.sender : SenderID(43)
+                registration.otherSenders = device == 300 ? [Self.sender] : []
+                if registration.allows(Self.sender) { mine.append(registration.name) }
+                try store.apply(.putRegistration(registration))
+                try store.apply(.putSubscription(Samples.subscription(device, number, sender: 42)))
+            }
+            try store.apply(.putDevice(Samples.device(device)))
+        }
+        let job = Self.job()
+        var found: [RegistrationName] = []
+        var after: RegistrationName?
+        repeat {
+            guard let page = try page(store, job.name, nil, after: after, limit: 2) else { break }
+            found += page.names
+            after = page.next
+        } while after != nil && found.count < 20
+        #expect(found == mine)
+        #expect(mine.count == 5, "canary")
+        try store.apply(.putTopicJob(job), .putMessage(Self.message(300, of: job)))
+        #expect(try page(store, job.name, nil)?.names == mine.filter { $0 != Self.name(300) })
+    }
+}
