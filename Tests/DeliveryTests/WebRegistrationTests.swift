@@ -177,4 +177,35 @@ import Testing
         #expect(bench.take(web).words == ["unregistered 6"])
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1])
     }
+
+    @Test("Only the sender of the project may use the token, whoever may use the endpoint")
+    func oneSender() throws {
+        let bench = Harness.withDevice()
+        bench.post(.register(endpoint(1, sender: "200,100")))
+        bench.settle()
+        bench.post(.registerWeb(request(2, keys: try keys(1))))
+        bench.settle()
+        let made = try #require(bench.store.registrations[name(3)])
+        #expect(made.sender == Harness.sender && made.otherSenders.isEmpty)
+        var foreign = Harness.submission(7, to: name(3))
+        foreign.sender = Harness.otherSender
+        bench.post(.submitted(foreign))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 7 sender_mismatch"])
+    }
+
+    @Test("A token of another device is not renewed, whatever its number, and nothing of ours goes with it")
+    func foreignRenewal() throws {
+        let bench = bench()
+        bench.post(.registerWeb(request(2, keys: try keys(1))))
+        bench.settle()
+        _ = bench.take(web)
+        var request = request(3, keys: try keys(2), project: .sender(Harness.otherSender))
+        request.renewed = RegistrationName(
+            device: DeviceID(device.number + 1), number: RegistrationNumber(3))
+        bench.post(.registerWeb(request))
+        bench.settle()
+        #expect(bench.take(web).words.allSatisfy { !$0.hasPrefix("registered") })
+        #expect(bench.store.registrations[name(3)]?.web == (try keys(1)))
+    }
 }
