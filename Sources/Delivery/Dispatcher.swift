@@ -101,6 +101,7 @@ package struct Dispatcher: ~Copyable {
         case .registerWeb(let request): registerWeb(request, now, &effects)
         case .unregisterToken(let name, let origin): unregisterToken(name, origin, &effects)
         case .subscribe(let request): subscribe(request, now, &effects)
+        case .address(let request): address(request, now, &effects)
         case .installation(let request): installationAsks(request, &effects)
         case .installationFound(let request, let names, let device):
             installationFound(request, names, at: device, now, &effects)

@@ -23,7 +23,7 @@ extension Dispatcher {
 
     /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the
     /// newest that was made beside it.
-    private func publishedTo(_ number: RegistrationNumber, _ entry: DeviceEntry) -> Int? {
+    func publishedTo(_ number: RegistrationNumber, _ entry: DeviceEntry) -> Int? {
         guard let at = entry.index(of: number) else { return nil }
         let named = entry.registrations[at].registration
         guard named.sender.number == 0 else { return at }
@@ -39,31 +39,52 @@ extension Dispatcher {
         _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
         _ origin: Origin, _ now: Now, _ effects: inout Effects
     ) throws(RegistrationRefusal) {
-        let name = entry.registrations[at].registration.name
         if isEnd {
-            if let gone = entry.registrations[at].topics.remove(sender, topic, of: name) {
-                effects.mutations.append(.removeSubscription(gone))
-                touch(entry)
-            }
-        } else if !entry.registrations[at].topics.contains(sender, topic) {
-            guard entry.registrations[at].topics.count < settings.subscriptionsPerRegistration else {
+            _ = endSubscription(entry, at, sender, topic, &effects)
+        } else {
+            guard makeSubscription(entry, at, sender, topic, now, &effects) != nil else {
                 throw .tooManySubscriptions
             }
-            let made = Subscription(name: name, sender: sender, topic: topic, since: now.wall)
-            entry.registrations[at].topics.insert(made)
-            effects.mutations.append(.putSubscription(made))
-            touch(entry)
         }
         answerOnceSettled(.unregistered(ticket: origin.ticket), entry, origin, &effects)
     }
 
+    /// Ends a subscription; nil if there is none.
+    mutating func endSubscription(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ effects: inout Effects
+    ) -> Subscription? {
+        let name = entry.registrations[at].registration.name
+        guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
+        effects.mutations.append(.removeSubscription(gone))
+        touch(entry)
+        return gone
+    }
+
+    /// Makes a subscription where there is none, and tells whether there was one; nil if the registration has too many.
+    mutating func makeSubscription(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ now: Now,
+        _ effects: inout Effects
+    ) -> (subscription: Subscription, wasThere: Bool)? {
+        let name = entry.registrations[at].registration.name
+        if let known = entry.registrations[at].topics.find(sender, topic, of: name) { return (known, true) }
+        guard entry.registrations[at].topics.count < settings.subscriptionsPerRegistration else {
+            return nil
+        }
+        let made = Subscription(name: name, sender: sender, topic: topic, since: now.wall)
+        entry.registrations[at].topics.insert(made)
+        effects.mutations.append(.putSubscription(made))
+        touch(entry)
+        return (made, false)
+    }
+
     /// Answers when all that changed the device so far is on disk.
-    private mutating func answerOnceSettled(
-        _ answer: SessionCommand, _ entry: DeviceEntry, _ origin: Origin, _ effects: inout Effects
+    mutating func answerOnceSettled(
+        _ answer: SessionCommand, orFailed failure: SessionCommand? = nil, _ entry: DeviceEntry,
+        _ origin: Origin, _ effects: inout Effects
     ) {
         let waiter = Waiter.request(
             origin.connection, success: answer,
-            failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
+            failure: failure ?? .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
         if entry.isTouched {
             turn.waiters.append(waiter)
         } else if entry.batchesInFlight == 0 || !ledger.wait(waiter, for: ledger.nextTicket - 1) {
@@ -140,6 +161,7 @@ extension Dispatcher {
         case .apple(let address): note(address, of: names, entry, request, now, &effects)
         case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, now, &effects)
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, now, &effects)
+        case .address(let action): address(action, names, of: entry, request, now, &effects)
         }
     }
 

@@ -91,6 +91,11 @@ package enum SessionCommand: Sendable {
     /// Refuse a request about a group.
     case groupRefused(ticket: UInt32, GroupRefusal)
 
+    /// Answer a question about a registration, or that its subscription is made or ended.
+    indirect case tokenKnown(ticket: UInt32, TokenReport)
+    /// Refuse such a request.
+    case tokenRefused(ticket: UInt32, TokenRefusal)
+
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.
     case deviceLoginAccepted(storedUpstream: [[UInt8]])

@@ -235,6 +235,8 @@ package enum Event: Sendable {
     case registerWeb(WebRegistrationRequest)
     /// A registration subscribes to a topic, or ends that.
     case subscribe(TopicRequest)
+    /// An app server asks about a registration, or subscribes it to a topic of its sender.
+    case address(TokenRequest)
     /// An app asks for its installation. Any partition will do; it is the same one for the same installation.
     case installation(InstallationRequest)
     /// It goes on at a device that has the first of the installation's registrations.
@@ -299,6 +301,7 @@ package enum Event: Sendable {
         case .registerWeb(let request): .device(request.endpoint.device)
         case .unregisterToken(let name, _): .device(name.device)
         case .subscribe(let request): .device(request.name.device)
+        case .address(let request): .device(request.name.device)
         case .installation(let request):
             .device(DeviceID(request.installation.reduce(0) { $0 &* 31 &+ UInt64($1) }))
         case .installationFound(_, _, let device): .device(device)

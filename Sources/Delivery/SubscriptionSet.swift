@@ -12,6 +12,11 @@ struct SubscriptionSet {
     /// Whether a topic of a sender is among them.
     func contains(_ sender: SenderID, _ topic: TopicName) -> Bool { place(of: sender, topic) != nil }
 
+    /// The subscription of a registration to a topic; nil if there is none.
+    func find(_ sender: SenderID, _ topic: TopicName, of name: RegistrationName) -> Subscription? {
+        place(of: sender, topic).flatMap { subscription(at: $0, of: name) }
+    }
+
     /// Adds one that is not there.
     mutating func insert(_ subscription: Subscription) {
         guard !contains(subscription.sender, subscription.topic) else { return }

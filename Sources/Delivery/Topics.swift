@@ -99,7 +99,8 @@ package struct AppleAddress: Sendable, Equatable {
     }
 }
 
-/// A request of an app that shows a token of its installation and names no device (mcs-device 5.4, 5.5).
+/// A request that names an installation and no device: of an app that shows a token of it (mcs-device 5.4, 5.5), or of an
+/// app server (http 8.7).
 package struct InstallationRequest: Sendable {
     /// What is wanted.
     package enum Action: Sendable, Equatable {
@@ -107,6 +108,8 @@ package struct InstallationRequest: Sendable {
         case subscribe(TopicName)
         /// End the subscription.
         case unsubscribe(TopicName)
+        /// What an app server of the sender wants of the installation's registration with it.
+        case address(TokenRequest.Action)
         /// Remove all registrations of the installation.
         case remove
         /// Note where Apple reaches the app.

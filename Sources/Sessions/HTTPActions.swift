@@ -53,6 +53,7 @@ extension HTTPSession {
         switch form {
         case .text: .plain(fault)
         case .json: .rpc(fault)
+        case .note: .told("\(fault.reason)", fault.status)
         case .word:
             switch fault.status {
             case .badRequest, .lengthRequired, .unsupportedMediaType:
@@ -83,6 +84,13 @@ extension HTTPSession {
         case .connectSubscription: return try connectSubscription(request, origin, &io)
         case .subscribe: return try subscribe(request, captured, isEnd: false, origin, now, &io)
         case .unsubscribe: return try subscribe(request, captured, isEnd: true, origin, now, &io)
+        case .tokenInfo: return tokenInfo(request, token: captured[0], origin, now, &io)
+        case .subscribeToken: return relate(request, captured, isEnd: false, origin, now, &io)
+        case .unsubscribeToken: return relate(request, captured, isEnd: true, origin, now, &io)
+        case .batchAdd: return relateMany(request, isEnd: false, origin, now, &io)
+        case .batchRemove: return relateMany(request, isEnd: true, origin, now, &io)
+        case .topicSubscription(let method):
+            return topicSubscription(request, captured, method, origin, now, &io)
         case .sendMessage: return sendMessage(request, captured[0], origin, now, &io)
         case .sendBatch: return sendBatch(request, origin, now, &io)
         case .grantToken: return grantToken(request, now)
@@ -95,14 +103,16 @@ extension HTTPSession {
     }
 
     /// The answer to a request that the rest of the server has not answered in time.
-    static func late(_ question: HTTPAnswers.Question) -> HTTPResponse {
+    func late(_ question: HTTPAnswers.Question) -> HTTPResponse {
         let fault = RequestFault(.unavailable, "The server did not answer in time.")
         switch question {
-        case .register(let isChromium): return refusal(.serviceNotAvailable, isChromium: isChromium)
+        case .register(let isChromium): return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .unregister(_, let isChromium):
-            return refusal(.serviceNotAvailable, isChromium: isChromium)
+            return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .web, .done: return .rpc(fault)
         case .send(let send): return send.response
+        case .token(let question): return answer(refused: .unavailable, question)
+        case .tokenBatch(let batch): return batch.response
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)
         case .checkIn, .push, .page, .groupSend: return .plain(fault)
         }

@@ -25,6 +25,10 @@ struct HTTPAnswers {
         case groupSend(HTTPSend.Form)
         /// A change of a group whose tokens are being looked at; each has a ticket of its own.
         case groupMembers(GroupCheck)
+        /// A request about a token.
+        case token(HTTPSession.TokenQuestion)
+        /// A topic of many tokens; each has a ticket of its own.
+        case tokenBatch(TokenBatch)
         /// A request about a group that the core has been asked.
         case group(HTTPSession.GroupQuestion)
 
@@ -33,6 +37,7 @@ struct HTTPAnswers {
             switch self {
             case .send(let send): send
             case .groupMembers(let check): check
+            case .tokenBatch(let batch): batch
             default: nil
             }
         }
@@ -65,10 +70,10 @@ struct HTTPAnswers {
     }
 
     /// Notes what became of one of several tokens; what was asked, once all are known.
-    mutating func note(_ result: LegacyReply.Result, request: UInt32, index: Int) -> Question? {
+    mutating func note(_ word: HTTPWord, request: UInt32, index: Int) -> Question? {
         guard let question = open[request]?.question, let gathering = question.gathering else { return nil }
         let before = gathering.pending
-        gathering.note(result, at: index)
+        gathering.take(word, at: index)
         recipients -= before - gathering.pending
         return gathering.pending == 0 ? question : nil
     }

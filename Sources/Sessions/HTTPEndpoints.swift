@@ -23,10 +23,18 @@ struct HTTPEndpoint: Sendable {
         case legacySend
         /// A device group is made or changed, or shown (http 6.1, 6.2).
         case changeGroup, showGroup
+        /// An app server asks about a token (http 7.1).
+        case tokenInfo
+        /// An app server subscribes a token to a topic, or ends that (http 7.2).
+        case subscribeToken, unsubscribeToken
+        /// The same for many tokens (http 7.3).
+        case batchAdd, batchRemove
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
         /// The same for many messages at once (http 8.8).
         case sendBatch
+        /// An app server asks about a subscription, makes or ends one by HTTP v1 (http 8.7).
+        case topicSubscription(HTTPSession.TopicMethod)
         /// A service account gets an access token (http 9.1).
         case grantToken
         /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
@@ -45,6 +53,8 @@ struct HTTPEndpoint: Sendable {
         case word
         /// The JSON error of Google's services.
         case json
+        /// A JSON object whose `error` is a text.
+        case note
     }
 
     /// The method; `GET` stands for `HEAD` too.
@@ -111,8 +121,18 @@ struct HTTPEndpoint: Sendable {
         post("/gcm/notification", .changeGroup, .json),
         HTTPEndpoint(.get, "/fcm/notification", .showGroup, .json),
         HTTPEndpoint(.get, "/gcm/notification", .showGroup, .json),
+        HTTPEndpoint(.get, "/iid/info/*", .tokenInfo, .note),
+        post("/iid/v1/*/rel/topics/*", .subscribeToken, .note, needsBody: false),
+        HTTPEndpoint(.delete, "/iid/v1/*/rel/topics/*", .unsubscribeToken, .note),
+        post("/iid/v1:batchAdd", .batchAdd, .note),
+        post("/iid/v1:batchRemove", .batchRemove, .note),
         post("/v1/projects/*/messages:send", .sendMessage, .json),
         post("/batch", .sendBatch, .json),
+        post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
+        HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),
+        HTTPEndpoint(.get, subscriptionPath + "/*", .topicSubscription(.get), .json),
+        HTTPEndpoint(.patch, subscriptionPath + "/*", .topicSubscription(.patch), .json),
+        HTTPEndpoint(.delete, subscriptionPath + "/*", .topicSubscription(.delete), .json),
         post("/fcm/send/*", .push, .text),
         post("/wp/*", .push, .text),
         HTTPEndpoint(
@@ -121,6 +141,9 @@ struct HTTPEndpoint: Sendable {
         post(tokenPaths[1], .grantToken, .json),
         post(tokenPaths[2], .grantToken, .json),
     ]
+
+    /// Where the subscriptions of a token or of an installation are (http 8.7).
+    private static let subscriptionPath = "/v1/projects/*/registrations/*/topicSubscriptions"
 
     /// Where access tokens are granted: today, and by older key files (http 1.1).
     static let tokenPaths = ["/token", "/oauth2/v4/token", "/o/oauth2/token"]

@@ -103,7 +103,7 @@ struct GroupChange {
 }
 
 /// The tokens of a change while the core looks at them.
-final class GroupCheck: HTTPGathering {
+final class GroupCheck: HTTPRecipients {
     let change: GroupChange
     private var results: [LegacyReply.Result?]
     private(set) var pending: Int

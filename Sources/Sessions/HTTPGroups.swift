@@ -181,10 +181,6 @@ extension HTTPSession {
 extension HTTPResponse {
     /// A request about groups that is refused.
     static func group(_ fault: GroupFault, _ status: HTTPStatus = .badRequest) -> HTTPResponse {
-        var body = ByteBuffer()
-        body.append("{\"error\":")
-        JSONWriter.append(text: fault.text, to: &body)
-        body.append("}")
-        return HTTPResponse(status, json, body.copied())
+        told(fault.text, status)
     }
 }

@@ -226,19 +226,24 @@ extension HTTPSession {
     }
 
     /// What a command says of one recipient: of which request, at which place.
-    func result(in command: SessionCommand) -> (request: UInt32, index: Int, LegacyReply.Result)? {
+    func word(in command: SessionCommand) -> (request: UInt32, index: Int, HTTPWord)? {
         switch command {
         case .acknowledge(let ticket, let id, let canonical):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (
-                request, index, .sent(id, canonical: canonical.map { settings.seal.token(for: $0) })
-            )
+            let replacing = canonical.map { settings.seal.token(for: $0) }
+            return (request, index, .message(.sent(id, canonical: replacing)))
         case .refuse(let ticket, let refusal):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .refused(refusal))
+            return (request, index, .message(.refused(refusal)))
         case .groupAnswered(let ticket, let answer):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, groupResult(answer))
+            return (request, index, .message(groupResult(answer)))
+        case .tokenKnown(let ticket, _):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, .subscription(nil))
+        case .tokenRefused(let ticket, let refusal):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, .subscription(refusal))
         default: return nil
         }
     }

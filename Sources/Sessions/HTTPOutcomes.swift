@@ -33,7 +33,12 @@ extension HTTPSession {
             case .web, .done: return (ticket, .rpc(Self.fault(refusal)))
             case .checkIn:
                 return (ticket, .plain(RequestFault(.unavailable, "The store cannot take it now.")))
-            case .page, .push, .send, .groupSend, .groupMembers, .group, nil: return nil
+            case .token(let question):
+                return (
+                    ticket,
+                    answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
+                )
+            case .page, .push, .send, .groupSend, .groupMembers, .group, .tokenBatch, nil: return nil
             }
         case .acknowledge(let ticket, let id?, _):
             guard case .push(let push)? = question(of: ticket) else { return nil }

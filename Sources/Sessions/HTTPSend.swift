@@ -2,16 +2,36 @@ import Basics
 import Delivery
 import Wire
 
+/// What the core says of one of several tokens.
+enum HTTPWord {
+    /// What became of a message to it.
+    case message(LegacyReply.Result)
+    /// What became of its subscription; nil: what was wanted.
+    case subscription(TokenRefusal?)
+}
+
 /// A request that waits for the core's word on each of several tokens, which have tickets of their own.
 protocol HTTPGathering: AnyObject {
     /// Tokens of which the core has not told.
     var pending: Int { get }
+    /// Notes the word on one; the first counts.
+    func take(_ word: HTTPWord, at index: Int)
+}
+
+/// One that waits for what became of messages.
+protocol HTTPRecipients: HTTPGathering {
     /// Notes what became of one; the first word counts.
     func note(_ result: LegacyReply.Result, at index: Int)
 }
 
+extension HTTPRecipients {
+    func take(_ word: HTTPWord, at index: Int) {
+        if case .message(let result) = word { note(result, at: index) }
+    }
+}
+
 /// A request to send to one or many, while the core has not told of all of them (http 2.3, 2.6).
-final class HTTPSend: HTTPGathering {
+final class HTTPSend: HTTPRecipients {
     /// How the answer is told.
     enum Form {
         /// `multicast_id` and `results`.

@@ -57,7 +57,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         case .drain: front.end(.connectionDraining)
         default:
             guard
-                let (ticket, response) = noted(command, &io) ?? answerGroup(command)
+                let (ticket, response) = noted(command, &io) ?? answerGroup(command) ?? answerToken(command)
                     ?? answer(to: command, now)
             else { return }
             answer(ticket, response, now)
@@ -77,7 +77,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     package mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
             for (exchange, question) in answers.takeAll() {
-                front.answer(exchange, Self.late(question), now: now)
+                front.answer(exchange, late(question), now: now)
             }
             front.end(.internalError)
         } else if !front.isIdle {
@@ -107,9 +107,10 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     private mutating func noted(
         _ command: SessionCommand, _ io: inout SessionIO
     ) -> (UInt32, HTTPResponse)? {
-        guard let (request, index, result) = result(in: command) else { return nil }
-        switch answers.note(result, request: request, index: index) {
+        guard let (request, index, word) = word(in: command) else { return nil }
+        switch answers.note(word, request: request, index: index) {
         case .send(let send): return (request, send.response)
+        case .tokenBatch(let batch): return (request, batch.response)
         case .groupMembers(let check):
             do throws(GroupFault) {
                 switch try checked(check, Origin(connection: connection, ticket: request), &io) {

@@ -93,6 +93,10 @@ extension SessionCommand {
         case .groupKnown(let ticket, let group):
             "group known \(ticket) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
         case .groupRefused(let ticket, let refusal): "group refused \(ticket) \(refusal.rawValue)"
+        case .tokenKnown(let ticket, let report):
+            "token known \(ticket) \(report.registration.name.number.number) \(report.wasThere)"
+                + report.topics.map { " \(String(decoding: $0.topic.octets, as: UTF8.self))" }.joined()
+        case .tokenRefused(let ticket, let refusal): "token refused \(ticket) \(refusal.rawValue)"
         case .drain: "drain"
         case .changePendingWindow(let window): "pending window \(window)"
         case .endWhenIdle(_, let reason): "end when idle \(reason.rawValue)"

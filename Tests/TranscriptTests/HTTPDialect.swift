@@ -117,6 +117,10 @@ struct HTTPDialect: TranscriptDialect {
             return "installation #\(request.origin.ticket) \(Self.text(request.installation)) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
         case .registerWeb(let request): return Self.shown(request)
+        case .address(let request):
+            let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
+            return "address #\(ticket ?? "\(request.origin.ticket)") \(request.name.number.number) "
+                + "sender=\(request.sender.number) \(Self.shown(request.action))"
         case .unregisterToken(let name, let origin):
             return "give-up #\(origin.ticket) \(name.number.number)"
         default: return "\(event)"
@@ -131,11 +135,20 @@ struct HTTPDialect: TranscriptDialect {
             + (request.apnsToken.isEmpty ? "" : " apns=\(text(request.apnsToken))")
     }
 
+    private static func shown(_ action: TokenRequest.Action) -> String {
+        switch action {
+        case .describe: "describe"
+        case .subscribe(let topic): "relate \(text(topic.octets))"
+        case .unsubscribe(let topic): "unrelate \(text(topic.octets))"
+        }
+    }
+
     private static func shown(_ action: InstallationRequest.Action) -> String {
         switch action {
         case .subscribe(let topic): "subscribe \(text(topic.octets))"
         case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
         case .remove: "remove"
+        case .address(let action): shown(action)
         case .apple(let address): "apple \(text(address.bundle)) \(text(address.token))"
         }
     }
@@ -162,6 +175,20 @@ struct HTTPDialect: TranscriptDialect {
         return RecipientTicket.make(request: parts[0], index: Int(parts[1]))
     }
 
+    /// A registration of 2026 with these topics; `there`: what was to be made or ended was there before.
+    private static func report(_ words: ArraySlice<String>) -> TokenReport {
+        let (name, sender) = (name(1), SenderID(1_234_567_890))
+        let topics = words.filter { $0 != "there" }.compactMap { TopicName(Array($0.utf8)) }
+        return TokenReport(
+            registration: Registration(
+                name: name, category: Array("com.iid.example".utf8), subtype: [],
+                senderText: Array("1234567890".utf8), sender: sender, createdAt: 0),
+            topics: topics.map {
+                Subscription(name: name, sender: sender, topic: $0, since: 1_795_156_966_123)
+            },
+            wasThere: words.contains("there"))
+    }
+
     private static let messageID = PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 0x0000_00ab)
 
     func command(_ line: String) throws -> SessionCommand? {
@@ -176,6 +203,9 @@ struct HTTPDialect: TranscriptDialect {
         case "unregistered": return .unregistered(ticket: ticket)
         case "registration-refused":
             return RegistrationRefusal(rawValue: words[2]).map { .registrationRefused(ticket: ticket, $0) }
+        case "token-known": return .tokenKnown(ticket: ticket, Self.report(words.dropFirst(2)))
+        case "token-refused":
+            return TokenRefusal(rawValue: words[2]).map { .tokenRefused(ticket: ticket, $0) }
         case "ack":
             return .acknowledge(
                 ticket: ticket, id: words.contains("dry") ? nil : Self.messageID,

@@ -9,6 +9,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
     case notFound = 404
     case methodNotAllowed = 405
     case requestTimeout = 408
+    case conflict = 409
     case gone = 410
     case lengthRequired = 411
     case contentTooLarge = 413
@@ -34,6 +35,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
         case .notFound: "Not Found"
         case .methodNotAllowed: "Method Not Allowed"
         case .requestTimeout: "Request Timeout"
+        case .conflict: "Conflict"
         case .gone: "Gone"
         case .lengthRequired: "Length Required"
         case .contentTooLarge: "Content Too Large"
@@ -61,6 +63,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
         case .unauthorized: "UNAUTHENTICATED"
         case .forbidden: "PERMISSION_DENIED"
         case .notFound, .gone: "NOT_FOUND"
+        case .conflict: "ALREADY_EXISTS"
         case .tooManyRequests: "RESOURCE_EXHAUSTED"
         case .requestTimeout: "DEADLINE_EXCEEDED"
         case .internalError: "INTERNAL"

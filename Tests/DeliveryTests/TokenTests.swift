@@ -1,0 +1,135 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// App servers that ask about tokens and subscribe them (http 7, 8.7).
+@Suite struct TokenTests {
+    private let news: TopicName
+    private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
+
+    init() throws { news = try #require(TopicName(bytes("news"))) }
+
+    private func request(
+        _ ticket: UInt32, _ action: TokenRequest.Action, number: UInt64 = 1,
+        sender: SenderID = Harness.sender
+    ) -> Event {
+        .address(
+            TokenRequest(
+                origin: Origin(connection: appServer, ticket: ticket),
+                name: RegistrationName(device: device, number: RegistrationNumber(number)), sender: sender,
+                action: action))
+    }
+
+    @Test("A subscription is answered when it is on disk, and told to have been there when it is made again")
+    func subscribes() {
+        let bench = Harness.withDevice()
+        bench.post(request(1, .describe))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 1 1 false"])
+        bench.post(request(2, .subscribe(news)))
+        bench.post(request(3, .subscribe(news)))
+        bench.post(request(4, .describe))
+        bench.runTurns()
+        #expect(bench.take(appServer).isEmpty, "what is not on disk is not told")
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == [
+                "token known 2 1 false news", "token known 3 1 true news", "token known 4 1 false news",
+            ])
+        #expect(bench.store.subscriptions.map(\.sender) == [Harness.sender])
+        bench.crash(seed: 5)
+        bench.post(request(5, .unsubscribe(news)))
+        bench.post(request(6, .unsubscribe(news)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 5 1 true news", "token known 6 1 false"])
+        #expect(bench.store.subscriptions.isEmpty)
+    }
+
+    @Test("Another sender's token, none at all, too many topics, a failed batch")
+    func refused() throws {
+        var settings = DeliverySettings()
+        settings.subscriptionsPerRegistration = 1
+        let bench = Harness.withDevice(settings: settings)
+        for action in [.describe, .subscribe(news), .unsubscribe(news)] as [TokenRequest.Action] {
+            bench.post(request(1, action, sender: Harness.otherSender))
+        }
+        bench.post(request(2, .describe, number: 7))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == [
+                "token refused 1 sender_mismatch", "token refused 1 sender_mismatch",
+                "token refused 1 sender_mismatch", "token refused 2 not_registered",
+            ])
+        #expect(bench.durableBatches == 0, "nothing is written for another sender")
+        bench.post(request(3, .subscribe(news)))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token refused 3 unavailable"])
+        bench.post(request(4, .subscribe(news)))
+        bench.post(request(5, .subscribe(try #require(TopicName(bytes("more"))))))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words.sorted() == [
+                "token known 4 1 false news", "token refused 5 too_many_topics",
+            ])
+    }
+
+    @Test("Of a registration that several senders may address, each sees its own topics")
+    func severalSenders() {
+        let bench = Harness.withDevice()
+        bench.post(
+            .register(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                    category: bytes("app"), subtype: bytes("b"), senderText: bytes("100,200"))))
+        bench.settle()
+        bench.post(request(2, .subscribe(news), number: 2))
+        bench.settle()
+        _ = bench.take(appServer)
+        bench.post(request(3, .describe, number: 2, sender: Harness.otherSender))
+        bench.post(request(4, .describe, number: 2))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 3 2 false", "token known 4 2 false news"])
+    }
+
+    @Test("A store that cannot say is told as such")
+    func unreadable() {
+        let bench = Harness.withDevice()
+        bench.post(request(1, .describe))
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["token refused 1 unavailable"])
+    }
+
+    @Test("An installation stands for its newest registration with the sender")
+    func installation() {
+        let bench = Harness.withDevice(partitions: 3)
+        for (ticket, subtype) in [(1, "a"), (2, "b")] as [(UInt32, String)] {
+            bench.post(
+                .register(
+                    RegistrationRequest(
+                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        category: bytes("app"), subtype: bytes(subtype), senderText: bytes("100"),
+                        instance: fid)))
+            bench.settle()
+        }
+        for (ticket, sender) in [(3, Harness.sender), (4, Harness.otherSender)] as [(UInt32, SenderID)] {
+            bench.post(
+                .installation(
+                    InstallationRequest(
+                        origin: Origin(connection: appServer, ticket: ticket), installation: fid,
+                        sender: sender, action: .address(.subscribe(news)))))
+        }
+        bench.settle()
+        #expect(
+            bench.take(appServer).words.sorted() == [
+                "token known 3 3 false news", "token refused 4 not_registered",
+            ])
+        #expect(bench.store.subscriptions.map(\.name.number.number) == [3])
+    }
+}

@@ -1,0 +1,163 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// What the transcripts of Instance ID cannot show: limits, authorization, time, platforms (http 7).
+@Suite struct HTTPInstanceIDTests {
+    private static let name = RegistrationName(
+        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(1))
+    private static let token = String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+
+    private static func request(_ line: String, _ body: String = "", key: String = "key=good-key") -> String {
+        "\(line) HTTP/1.1\r\nHost: iid.googleapis.com\r\nAuthorization: \(key)\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static func batch(_ tokens: Int) -> String {
+        let list = Array(repeating: "\"\(token)\"", count: tokens).joined(separator: ",")
+        return request(
+            "POST /iid/v1:batchAdd", "{\"to\":\"/topics/news\",\"registration_tokens\":[\(list)]}")
+    }
+
+    private static func asked(_ desk: HTTPDesk) -> [TokenRequest] {
+        desk.events.compactMap { if case .address(let request) = $0 { request } else { nil } }
+    }
+
+    private static func report(
+        category: String = "app", apns: String = "", topics: [Subscription] = []
+    ) -> TokenReport {
+        var registration = Registration(
+            name: name, category: Array(category.utf8), subtype: [], senderText: [],
+            sender: HTTPDesk.sender, createdAt: 0)
+        registration.apnsToken = Array(apns.utf8)
+        return TokenReport(registration: registration, topics: topics)
+    }
+
+    @Test("A thousand tokens are taken, each with the sender's authority, and not one more")
+    func limit() {
+        let desk = HTTPDesk()
+        desk.send(Self.batch(1_000))
+        let asked = Self.asked(desk)
+        #expect(asked.count == 1_000)
+        #expect(asked.allSatisfy { $0.sender == HTTPDesk.sender && $0.name == Self.name })
+        #expect(Set(asked.map(\.origin.ticket)).count == 1_000)
+        for request in asked.dropLast() {
+            desk.perform(.tokenKnown(ticket: request.origin.ticket, Self.report()))
+        }
+        #expect(desk.taken().isEmpty, "not before all are known")
+        desk.perform(.tokenRefused(ticket: asked[999].origin.ticket, .notRegistered))
+        let body = HTTPTokenTests.answer(desk).body
+        #expect(
+            body == "{\"results\":[" + String(repeating: "{},", count: 999) + "{\"error\":\"NOT_FOUND\"}]}")
+        let other = HTTPDesk()
+        other.send(Self.batch(1_001))
+        let answer = HTTPTokenTests.answer(other)
+        #expect(answer.status == "400" && answer.body.contains("registration_tokens: at most 1000"))
+        #expect(other.events.isEmpty)
+    }
+
+    @Test("Without a key nothing is asked of the core; access tokens count only where the header says so")
+    func authorization() {
+        for line in [
+            "GET /iid/info/\(Self.token)", "POST /iid/v1/\(Self.token)/rel/topics/news",
+            "DELETE /iid/v1/\(Self.token)/rel/topics/news", "POST /iid/v1:batchAdd",
+            "POST /iid/v1:batchRemove",
+        ] {
+            for key in ["key=bad", "Bearer x", ""] {
+                let desk = HTTPDesk()
+                desk.send(Self.request(line, key: key))
+                #expect(HTTPTokenTests.answer(desk).status == "401", "\(line)")
+                #expect(desk.events.isEmpty)
+            }
+        }
+    }
+
+    @Test("What the core does not answer in time is told so: of the tokens of a batch those alone")
+    func late() {
+        let desk = HTTPDesk()
+        desk.send(Self.batch(2))
+        desk.perform(.tokenKnown(ticket: Self.asked(desk)[1].origin.ticket, Self.report()))
+        desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        #expect(
+            HTTPTokenTests.answer(desk).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
+        let other = HTTPDesk()
+        other.send(Self.request("GET /iid/info/\(Self.token)"))
+        other.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        let text = other.taken()
+        #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 10\r\n"))
+    }
+
+    @Test(
+        "The platform is told by how the app registered",
+        arguments: [
+            ("app", "", "ANDROID"), ("com.example.ios", "p_01", "IOS"), ("com.chrome.linux", "", "CHROME"),
+        ])
+    func platform(category: String, apns: String, platform: String) throws {
+        let desk = HTTPDesk()
+        desk.send(Self.request("GET /iid/info/\(Self.token)"))
+        desk.perform(.tokenKnown(ticket: 1, Self.report(category: category, apns: apns)))
+        let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
+        #expect(json["platform"]?.text == platform && json["application"]?.text == category)
+        #expect(json["authorizedEntity"]?.text == "1234567890" && json["rel"] == nil)
+    }
+
+    @Test("A path that takes another method, and a body that is no JSON, are told in `error`")
+    func faults() {
+        let desk = HTTPDesk()
+        desk.send(Self.request("PATCH /iid/v1:batchAdd", "{}"))
+        let answer = HTTPTokenTests.answer(desk)
+        #expect(answer.status == "405")
+        #expect(answer.body == "{\"error\":\"The path does not take this method.\"}")
+        desk.send(Self.request("POST /iid/v1:batchAdd", "{"))
+        #expect(HTTPTokenTests.answer(desk).body.hasPrefix("{\"error\":\"the body is no JSON: "))
+    }
+
+    @Test(
+        "HTTP v1 names the field that is wrong, and asks nothing of the core",
+        arguments: [
+            ("POST", "TOKEN/topicSubscriptions", "topic_name"),
+            ("POST", "TOKEN/topicSubscriptions?topic_name=a+b", "topic_name"),
+            ("GET", "TOKEN/topicSubscriptions?pageSize=-1", "page_size"),
+            ("GET", "TOKEN/topicSubscriptions?pageToken=a+b", "page_token"),
+            ("GET", "nonsense/topicSubscriptions", "not a valid FCM registration token"),
+        ])
+    func version1(method: String, path: String, text: String) throws {
+        let desk = HTTPTokenTests.desk()
+        let bearer = "Bearer \(try HTTPTokenTests.token(desk))"
+        let line =
+            "\(method) /v1/projects/lab-project/registrations/"
+            + path.replacing("TOKEN", with: Self.token.replacing(":", with: "%3A"))
+        desk.send(Self.request(line, key: bearer))
+        let answer = HTTPTokenTests.answer(desk)
+        #expect(answer.status == "400" && answer.body.contains(text))
+        desk.send(Self.request(line))
+        #expect(HTTPTokenTests.answer(desk).status == "401", "a server key is none of v1")
+        #expect(desk.events.isEmpty)
+    }
+
+    @Test("Pages of a list are as large as is asked for, within the limit")
+    func pages() throws {
+        let topics = (0..<2_000).compactMap { TopicName(Array("t\($0)".utf8)) }
+        let report = Self.report(
+            topics: topics.map {
+                Subscription(name: Self.name, sender: HTTPDesk.sender, topic: $0, since: 0)
+            })
+        for (query, count) in [
+            ("", 1_000), ("?pageSize=5000", 2_000), ("?pageSize=0", 1_000), ("?pageSize=7", 7),
+        ] {
+            let desk = HTTPTokenTests.desk()
+            let bearer = "Bearer \(try HTTPTokenTests.token(desk))"
+            desk.send(
+                Self.request(
+                    "GET /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions\(query)",
+                    key: bearer))
+            desk.perform(.tokenKnown(ticket: try #require(Self.asked(desk).first).origin.ticket, report))
+            let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
+            #expect(json["topicSubscriptions"]?.elements?.count == count)
+            #expect((json["nextPageToken"] == nil) == (count == 2_000))
+        }
+    }
+}
