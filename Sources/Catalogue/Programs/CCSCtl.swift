@@ -72,10 +72,12 @@ extension Program {
             "sessions list", "List the peers that are logged in.",
             options: [Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100")]),
         Command(
-            "send", "Send one message to a device, as one of the senders.",
+            "send", "Send one message to a device, a group or a topic, as one of the senders.",
             arguments: [
                 Argument("SENDER_ID", "The sender that the token was made for."),
-                Argument("TOKEN", "The registration token of the device."),
+                Argument(
+                    "TOKEN",
+                    "The registration token of the device, the notification key of a group, or /topics/NAME."),
                 Argument("KEY=VALUE", "A pair of the payload.", isOptional: true, isRepeatable: true),
             ],
             options: [
