@@ -45,6 +45,7 @@ struct ReceiptConnectionTests {
         servers[1].drop()
         try eventually("only one is left") { try daemon.ctl("status")["app_servers"] as? Int == 1 }
         try device.start(daemon)
+        try device.expectMessage { $0["id"] == "late" }
         // Those that nobody acknowledged come again before it.
         while try receipt(servers[2]) != "late" {}
     }
