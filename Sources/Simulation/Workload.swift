@@ -83,7 +83,8 @@ enum Workload {
                 number: number, target: target,
                 collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...5)) : nil,
                 lifetimeSeconds: lifetimes[Int(world.random(0...Int64(lifetimes.count - 1)))],
-                wantsReceipt: world.chance(1, in: 3), isDryRun: world.chance(1, in: 30)))
+                wantsReceipt: world.chance(1, in: 3), isDryRun: world.chance(1, in: 30),
+                delaysWhileIdle: world.chance(1, in: 6)))
     }
 
     private static func sendUp(_ number: Int, _ world: World) {

@@ -48,9 +48,13 @@ final class Checkers {
         _ heard: HeardMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
     ) {
         windows.device(unacknowledged, truth, world)
-        // What waits for the rate of its app is overtaken.
-        let key = heard.number.flatMap { truth.downstream[$0] }?.draft.collapseKey
-        if let id = heard.id, key == nil || !world.settings.rates.collapsible.isLimited {
+        // What waits for the rate of its app, or for the device to be active, is overtaken.
+        let draft = heard.number.flatMap { truth.downstream[$0] }?.draft
+        if draft?.delaysWhileIdle == true { world.met(.delayedDelivered) }
+        let waits =
+            draft?.delaysWhileIdle == true
+            || draft?.collapseKey != nil && world.settings.rates.collapsible.isLimited
+        if let id = heard.id, !waits {
             order.device(id, port, world)
         }
         guard let number = heard.number else { return identity.heardMarker(heard, truth, world) }

@@ -9,6 +9,9 @@ struct CoreChecker {
     /// Since when app servers do not read.
     private var congested: [ConnectionID: Int64] = [:]
 
+    /// Since when devices are idle.
+    private var idle: [ConnectionID: Int64] = [:]
+
     /// For a process that begins.
     init(_ settings: WorldSettings) { rates = RateChecker(settings) }
 
@@ -22,12 +25,24 @@ struct CoreChecker {
         congested[connection] = isReading ? nil : world.clock.nanoseconds
     }
 
+    /// A device has told the core that it is idle, or active again.
+    mutating func idle(_ connection: ConnectionID, _ isIdle: Bool, _ world: World) {
+        idle[connection] = isIdle ? world.clock.nanoseconds : nil
+    }
+
     mutating func check(_ step: CoreStep, _ world: World) {
         rates.check(step, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }
         for (id, command) in step.commands {
+            if case .deliver(let delivery) = command, let since = idle[id],
+                let number = Number.of(delivery.message.messageID),
+                world.checkers.truth.downstream[number]?.draft.delaysWhileIdle == true,
+                since + world.faults.crossingMicroseconds * 1_000 + 10_000_000 < world.clock.nanoseconds
+            {
+                world.fail("idle", "m\(number) is sent to an idle device")
+            }
             guard case .deliverUpstream(let message) = command else { continue }
             world.checkers.order.offered(message, id, world)
             // The news takes its time from reactor to reactor.

@@ -31,6 +31,8 @@ protocol DevicePort: AnyObject {
     /// Acknowledges what never came on this connection.
     func acknowledgeForeign(_ ids: [PersistentID])
     func send(_ draft: UpstreamDraft)
+    /// Says that it goes idle, or is active again.
+    func setIdle(_ isIdle: Bool)
     func close()
     /// Says no more, and reads on.
     func endInput()
@@ -146,6 +148,21 @@ final class DeviceClient {
         planEnd(of: port)
     }
 
+    /// Goes idle for a while, again and again.
+    private func planIdleness(of port: any DevicePort) {
+        guard !world.isCalm else { return }
+        world.after(world.random(100_000_000...8_000_000_000)) { [self] in
+            guard self.port === port, isOnline, !world.isCalm else { return }
+            port.setIdle(true)
+            world.met(.deviceIdle)
+            world.after(world.random(100_000_000...5_000_000_000)) { [self] in
+                guard self.port === port else { return }
+                port.setIdle(false)
+                planIdleness(of: port)
+            }
+        }
+    }
+
     private func planEnd(of port: any DevicePort) {
         guard !world.isCalm, world.faults.secondsBetweenCuts > 0 || manner == .flapping else { return }
         let longest =
@@ -199,6 +216,7 @@ final class DeviceClient {
         switch word {
         case .loggedIn(let stored):
             isOnline = true
+            planIdleness(of: port)
             received.removeAll { named.contains($0) }
             for id in stored {
                 if let draft = unconfirmed.first(where: { $0.persistentID == id }) { confirmed(draft.number) }

@@ -35,7 +35,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             target: draft.target,
             messageID: draft.messageID, collapseKey: draft.collapseKey.map { [$0] },
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
-            isDryRun: draft.isDryRun,
+            delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun,
             body: draft.messageID)
         pipe?.sendToServer(.event(.submitted(submission)))
     }
@@ -126,6 +126,10 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         // Sequences of two partitions may be equal; the whole ids, which sessions compare, are not.
         let sequences = ids.map { Sequence($0.sequence.number ^ 1 << 60) }
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, sequences)))
+    }
+
+    func setIdle(_ isIdle: Bool) {
+        pipe?.sendToServer(.event(.deviceIdleChanged(id, device, isIdle: isIdle)))
     }
 
     func send(_ draft: UpstreamDraft) {

@@ -9,6 +9,7 @@ struct DownstreamDraft {
     var lifetimeSeconds: Int
     var wantsReceipt = false
     var isDryRun = false
+    var delaysWhileIdle = false
 
     /// `m` and the number: its message id and the only pair of its body.
     var messageID: [UInt8] { Array("m\(number)".utf8) }

@@ -64,6 +64,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             + "\"time_to_live\":\(draft.lifetimeSeconds)"
         if let key = draft.collapseKey { payload += ",\"collapse_key\":\"k\(key)\"" }
         if draft.wantsReceipt { payload += ",\"delivery_receipt_requested\":true" }
+        if draft.delaysWhileIdle { payload += ",\"delay_while_idle\":true" }
         if draft.isDryRun { payload += ",\"dry_run\":true" }
         say(payload: payload + "}", draft)
     }

@@ -60,6 +60,10 @@ final class WireDevicePort: DevicePort, ClientEnd {
         say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
     }
 
+    func setIdle(_ isIdle: Bool) {
+        say { MCS.Heartbeat(status: isIdle ? 1 : 0).append(as: .heartbeatPing, to: &$0) }
+    }
+
     func send(_ draft: UpstreamDraft) {
         var message = MCS.DataMessage()
         message.id = draft.messageID

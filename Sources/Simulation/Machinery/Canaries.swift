@@ -33,7 +33,8 @@ struct Canaries {
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
         case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining),
-            (.losesCongestion, .appServerCongested), (.losesStream, .appServerStreamDetached):
+            (.losesCongestion, .appServerCongested), (.losesIdleness, .deviceIdleChanged),
+            (.losesStream, .appServerStreamDetached):
             return []
         case (.forgetsAnswers, .appServerStreamDetached(let connection, let sender, var remains)):
             remains.unconfirmed = []

@@ -91,6 +91,10 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case deviceAckRepeated
     /// A device acknowledged what another one was sent.
     case deviceAckForeign
+    /// A device went idle.
+    case deviceIdle
+    /// A message came that waits while its device is idle.
+    case delayedDelivered
     /// A device named at login what it had received.
     case receivedNamed
 

@@ -175,6 +175,7 @@ enum SimulatedHost {
             seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)), digest: { digest($0) },
             random: { source.next() })
         settings.pendingWindow = world.delivery.pendingWindow
+        settings.idleNotifications = true
         settings.streamManagement = world.managesStreams
         if world.scram != .none {
             settings.scram = SCRAMSettings(functions: scram) { sender in

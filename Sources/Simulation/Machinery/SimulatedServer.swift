@@ -92,6 +92,8 @@ final class SimulatedServer {
             case .appServerDraining(let id, _): world.checkers.core?.draining(id, world)
             case .appServerCongested(let id, _): world.checkers.core?.reading(id, false, world)
             case .appServerRelieved(let id, _): world.checkers.core?.reading(id, true, world)
+            case .deviceIdleChanged(let id, _, let isIdle):
+                world.checkers.core?.idle(id, isIdle, world)
             default: break
             }
             for event in world.canaries.alter(event, world) {

@@ -64,6 +64,8 @@ package struct WorldSettings: Sendable {
         case losesDrain
         /// The core is never told that an app server does not read.
         case losesCongestion
+        /// The core never hears that a device is idle.
+        case losesIdleness
         /// A connection that is to end ends without the answers that it owes.
         case endsWithoutAnswers
         /// An earlier connection of a device stays open.
