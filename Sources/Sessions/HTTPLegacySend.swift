@@ -179,9 +179,7 @@ extension HTTPSession {
                 send.note(.refused(refusal), at: 0)
                 return .answer(send.response)
             }
-            // The target is set for each member.
-            let nobody = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
-            let submission = submission(message, to: nobody, sender, origin.ticket)
+            let submission = submission(message, to: .setLater, sender, origin.ticket)
             io.events.append(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
             return .wait(.groupSend(form))
         }
@@ -219,8 +217,7 @@ extension HTTPSession {
         }
         let ticket = RecipientTicket.make(request: origin.ticket, index: 0)
         // The target is set for each subscriber.
-        let nobody = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
-        let submission = submission(message, to: nobody, sender, ticket)
+        let submission = submission(message, to: .setLater, sender, ticket)
         io.events.append(.topicSubmitted(TopicSubmission(target: topics, submission: submission)))
         return .wait(.send(send))
     }

@@ -39,7 +39,7 @@ extension HTTPSession {
     ) throws(V1Error) -> Event {
         let addressee: Addressee
         var limit = Limits.payloadBytes
-        var target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        var target = RegistrationName.setLater
         switch message.target {
         case .token(let token), .installation(let token):
             if let name = settings.seal.name(of: token.raw) {

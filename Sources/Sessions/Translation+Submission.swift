@@ -21,6 +21,11 @@ package enum Addressee: Sendable, Equatable {
     }
 }
 
+extension RegistrationName {
+    /// The target of a message to a group or topic, which the core sets for each member.
+    static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+}
+
 extension Translation {
     /// Steps 7 and 8 of ccs-xmpp 3.4, as every way of sending takes them: the fields, the payload and the seal of the token.
     ///
@@ -41,12 +46,12 @@ extension Translation {
         if let topic {
             addressee = .topic(topic)
             // Set for each subscriber.
-            target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+            target = RegistrationName.setLater
         }
         if target == nil, let group = seal.group(of: to.raw) {
             addressee = .group(group)
             // Set for each member.
-            target = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+            target = RegistrationName.setLater
         }
         guard let target else { throw .invalidToken }
         let submission = Submission(
