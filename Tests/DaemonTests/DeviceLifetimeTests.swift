@@ -36,7 +36,7 @@ struct DeviceLifetimeTests {
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
         // Nobody comes back: the next process finds it by itself.
-        let next = try RunningDaemon(directory: daemon.directory, flags: flags, reactors: 2)
+        let next = try RunningDaemon(continuing: daemon.scratch, flags: flags, reactors: 2)
         try eventually("no device is left", seconds: 60) {
             try next.ctl("audit")["devices"] as? Int == 0
         }

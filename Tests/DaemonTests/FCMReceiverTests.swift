@@ -52,7 +52,7 @@ struct FCMReceiverTests {
         #expect(try pending(daemon) == 3)
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
-        daemon = try RunningDaemon(directory: daemon.directory, ports: daemon.ports)
+        daemon = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
         try waitForLogin(device)
         try eventually("the last two are settled") { try pending(daemon) == 1 }
         // The first came again, and it knew it: the next is a new one.

@@ -53,7 +53,7 @@ struct FirebaseMessagingTests {
         func restart() throws {
             daemon.signal(SIGTERM)
             guard try daemon.wait() == 0 else { throw HarnessFailure("ccsd ended badly: \(daemon.words)") }
-            daemon = try RunningDaemon(directory: daemon.directory, ports: daemon.ports)
+            daemon = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
         }
 
         /// Submits a message that asks for a receipt, and waits for its ACK.

@@ -47,7 +47,7 @@ struct IdleTests {
 
         daemon.signal(SIGKILL)
         _ = try daemon.wait()
-        let again = try RunningDaemon(directory: daemon.directory, flags: flags)
+        let again = try RunningDaemon(continuing: daemon.scratch, flags: flags)
         try device.start(again)
         try send(try appServer(again, sender), "7", to: device, delays: false)
         // What was not acknowledged before the kill may come again.

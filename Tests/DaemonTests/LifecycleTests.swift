@@ -24,7 +24,7 @@ struct LifecycleTests {
         let sender = try daemon.firstSender
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
-        let again = try RunningDaemon(directory: daemon.directory)
+        let again = try RunningDaemon(continuing: daemon.scratch)
         let senders = try again.ctl("senders", "list")["senders"] as? [[String: Any]]
         #expect(senders?.compactMap { $0["sender_id"] as? String } == [sender.id])
         #expect(!again.greeting.contains { $0.contains("server key") })
@@ -47,10 +47,12 @@ struct LifecycleTests {
     func takenPort() throws {
         let daemon = try RunningDaemon()
         let port = String(try daemon.port("device"))
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
         let second = try Tool.run(
             "ccsd",
             [
-                "--data-directory", try Places.scratch().path, "--app-server-port", "0",
+                "--data-directory", scratch.url.path, "--app-server-port", "0",
                 "--app-server-preproduction-port", "0", "--device-port", port, "--https-port", "0",
             ])
         #expect(second.code == 1)
@@ -61,7 +63,9 @@ struct LifecycleTests {
         "a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the old settings"
     )
     func configuration() throws {
-        let folder = try Places.scratch()
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("ccsd.yaml")
         try "format: 1\nkeepalive_second: 30\n".write(to: file, atomically: true, encoding: .utf8)
         let refused = try Tool.run("ccsd", ["check", "--config", file.path])
@@ -84,7 +88,9 @@ struct LifecycleTests {
 
     @Test("a reload with a wrong file keeps the settings, says why, and shows in the metrics")
     func failedReload() throws {
-        let folder = try Places.scratch()
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("ccsd.yaml")
         try "format: 1\nlog_level: info\n".write(to: file, atomically: true, encoding: .utf8)
         let daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "19471"])
@@ -96,6 +102,22 @@ struct LifecycleTests {
         #expect(page.contains("ccs_config_reload_success 0\n"))
         #expect(page.contains("ccs_config_reloads_total{result=\"failed\"} 1\n"))
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
+    }
+
+    @Test("a test leaves nothing on the disk: a folder goes with the last daemon that has it")
+    func folders() throws {
+        var first: RunningDaemon? = try RunningDaemon()
+        let folder = try #require(first).directory.path
+        first?.signal(SIGTERM)
+        #expect(try #require(first).wait() == 0)
+        var second: RunningDaemon? = try RunningDaemon(continuing: #require(first).scratch)
+        first = nil
+        #expect(FileManager.default.fileExists(atPath: folder + "/data/ca.pem"))
+        #expect(try #require(second).ctl("status")["state"] as? String == "serving")
+        second = nil
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(Scratch.isLeft("ccs-tests-\(Int32.max)") && !Scratch.isLeft("ccs-tests-\(getpid())"))
+        #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("somebody-else-\(Int32.max)"))
     }
 
     @Test("a second SIGTERM hurries a drain that would take long")

@@ -57,7 +57,9 @@ struct RateTests {
 
     @Test("a reload changes rates while connections stay, and says by name what waits for a restart")
     func reload() throws {
-        let folder = try Places.scratch()
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("ccsd.yaml")
         let first = "format: 1\ndevice_messages_per_minute: 2\n"
         try first.write(to: file, atomically: true, encoding: .utf8)

@@ -51,7 +51,7 @@ struct RedeliveryTests {
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
 
-        let next = try RunningDaemon(directory: daemon.directory)
+        let next = try RunningDaemon(continuing: daemon.scratch)
         usleep(1_200_000)
         try device.start(next)
         #expect(try device.expectMessage { _ in true }["id"] == "plain")

@@ -33,7 +33,7 @@ struct RegistrationTests {
         for id in ["a", "b"] { #expect(try device.expectMessage { _ in true }["id"] == id) }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
-        let next = try RunningDaemon(directory: daemon.directory)
+        let next = try RunningDaemon(continuing: daemon.scratch)
         try device.start(next)
         #expect(try answer(next, second, "d", to: device)["message_type"] as? String == "ack")
         #expect(try device.expectMessage { $0["id"] == "d" }["id"] == "d")

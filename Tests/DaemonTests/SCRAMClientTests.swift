@@ -50,7 +50,7 @@ struct SCRAMClientTests {
         let sender = try first.firstSender
         first.signal(SIGTERM)
         #expect(try first.wait() == 0)
-        let daemon = try RunningDaemon(directory: first.directory, flags: ["--scram"])
+        let daemon = try RunningDaemon(continuing: first.scratch, flags: ["--scram"])
         let server = try Driver(
             "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
         #expect(try server.expect(event: "connected")["mechanism"] as? String == "SCRAM-SHA-256")

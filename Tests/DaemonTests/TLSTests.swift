@@ -37,7 +37,9 @@ struct TLSTests {
         "1.0 and 1.1 are refused until tls_minimum lets them in, with a warning; a reload is enough, both ways"
     )
     func minimum() throws {
-        let folder = try Places.scratch()
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let folder = scratch.url
         let file = folder.appendingPathComponent("ccsd.yaml")
         try "format: 1\n".write(to: file, atomically: true, encoding: .utf8)
         let daemon = try RunningDaemon(flags: ["--config", file.path])

@@ -50,7 +50,7 @@ struct TopicTests {
         #expect(isTaken(last), "\(last)")
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
-        let next = try RunningDaemon(directory: daemon.directory)
+        let next = try RunningDaemon(continuing: daemon.scratch)
         try devices[0].start(next)
         #expect(try devices[0].expectMessage { _ in true }["id"] == "3")
         let audit = try next.ctl("audit")

@@ -35,7 +35,7 @@ final class KillWorld {
     private let reactor: Reactor
     /// Loads of seconds go to few devices: the rates of the service would refuse most of it.
     private static let flags = ["--device-messages-per-minute", "0", "--device-upstream-per-minute", "0"]
-    private let directory: URL
+    private let scratch: Scratch
     private let sender: (id: String, key: String)
     private var ports: [String: Int] = [:]
     private var daemon: RunningDaemon?
@@ -53,7 +53,7 @@ final class KillWorld {
         random = SeededRandom(seed: seed)
         reactor = try Reactor(index: 0)
         let first = try RunningDaemon(flags: Self.flags)
-        directory = first.directory
+        scratch = first.scratch
         sender = try first.firstSender
         ports = first.ports
         daemon = first
@@ -110,7 +110,7 @@ final class KillWorld {
         starts += 1
         let daemon =
             try self.daemon
-            ?? RunningDaemon(directory: directory, flags: Self.flags, reactors: 1 + starts % 2, ports: ports)
+            ?? RunningDaemon(continuing: scratch, flags: Self.flags, reactors: 1 + starts % 2, ports: ports)
         self.daemon = daemon
         for _ in 0..<2 {
             let login = AppServerLogin(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the programs, the clients and the scratch folders of these tests are.
+/// Where the programs and the clients of these tests are.
 enum Places {
     /// The folder of the built programs: that of the test program itself.
     static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -36,13 +36,5 @@ enum Places {
             ruby.path, perl.path, "/usr/share/perl5/Net/XMPP.pm",
             "/usr/share/rubygems-integration/all/gems/xmpp4r-0.5.6/lib/xmpp4r.rb",
         ].allSatisfy { FileManager.default.fileExists(atPath: $0) }
-    }
-
-    /// A fresh folder, below the system's temporary one; the paths of sockets must stay short.
-    static func scratch() throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "ccs-\(UInt32.random(in: 0...UInt32.max))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
     }
 }

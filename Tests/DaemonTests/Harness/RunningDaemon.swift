@@ -11,25 +11,27 @@ final class RunningDaemon {
     private let process = ChildProcess()
     private let output = Pipe()
     private let log: URL
-    let directory: URL
+    /// Its folder, which goes when neither it nor one that continues it is left.
+    let scratch: Scratch
+    var directory: URL { scratch.url }
     private(set) var ports: [String: Int] = [:]
     /// What it printed until it was ready.
     private(set) var greeting: [String] = []
 
-    /// Starts one and waits until it serves; `directory` continues an earlier one, `ports` keeps its ports.
+    /// Starts one and waits until it serves; `scratch` is an earlier one to continue, `ports` keeps its ports.
     init(
-        directory: URL? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
+        continuing scratch: Scratch? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
         ports given: [String: Int] = [:]
     )
         throws
     {
-        self.directory = try directory ?? Places.scratch()
-        log = self.directory.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
+        self.scratch = try scratch ?? Scratch()
+        log = self.scratch.url.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.executableURL = Places.programs.appendingPathComponent("ccsd")
         process.arguments =
             [
-                "--data-directory", self.directory.appendingPathComponent("data").path, "--reactors",
+                "--data-directory", directory.appendingPathComponent("data").path, "--reactors",
                 String(reactors),
                 "--drain-grace-seconds", String(graceSeconds), "--drain-spread-seconds", "0",
             ] + flags

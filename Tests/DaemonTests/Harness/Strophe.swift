@@ -8,10 +8,11 @@ enum Strophe {
             && FileManager.default.isExecutableFile(atPath: "/usr/bin/gcc")
     }
 
-    private static let program = Result { try compile() }
+    private static let folder = Result { try Scratch() }
+    private static let program = Result { try compile(into: folder.get().url) }
 
-    private static func compile() throws -> URL {
-        let target = try Places.scratch().appendingPathComponent("strophe_app_server")
+    private static func compile(into folder: URL) throws -> URL {
+        let target = folder.appendingPathComponent("strophe_app_server")
         let compiler = ChildProcess()
         compiler.executableURL = URL(fileURLWithPath: "/usr/bin/gcc")
         compiler.arguments = [
