@@ -99,7 +99,7 @@ struct SCRAMClientTests {
             let server = try Strophe.driver(daemon, sender: sender.id, key: sender.key)
             #expect(try server.expect(event: "mechanism")["name"] as? String == mechanism)
             try server.expect(event: "connected")
-            server.write(line: #"{"to":"not-a-token","message_id":"m-1","data":{"a":"b"}}"#)
+            try server.write(line: #"{"to":"not-a-token","message_id":"m-1","data":{"a":"b"}}"#)
             let nack = try server.expectJSON("the NACK") { $0["message_id"] as? String == "m-1" }
             #expect(nack["error"] as? String == "BAD_REGISTRATION")
             let stranger = try Strophe.driver(daemon, sender: sender.id, key: sender.key + "x")

@@ -72,9 +72,9 @@ struct StreamManagementTests {
         let server = try Strophe.driver(daemon, sender: sender.id, key: sender.key)
         try server.expect(event: "sm_enabled")
         for round in 1...10 {
-            server.write(
+            try server.write(
                 line: #"{"to":"\#(device.token)","message_id":"m-\#(round)","data":{"n":"\#(round)"}}"#)
-            server.write(line: "drop")
+            try server.write(line: "drop")
             try server.expect(event: "resumed")
             let answer = try server.expectJSON("the answer to m-\(round)") {
                 $0["message_id"] as? String == "m-\(round)"

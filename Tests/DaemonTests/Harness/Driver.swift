@@ -39,7 +39,7 @@ final class Driver {
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: complaints)
         try process.run()
-        if let secret { feed.fileHandleForWriting.write(Data((secret + "\n").utf8)) }
+        if let secret { try write(line: secret) }
     }
 
     deinit {
@@ -54,11 +54,18 @@ final class Driver {
     func tell(_ command: [String: Any]) throws {
         var data = try JSONSerialization.data(withJSONObject: command)
         data.append(10)
-        feed.fileHandleForWriting.write(data)
+        try write(data)
     }
 
     /// Writes one line of input as it is, for drivers that take no JSON commands.
-    func write(line: String) { feed.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+    func write(line: String) throws { try write(Data((line + "\n").utf8)) }
+
+    /// A driver that ended takes nothing: the test fails by what it said, the run goes on.
+    private func write(_ data: Data) throws {
+        do { try feed.fileHandleForWriting.write(contentsOf: data) } catch {
+            throw HarnessFailure("the driver takes no input (\(error)); it said: \(words)")
+        }
+    }
 
     /// Submits a message or an ack.
     func send(_ json: [String: Any]) throws {
@@ -79,8 +86,12 @@ final class Driver {
             if fits(event) { return event }
             told.append(event)
         }
-        let words = (try? String(contentsOf: complaints, encoding: .utf8)) ?? ""
-        throw HarnessFailure("\(what) did not come; told \(told); the driver said: \(words.suffix(2_000))")
+        throw HarnessFailure("\(what) did not come; told \(told); the driver said: \(words)")
+    }
+
+    /// The end of what it wrote to its standard error.
+    private var words: Substring {
+        ((try? String(contentsOf: complaints, encoding: .utf8)) ?? "").suffix(2_000)
     }
 
     /// Waits for an event of that name.

@@ -23,7 +23,8 @@ struct Tool: CustomStringConvertible {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        feed.fileHandleForWriting.write(Data(input.utf8))
+        // A program that refuses its arguments ends without reading.
+        try? feed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try feed.fileHandleForWriting.close()
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let complaints = errors.fileHandleForReading.readDataToEndOfFile()
