@@ -48,13 +48,7 @@ struct LegacyLibraryTests {
         ) throws -> Driver {
             try Driver(
                 "legacy_libraries_server.py", [library.rawValue, sender], secret: key,
-                environment: [
-                    "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
-                        + Places.clients.path,
-                    "CCS_HTTPS_PORT": String(try httpsPort ?? daemon.port("https")),
-                    "CCS_DEVICE_PORT": String(try daemon.port("device")),
-                    "REQUESTS_CA_BUNDLE": daemon.authority, "SSL_CERT_FILE": daemon.authority,
-                ])
+                environment: daemon.hostMap(httpsPort: httpsPort))
         }
 
         func device() throws -> TestDevice { try TestDevice(daemon, sender: sender) }

@@ -13,14 +13,15 @@ final class Driver {
 
     /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
     convenience init(
-        _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:]
+        _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:],
+        python: URL = Places.python
     ) throws {
         let path = Places.clients.appendingPathComponent(script).path
         let (program, words) =
             switch script.split(separator: ".").last {
             case "rb": (Places.ruby, [path])
             case "pl": (Places.perl, [path])
-            default: (Places.python, ["-u", path])
+            default: (python, ["-u", path])
             }
         try self.init(program: program, words + arguments, secret: secret, environment: environment)
     }

@@ -16,8 +16,12 @@ enum Places {
     /// Python with the pinned clients, from Scripts/bootstrap --tests.
     static let python = root.appendingPathComponent(".venv/bin/python")
 
+    /// Python with the releases that cannot share a folder with those.
+    static let pythonV1 = root.appendingPathComponent(".venv-v1/bin/python")
+
     /// Whether the Python clients are installed.
     static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+    static var hasPythonV1: Bool { FileManager.default.isExecutableFile(atPath: pythonV1.path) }
 
     /// Whether Chromium is installed, and the tool by which it is given an authority to trust.
     static var hasChromium: Bool {

@@ -1,16 +1,29 @@
-"""On PYTHONPATH, this sends the names of Google's device services to the daemon under test; the client stays as it is."""
+"""On PYTHONPATH, this sends the names of Google's services to the daemon under test; the client stays as it is."""
 import os
 import socket
 
-_real = socket.getaddrinfo
+_getaddrinfo, _connect = socket.getaddrinfo, socket.socket.connect
 _ports = {443: int(os.environ["CCS_HTTPS_PORT"]), 5228: int(os.environ["CCS_DEVICE_PORT"])}
+_here = "127.0.0.1"
 
 
-def _redirected(host, port, *rest, **options):
+def _is_redirected(host):
     name = host.decode() if isinstance(host, bytes) else host
-    if name and name.endswith((".google.com", ".googleapis.com")):
-        return _real("127.0.0.1", _ports.get(int(port), int(port)), *rest, **options)
-    return _real(host, port, *rest, **options)
+    return bool(name) and name.endswith((".google.com", ".googleapis.com"))
 
 
-socket.getaddrinfo = _redirected
+def _found(host, port, *rest, **options):
+    if _is_redirected(host):
+        return _getaddrinfo(_here, _ports.get(int(port), int(port)), *rest, **options)
+    return _getaddrinfo(host, port, *rest, **options)
+
+
+def _connected(self, address):
+    """Some clients connect to the name after all, others to the address that was found, with the port of the name."""
+    if isinstance(address, tuple) and (address[0] == _here or _is_redirected(address[0])):
+        address = (_here, _ports.get(address[1], address[1]))
+    return _connect(self, address)
+
+
+socket.getaddrinfo = _found
+socket.socket.connect = _connected

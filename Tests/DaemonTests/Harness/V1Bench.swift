@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+/// A library of HTTP v1, in a pinned release.
+enum V1Library: String, CaseIterable, CustomTestStringConvertible {
+    case firebaseAdmin = "firebase-admin 7.7"
+    case firebaseAdmin6 = "firebase-admin 6.9"
+    case pyfcm = "pyfcm 2.1"
+    case asyncFirebase = "async-firebase 6.4"
+
+    var testDescription: String { rawValue }
+
+    /// What `v1_libraries_server.py` knows it by.
+    var name: String { String(rawValue.prefix { $0 != " " }) }
+
+    /// Where it is installed.
+    var python: URL { self == .firebaseAdmin ? Places.python : Places.pythonV1 }
+
+    /// A way to change the topics of many tokens; `isV1`: by requests of HTTP v1, not by one of Instance ID.
+    struct Subscribing {
+        var subscribe: String
+        var unsubscribe: String
+        var isV1: Bool
+    }
+
+    /// Its calls that send many messages.
+    var callsForMany: [String] {
+        switch self {
+        case .firebaseAdmin:
+            [
+                "send_each", "send_each_async", "send_each_for_multicast", "send_each_for_multicast_async",
+            ]
+        // The first two are one request, to `/batch`.
+        case .firebaseAdmin6: ["send_all", "send_multicast", "send_each"]
+        case .pyfcm: ["async_notify_multiple_devices"]
+        case .asyncFirebase: ["send_each", "send_each over HTTP/2", "send_each_for_multicast"]
+        }
+    }
+
+    /// Its calls that subscribe.
+    var callsForTopics: [Subscribing] {
+        let (v1, old) = ("subscribe_to_topic", "unsubscribe_from_topic")
+        switch self {
+        case .firebaseAdmin:
+            return [
+                Subscribing(subscribe: v1, unsubscribe: old, isV1: true),
+                Subscribing(subscribe: v1 + "_async", unsubscribe: old + "_async", isV1: true),
+                Subscribing(subscribe: v1 + "_legacy", unsubscribe: old + "_legacy", isV1: false),
+            ]
+        case .firebaseAdmin6: return [Subscribing(subscribe: v1, unsubscribe: old, isV1: false)]
+        case .pyfcm: return []
+        case .asyncFirebase:
+            return [
+                Subscribing(subscribe: v1, unsubscribe: old, isV1: true),
+                Subscribing(
+                    subscribe: "subscribe_devices_to_topic", unsubscribe: "unsubscribe_devices_from_topic",
+                    isV1: false),
+            ]
+        }
+    }
+
+    /// Why a message was refused.
+    enum Fault {
+        case invalid
+        case senderMismatch
+        case unregistered
+    }
+
+    /// The exception that it has for a refusal.
+    func exception(for fault: Fault) -> String {
+        switch (self, fault) {
+        case (.pyfcm, .invalid): "InvalidDataError"
+        case (.pyfcm, .senderMismatch): "FCMSenderIdMismatchError"
+        case (.pyfcm, .unregistered): "FCMNotRegisteredError"
+        case (_, .invalid): "InvalidArgumentError"
+        case (_, .senderMismatch): "SenderIdMismatchError"
+        case (_, .unregistered): "UnregisteredError"
+        }
+    }
+
+    /// What it tells of such a refusal where it sends many; pyfcm hands over the answers of the server.
+    func wordAmongMany(for fault: Fault) -> String {
+        guard self == .pyfcm else { return exception(for: fault) }
+        switch fault {
+        case .invalid: return "INVALID_ARGUMENT"
+        case .senderMismatch: return "PERMISSION_DENIED"
+        case .unregistered: return "NOT_FOUND"
+        }
+    }
+}
+
+/// A daemon, a service account, and an app server on a library, that has its key file.
+final class V1Bench {
+    let daemon: RunningDaemon
+    let library: V1Library
+    let sender: String
+    let account: [String: Any]
+    let server: Driver
+
+    init(_ library: V1Library, project: String? = nil, httpsPort: Int? = nil) throws {
+        self.library = library
+        daemon = try RunningDaemon()
+        sender = try daemon.firstSender.id
+        let keyFile = daemon.directory.appendingPathComponent("key.json").path
+        account = try daemon.ctl("service-accounts", "add", sender, "--out", keyFile)
+        server = try Driver(
+            "v1_libraries_server.py", [library.name, keyFile] + (project.map { [$0] } ?? []),
+            environment: daemon.hostMap(httpsPort: httpsPort), python: library.python)
+        try server.expect(event: "ready")
+    }
+
+    func device(_ app: String = "com.example.app") throws -> TestDevice {
+        try TestDevice(daemon, sender: sender, app: app)
+    }
+
+    /// A device of another sender.
+    func stranger() throws -> TestDevice {
+        let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
+        return try TestDevice(daemon, sender: other)
+    }
+
+    func send(_ token: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
+        try send(to: "token", token, more)
+    }
+
+    /// Sends to a token, a topic or a condition.
+    func send(to kind: String, _ target: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
+        try server.tell(["do": "send", kind: target, "data": ["n": "1"]].merging(more) { $1 })
+        return try server.expect(event: "sent")
+    }
+
+    /// What a call for many says of each token.
+    func send(_ tokens: [String], by call: String, n: String) throws -> [[String: Any]] {
+        try server.tell(["do": "send_many", "how": call, "tokens": tokens, "data": ["n": n]])
+        let sent = try server.expect(event: "sent_many")
+        return try #require(sent["results"] as? [[String: Any]], "\(sent)")
+    }
+
+    /// Subscribes or unsubscribes.
+    func manage(_ tokens: [String], topic: String, by call: String) throws -> [String: Any] {
+        try server.tell(["do": "manage", "how": call, "tokens": tokens, "topic": topic])
+        return try server.expect(event: "managed")
+    }
+}
