@@ -110,9 +110,8 @@ extension HTTPSession {
         case .unregister(_, let isChromium):
             return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .web, .done: return .rpc(fault)
-        case .send(let send): return send.response
+        case .gathered(let gathering): return gathering.response
         case .token(let question): return answer(refused: .unavailable, question)
-        case .tokenBatch(let batch): return batch.response
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)
         case .checkIn, .push, .page, .groupSend: return .plain(fault)
         }

@@ -19,25 +19,22 @@ struct HTTPAnswers {
         case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
-        /// A send; each of its recipients has a ticket of its own.
-        case send(HTTPSend)
+        /// A send, or a request about many tokens; each of them has a ticket of its own.
+        case gathered(any HTTPGatheredAnswer)
         /// A send to a group, and the form of its answer.
         case groupSend(HTTPSend.Form)
         /// A change of a group whose tokens are being looked at; each has a ticket of its own.
         case groupMembers(GroupCheck)
         /// A request about a token.
         case token(HTTPSession.TokenQuestion)
-        /// A topic of many tokens; each has a ticket of its own.
-        case tokenBatch(TokenBatch)
         /// A request about a group that the core has been asked.
         case group(HTTPSession.GroupQuestion)
 
         /// What waits for the word on several tokens.
         var gathering: (any HTTPGathering)? {
             switch self {
-            case .send(let send): send
+            case .gathered(let gathering): gathering
             case .groupMembers(let check): check
-            case .tokenBatch(let batch): batch
             default: nil
             }
         }

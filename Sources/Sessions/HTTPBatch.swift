@@ -42,7 +42,7 @@ extension HTTPSession {
             for index in messages.indices where messages[index].refusal != nil {
                 send.note(.refused(.internalError), at: index)
             }
-            return send.pending == 0 ? .answer(send.response) : .wait(.send(send))
+            return send.outcome
         } catch {
             return .answer(error.response)
         }

@@ -103,26 +103,18 @@ struct GroupChange {
 }
 
 /// The tokens of a change while the core looks at them.
-final class GroupCheck: HTTPRecipients {
+final class GroupCheck: HTTPGathering {
     let change: GroupChange
-    private var results: [LegacyReply.Result?]
-    private(set) var pending: Int
+    var gathered: HTTPGathered<LegacyReply.Result>
 
     init(_ change: GroupChange) {
         self.change = change
-        results = Array(repeating: nil, count: change.tokens.count)
-        pending = results.count
-    }
-
-    func note(_ result: LegacyReply.Result, at index: Int) {
-        guard index < results.count, results[index] == nil else { return }
-        results[index] = result
-        pending -= 1
+        gathered = HTTPGathered(change.tokens.count)
     }
 
     /// Whether nothing can be said of some token now.
     var mustRetry: Bool {
-        results.contains { result in
+        gathered.results.contains { result in
             switch result {
             case .refused(.unavailable), .refused(.internalError), .refused(.draining), nil: true
             default: false
@@ -133,7 +125,7 @@ final class GroupCheck: HTTPRecipients {
     /// Those that can be members: a token that was replaced counts as its successor, and one that gets too many
     /// messages just now is a token all the same.
     func members(_ seal: TokenSeal) -> [RegistrationName] {
-        zip(change.tokens, results).compactMap { token, result in
+        zip(change.tokens, gathered.results).compactMap { token, result in
             switch result {
             case .sent(_, let canonical):
                 let member = canonical ?? token

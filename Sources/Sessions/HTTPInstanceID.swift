@@ -59,13 +59,7 @@ extension HTTPSession {
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            let body: JSONValue
-            do throws(JSONError) { body = try JSONValue(parsing: request.body.raw) } catch {
-                throw HTTPRefusal(
-                    .told(
-                        "the body is no JSON: \(error.fault.rawValue) at position \(error.offset)",
-                        .badRequest))
-            }
+            let body = try Self.noteBody(of: request)
             guard let topic = body["to"]?.text.flatMap({ TopicName(path: Array($0.utf8)) }) else {
                 throw HTTPRefusal(.malformedTopic)
             }
@@ -91,8 +85,18 @@ extension HTTPSession {
                             origin: Origin(connection: connection, ticket: ticket), name: name,
                             sender: sender, action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))
             }
-            return batch.pending == 0 ? .answer(batch.response) : .wait(.tokenBatch(batch))
+            return batch.outcome
         } catch { return .answer(error.response) }
+    }
+
+    /// The JSON of a request whose errors are told in `error`.
+    static func noteBody(of request: HTTPRequest) throws(HTTPRefusal) -> JSONValue {
+        do throws(JSONError) { return try JSONValue(parsing: request.body.raw) } catch {
+            throw HTTPRefusal(
+                .told(
+                    "the body is no JSON: \(error.fault.rawValue) at position \(error.offset)", .badRequest)
+            )
+        }
     }
 
     /// What a command of the core answers to a request about one token; nil for any other command.
@@ -165,7 +169,7 @@ extension TokenReport {
 }
 
 /// A change of one topic for many tokens, while the core has not told of all of them (http 7.3).
-final class TokenBatch: HTTPGathering {
+final class TokenBatch: HTTPGatheredAnswer {
     /// What became of one token.
     enum Result {
         case done
@@ -174,31 +178,20 @@ final class TokenBatch: HTTPGathering {
         case refused(TokenRefusal)
     }
 
-    private var results: [Result?]
-    private(set) var pending: Int
+    var gathered: HTTPGathered<Result>
 
     /// A change of so many, of none of which anything is known.
-    init(tokens: Int) {
-        results = Array(repeating: nil, count: tokens)
-        pending = tokens
-    }
+    init(tokens: Int) { gathered = HTTPGathered(tokens) }
 
-    func take(_ word: HTTPWord, at index: Int) {
-        if case .subscription(let refusal) = word { note(refusal.map { .refused($0) } ?? .done, at: index) }
-    }
-
-    /// Notes what became of one; the first word counts.
-    func note(_ result: Result, at index: Int) {
-        guard index < results.count, results[index] == nil else { return }
-        results[index] = result
-        pending -= 1
+    func result(of word: HTTPWord) -> Result? {
+        if case .subscription(let refusal) = word { refusal.map { .refused($0) } ?? .done } else { nil }
     }
 
     /// The answer, in the order of the request; of whom nothing is known, the time is over.
     var response: HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"results\":[")
-        for (at, result) in results.enumerated() {
+        for (at, result) in gathered.results.enumerated() {
             if at > 0 { body.append(",") }
             guard let word = Self.word(for: result) else {
                 body.append("{}")

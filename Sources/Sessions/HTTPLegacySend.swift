@@ -13,6 +13,14 @@ struct LegacyMessage {
     var body: Body = []
     /// Why the payload is too large.
     var payloadRefusal: Refusal?
+
+    /// Takes the pairs; that they are too large is kept for each recipient to be told, anything else is thrown (http 2.8).
+    mutating func setBody(_ read: () throws(Refusal) -> Body) throws(Refusal) {
+        do throws(Refusal) { body = try read() } catch {
+            guard LegacyError.isOfSize(error) else { throw error }
+            payloadRefusal = error
+        }
+    }
 }
 
 /// `POST /fcm/send` and `/gcm/send`: the legacy send of app servers, as JSON and as a form (http 2).
@@ -79,13 +87,10 @@ extension HTTPSession {
                 restrictedPackage: form.restrictedPackage)
             let isTopic = Translation.isTopicPath(form.target)
             var translation = Translation()
-            do throws(Refusal) {
-                message.body = try translation.body(
+            try message.setBody { () throws(Refusal) in
+                try translation.body(
                     ofPairs: form.data, reservesGCMPrefix: settings.reservesGCMPrefix,
                     limit: isTopic ? Limits.topicPayloadBytes : Limits.payloadBytes)
-            } catch {
-                guard LegacyError.isOfSize(error) else { throw error }
-                message.payloadRefusal = error
             }
             if isTopic {
                 guard let topic = TopicName(path: form.target) else {
@@ -135,13 +140,10 @@ extension HTTPSession {
             delaysWhileIdle: Translation.delaysWhileIdle(given), isDryRun: given.isDryRun,
             restrictedPackage: given.restrictedPackage)
         var translation = Translation()
-        do throws(Refusal) {
-            message.body = try translation.body(
+        try message.setBody { () throws(Refusal) in
+            try translation.body(
                 of: given, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix, textMeansBody: true,
                 limit: limit)
-        } catch {
-            guard LegacyError.isOfSize(error) else { throw error }
-            message.payloadRefusal = error
         }
         return message
     }
@@ -191,7 +193,7 @@ extension HTTPSession {
             let ticket = RecipientTicket.make(request: origin.ticket, index: index)
             io.events.append(.submitted(submission(message, to: target, sender, ticket)))
         }
-        return send.pending == 0 ? .answer(send.response) : .wait(.send(send))
+        return send.outcome
     }
 
     private func submission(
@@ -219,7 +221,7 @@ extension HTTPSession {
         // The target is set for each subscriber.
         let submission = submission(message, to: .setLater, sender, ticket)
         io.events.append(.topicSubmitted(TopicSubmission(target: topics, submission: submission)))
-        return .wait(.send(send))
+        return send.outcome
     }
 
     /// What a command says of one recipient: of which request, at which place.

@@ -13,7 +13,7 @@ extension HTTPSession {
             let send = HTTPSend(
                 .v1(project: record.projectID, isDryRun: message.isDryRun), recipients: 1)
             io.events.append(try event(for: message, record.sender, origin, index: 0))
-            return .wait(.send(send))
+            return send.outcome
         } catch {
             return .answer(error.response)
         }

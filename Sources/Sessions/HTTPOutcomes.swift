@@ -38,7 +38,7 @@ extension HTTPSession {
                     ticket,
                     answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
                 )
-            case .page, .push, .send, .groupSend, .groupMembers, .group, .tokenBatch, nil: return nil
+            case .page, .push, .gathered, .groupSend, .groupMembers, .group, nil: return nil
             }
         case .acknowledge(let ticket, let id?, _):
             guard case .push(let push)? = question(of: ticket) else { return nil }

@@ -109,8 +109,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     ) -> (UInt32, HTTPResponse)? {
         guard let (request, index, word) = word(in: command) else { return nil }
         switch answers.note(word, request: request, index: index) {
-        case .send(let send): return (request, send.response)
-        case .tokenBatch(let batch): return (request, batch.response)
+        case .gathered(let gathering): return (request, gathering.response)
         case .groupMembers(let check):
             do throws(GroupFault) {
                 switch try checked(check, Origin(connection: connection, ticket: request), &io) {
