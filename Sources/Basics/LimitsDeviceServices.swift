@@ -8,8 +8,9 @@ extension Limits {
     package static let subscriptionsPerRegistration = 2_000
     /// Subscriptions on a page of a list whose size is not given: as with the real service (http 8.7).
     package static let subscriptionsPerPage = 1_000
-    /// Requests that wait for what the store knows of the same installation.
-    package static let waitingInstallations = 1_000
+    /// Requests that wait in one partition for what the store knows of an installation: an import of ten connections with ten
+    /// full requests each.
+    package static let waitingInstallations = 10_000
     /// Registrations of one installation that are looked at: an app has one, and a few that it replaced.
     package static let registrationsPerInstallation = 1_000
 

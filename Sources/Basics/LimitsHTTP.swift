@@ -40,6 +40,8 @@ extension Limits {
     package static let pushRetrySeconds = 30
     /// Seconds after which a message that could not be taken may be sent again: clients wait so long with a thread each.
     package static let sendRetrySeconds = 10
+    /// Tokens of Apple's in one import: as with the real service (http 7.4).
+    package static let appleTokensPerImport = 100
     /// Messages of one batch: as with the real service (http 8.8).
     package static let batchParts = 500
     /// Octets of a part's id, which its answer repeats: those in use have under 60.

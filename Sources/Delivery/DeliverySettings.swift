@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// What an operator or a test may set of the core; the defaults are the limits.
 package struct DeliverySettings: Sendable {
@@ -34,6 +34,8 @@ package struct DeliverySettings: Sendable {
     package var deviceExpirySeconds = Limits.deviceExpirySeconds
     /// How often a device, an app or a sender may do what it may.
     package var rates = Rates()
+    /// What places of iOS apps in the store are sealed with: the same as long as tokens are.
+    package var seal = TokenSeal(secret: [UInt8](repeating: 0, count: 32))
     /// No sequence at or below this is made: the highest that an earlier process may have used (microseconds since 1970).
     ///
     /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.

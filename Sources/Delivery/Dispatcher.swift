@@ -37,8 +37,8 @@ package struct Dispatcher: ~Copyable {
     var topicRuns = TopicRuns()
     /// The search for those that a stop has interrupted.
     var topicResumption = TopicResumption()
-    /// Requests of installations whose registrations the store has been asked for, oldest first.
-    var waitingInstallations: [InstallationRequest] = []
+    /// Requests of installations whose registrations the store has been asked for.
+    var waitingInstallations = WaitingInstallations()
     /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
     var senderBuckets: [SenderID: TokenBucket] = [:]
     /// That share.

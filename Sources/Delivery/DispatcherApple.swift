@@ -1,17 +1,21 @@
 import Basics
 
-/// iOS apps that register by their installation and name no device (mcs-device 5.6).
+/// iOS apps that register by their installation and name no device (mcs-device 5.6), and those that app servers bring along
+/// from elsewhere by what Apple gave them (http 7.4).
 extension Dispatcher {
-    /// Notes where Apple reaches an app: in the registration that its installation has, else in one of a new device.
+    /// Notes where Apple reaches an app: in the registration that is there, else in one of a new device.
     mutating func note(
         _ address: AppleAddress, of names: [RegistrationName], _ entry: DeviceEntry,
         _ request: InstallationRequest, _ now: Now, _ effects: inout Effects
     ) {
-        let at = entry.registrations.lastIndex {
-            $0.registration.installation == request.installation
-                && $0.registration.category == address.bundle && $0.registration.allows(request.sender)
+        let at = entry.registrations.lastIndex { state in
+            let registration = state.registration
+            let isIt =
+                address.isImport
+                ? registration.apnsToken == address.token : registration.installation == request.installation
+            return isIt && registration.category == address.bundle && registration.allows(request.sender)
         }
-        if let at { return renew(at, entry, address, request.origin, &effects) }
+        if let at { return renew(at, entry, address, request.origin, now, &effects) }
         let others = names.filter { $0.device != entry.device }
         if let next = others.first {
             effects.forwards.append(.installationFound(request, others, at: next.device))
@@ -28,35 +32,68 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         let origin = request.origin
-        guard directory[request.sender] != nil, entry.record == nil else {
-            let refusal: RegistrationRefusal =
-                entry.record == nil ? .invalidSender : .serviceNotAvailable
+        // One that was made for the same token is there although its registration is gone.
+        let isFree = entry.record == nil || address.isImport
+        guard isFree, directory[request.sender] != nil else {
+            let refusal: RegistrationRefusal = isFree ? .invalidSender : .serviceNotAvailable
             effects.commands.append(
                 (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
             return
         }
-        let record = DeviceRecord(
-            device: entry.device, token: address.freshDigest, createdAt: now.wall, seenAt: now.wall,
-            nextRegistration: 1)
+        let record =
+            entry.record
+            ?? DeviceRecord(
+                device: entry.device, token: address.freshDigest, createdAt: now.wall, seenAt: now.wall,
+                nextRegistration: 1)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(
             name: nextName(entry, record), category: address.bundle, subtype: sender, senderText: sender,
-            sender: request.sender, instance: request.installation, createdAt: now.wall)
+            sender: request.sender, instance: address.isImport ? [] : request.installation,
+            createdAt: now.wall)
         registration.apnsToken = address.token
         add(registration, record, entry, origin, now, &effects)
     }
 
     /// Gives a registration its new token, if it is new, and answers when it is on disk.
     private mutating func renew(
-        _ at: Int, _ entry: DeviceEntry, _ address: AppleAddress, _ origin: Origin,
+        _ at: Int, _ entry: DeviceEntry, _ address: AppleAddress, _ origin: Origin, _ now: Now,
         _ effects: inout Effects
     ) {
-        if entry.registrations[at].registration.apnsToken != address.token {
-            entry.registrations[at].registration.apnsToken = address.token
-            entry.registrations[at].batch = ledger.nextTicket
-            effects.mutations.append(.putRegistration(entry.registrations[at].registration))
-            touch(entry)
-        }
+        var registration = entry.registrations[at].registration
+        registration.apnsToken = address.token
+        change(at, of: entry, to: registration, &effects)
+        if let record = entry.record { seen(entry, record, now, &effects) }
         answerOnceStored(entry.registrations[at], origin, &effects)
+    }
+
+    // MARK: Places
+
+    /// Under what a registration is found by those who do not know its token: its installation, and what Apple gave the app.
+    func places(of registration: Registration) -> [[UInt8]] {
+        var places = registration.installation.map { [$0] } ?? []
+        if !registration.apnsToken.isEmpty {
+            places.append(
+                settings.seal.place(ofBundle: registration.category, token: registration.apnsToken))
+        }
+        return places
+    }
+
+    /// Changes what is stored of a registration, and where it is found, if anything is new.
+    mutating func change(
+        _ at: Int, of entry: DeviceEntry, to registration: Registration, _ effects: inout Effects
+    ) {
+        let old = entry.registrations[at].registration
+        guard registration != old else { return }
+        entry.registrations[at].registration = registration
+        entry.registrations[at].batch = ledger.nextTicket
+        effects.mutations.append(.putRegistration(registration))
+        let (before, after) = (places(of: old), places(of: registration))
+        for place in before where !after.contains(place) {
+            effects.mutations.append(.unlinkInstallation(place, registration.name))
+        }
+        for place in after where !before.contains(place) {
+            effects.mutations.append(.linkInstallation(place, registration.name))
+        }
+        touch(entry)
     }
 }

@@ -51,8 +51,10 @@ extension Dispatcher {
         guard let entry = ready(device, orWait: .unseen(device), &effects) else { return }
         defer { devices.rest(entry) }
         guard let record = entry.record, settings.deviceExpirySeconds > 0 else { return }
-        // One that stays connected for longer than the whole time is seen by that.
-        guard entry.link == nil else { return seen(entry, record, now, &effects) }
+        // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
+        // here at all: Apple tells when it is gone.
+        let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
+        guard entry.link == nil, !isApple else { return seen(entry, record, now, &effects) }
         guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
         _ = dissolve(entry, &effects)
         effects.expiredDevices += 1

@@ -69,11 +69,11 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         let origin = request.origin
         guard let record = authenticated(request, entry, &effects) else { return }
-        if let known = entry.registrations.last(where: { $0.isFor(request) }),
-            known.isOfInstance(request.instance)
+        if let at = entry.registrations.lastIndex(where: { $0.isFor(request) }),
+            entry.registrations[at].isOfInstance(request.instance)
         {
             seen(entry, record, now, &effects)
-            return renew(known, request, entry, origin, &effects)
+            return renew(at, request, entry, origin, &effects)
         }
         switch senders(of: request) {
         case .failure(let refusal): refuse(request, refusal, &effects)
@@ -93,20 +93,13 @@ extension Dispatcher {
 
     /// Answers with a registration that is there; the token that Apple gave the app may be new.
     private mutating func renew(
-        _ known: RegistrationState, _ request: RegistrationRequest, _ entry: DeviceEntry,
-        _ origin: Origin, _ effects: inout Effects
+        _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ origin: Origin,
+        _ effects: inout Effects
     ) {
-        var known = known
-        if !request.apnsToken.isEmpty, request.apnsToken != known.registration.apnsToken,
-            let at = entry.index(of: known.registration.name.number)
-        {
-            known.registration.apnsToken = request.apnsToken
-            known.batch = ledger.nextTicket
-            entry.registrations[at] = known
-            effects.mutations.append(.putRegistration(known.registration))
-            touch(entry)
-        }
-        answerOnceStored(known, origin, &effects)
+        var registration = entry.registrations[at].registration
+        if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
+        change(at, of: entry, to: registration, &effects)
+        answerOnceStored(entry.registrations[at], origin, &effects)
     }
 
     /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
@@ -137,8 +130,8 @@ extension Dispatcher {
         entry.registrations.append(RegistrationState(registration, batch: ledger.nextTicket))
         effects.mutations.append(.putDevice(record))
         effects.mutations.append(.putRegistration(registration))
-        if let installation = registration.installation {
-            effects.mutations.append(.linkInstallation(installation, registration.name))
+        for place in places(of: registration) {
+            effects.mutations.append(.linkInstallation(place, registration.name))
         }
         touch(entry)
         turn.waiters.append(

@@ -101,8 +101,8 @@ extension Dispatcher {
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             effects.mutations.append(.removeSubscription(subscription))
         }
-        if let installation = registration.installation {
-            effects.mutations.append(.unlinkInstallation(installation, registration.name))
+        for place in places(of: registration) {
+            effects.mutations.append(.unlinkInstallation(place, registration.name))
         }
     }
 
@@ -118,18 +118,10 @@ extension Dispatcher {
             .installation(request.installation, limit: Limits.registrationsPerInstallation))
     }
 
-    /// The oldest request that waits for an installation.
-    private mutating func takeWaiting(_ installation: [UInt8]) -> InstallationRequest? {
-        guard let at = waitingInstallations.firstIndex(where: { $0.installation == installation }) else {
-            return nil
-        }
-        return waitingInstallations.remove(at: at)
-    }
-
     mutating func installationLoaded(
         _ installation: [UInt8], _ names: [RegistrationName], _ effects: inout Effects
     ) {
-        guard let request = takeWaiting(installation) else { return }
+        guard let request = waitingInstallations.take(installation) else { return }
         guard let first = names.first else {
             if case .apple(let address) = request.action {
                 return effects.forwards.append(.installationFound(request, [], at: address.freshDevice))
@@ -144,7 +136,7 @@ extension Dispatcher {
     }
 
     mutating func installationLoadFailed(_ installation: [UInt8], _ effects: inout Effects) {
-        guard let request = takeWaiting(installation) else { return }
+        guard let request = waitingInstallations.take(installation) else { return }
         refuse(request, .serviceNotAvailable, &effects)
     }
 
@@ -214,6 +206,31 @@ extension Dispatcher {
     ) {
         effects.commands.append(
             (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))
+    }
+}
+
+/// Requests of installations whose registrations the store has been asked for.
+struct WaitingInstallations {
+    /// By installation, oldest first.
+    private var requests: [[UInt8]: [InstallationRequest]] = [:]
+    /// How many there are.
+    private(set) var count = 0
+
+    mutating func append(_ request: InstallationRequest) {
+        requests[request.installation, default: []].append(request)
+        count += 1
+    }
+
+    /// The oldest one of an installation.
+    mutating func take(_ installation: [UInt8]) -> InstallationRequest? {
+        guard let first = requests[installation]?.first else { return nil }
+        if requests[installation]?.count == 1 {
+            requests[installation] = nil
+        } else {
+            requests[installation]?.removeFirst()
+        }
+        count -= 1
+        return first
     }
 }
 

@@ -84,15 +84,7 @@ extension Dispatcher {
         var registration = entry.registrations[at].registration
         registration.web = wanted.web
         if registration.instance.isEmpty { registration.instance = wanted.instance }
-        if registration != entry.registrations[at].registration {
-            entry.registrations[at].registration = registration
-            entry.registrations[at].batch = ledger.nextTicket
-            effects.mutations.append(.putRegistration(registration))
-            if let installation = registration.installation {
-                effects.mutations.append(.linkInstallation(installation, registration.name))
-            }
-            touch(entry)
-        }
+        change(at, of: entry, to: registration, &effects)
         answerOnceStored(entry.registrations[at], origin, &effects)
     }
 

@@ -77,7 +77,7 @@ package struct TopicRequest: Sendable {
     }
 }
 
-/// Where Apple reaches an iOS app that registers by its installation alone (mcs-device 5.6).
+/// Where Apple reaches an iOS app that registers by its installation alone (mcs-device 5.6), or not at all (http 7.4).
 package struct AppleAddress: Sendable, Equatable {
     /// The bundle id: the category of its registration.
     package var bundle: [UInt8]
@@ -87,11 +87,16 @@ package struct AppleAddress: Sendable, Equatable {
     package var freshDevice: DeviceID
     /// Digest of a security token that nobody is told: such a device never logs in.
     package var freshDigest: SecretDigest
+    /// Whether an app server names the token, and not the app (http 7.4): `InstallationRequest.installation` is then its
+    /// place, and the number of the device follows from that.
+    package var isImport: Bool
 
     /// An address; all parts are the caller's.
     package init(
-        bundle: [UInt8], token: [UInt8], freshDevice: DeviceID, freshDigest: SecretDigest
+        bundle: [UInt8], token: [UInt8], freshDevice: DeviceID, freshDigest: SecretDigest,
+        isImport: Bool = false
     ) {
+        self.isImport = isImport
         self.bundle = bundle
         self.token = token
         self.freshDevice = freshDevice

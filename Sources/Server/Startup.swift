@@ -46,7 +46,11 @@ struct Startup: ~Copyable {
         let lease = try reading(store) { store throws(StoreError) in
             try SequenceLease(store: store, now: Now.read().wall)
         }
-        let hosts = makeHosts(reactors, mailboxes, storeThread, directory, sequenceFloor: lease.floor)
+        var delivery = DeliverySettings()
+        delivery.sequenceFloor = lease.floor
+        delivery.seal = seal
+        delivery.running = configuration.running
+        let hosts = makeHosts(reactors, mailboxes, storeThread, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, storeThread: storeThread, lease: lease,
@@ -164,11 +168,8 @@ struct Startup: ~Copyable {
 
     private func makeHosts(
         _ reactors: [Reactor], _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
-        _ directory: SenderDirectory, sequenceFloor: UInt64
+        _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
-        var settings = DeliverySettings()
-        settings.sequenceFloor = sequenceFloor
-        settings.running = configuration.running
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let failedLogins = FailedLogins()
         return reactors.enumerated().map { index, reactor in

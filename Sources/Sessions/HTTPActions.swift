@@ -89,6 +89,7 @@ extension HTTPSession {
         case .unsubscribeToken: return relate(request, captured, isEnd: true, origin, now, &io)
         case .batchAdd: return relateMany(request, isEnd: false, origin, now, &io)
         case .batchRemove: return relateMany(request, isEnd: true, origin, now, &io)
+        case .batchImport: return importTokens(request, origin, now, &io)
         case .topicSubscription(let method):
             return topicSubscription(request, captured, method, origin, now, &io)
         case .sendMessage: return sendMessage(request, captured[0], origin, now, &io)

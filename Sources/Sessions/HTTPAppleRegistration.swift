@@ -12,10 +12,9 @@ extension HTTPSession {
         guard let installation else {
             throw RequestFault(.unauthorized, "x-goog-firebase-installations-auth: it is missing.")
         }
-        let bundle = Array((body["bundle_id"]?.text ?? "").utf8)
-        guard !bundle.isEmpty, bundle.count <= Limits.registrationFieldBytes,
-            bundle.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.") }
+        guard let bundle = Self.bundle(body["bundle_id"]) else {
+            throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
+        }
         let named = installation.sender.number != 0 ? installation.sender : SenderID(decimal: project)
         let address = AppleAddress(
             bundle: bundle, token: try Self.appleToken(body), freshDevice: DeviceID(freshNumber()),
@@ -28,18 +27,26 @@ extension HTTPSession {
         return .wait(.web(.named(project: project, installation: installation.installation)))
     }
 
+    /// The bundle id of an app; nil for what is none.
+    static func bundle(_ value: JSONValue?) -> [UInt8]? {
+        let bundle = Array((value?.text ?? "").utf8)
+        guard !bundle.isEmpty, bundle.count <= Limits.registrationFieldBytes,
+            bundle.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        return bundle
+    }
+
     /// The token that Apple gave the app, with its environment in front.
     private static func appleToken(_ body: JSONValue) throws(RequestFault) -> [UInt8] {
         let text = (body["apns_token"]?.text ?? "").lowercased()
         let isMarked = text.hasPrefix("s_") || text.hasPrefix("p_")
-        let digits = Array((isMarked ? text.dropFirst(2) : text[...]).utf8)
-        guard !digits.isEmpty, digits.count <= Limits.appleTokenDigits, digits.count % 2 == 0,
-            digits.allSatisfy({ Hex.value(of: $0) != nil })
-        else { throw RequestFault(.badRequest, "ios.apns_token: it is missing, or not hexadecimal.") }
+        guard let digits = AppleToken.digits(isMarked ? text.dropFirst(2) : text[...]) else {
+            throw RequestFault(.badRequest, "ios.apns_token: it is missing, or not hexadecimal.")
+        }
         if isMarked { return Array(text.utf8) }
         switch (body["apns_environment"]?.text ?? "").lowercased() {
-        case "sandbox", "development": return Array("s_".utf8) + digits
-        case "", "production": return Array("p_".utf8) + digits
+        case "sandbox", "development": return AppleToken.token(digits: digits, isSandbox: true)
+        case "", "production": return AppleToken.token(digits: digits, isSandbox: false)
         default:
             throw RequestFault(.badRequest, "ios.apns_environment: it is neither production nor sandbox.")
         }

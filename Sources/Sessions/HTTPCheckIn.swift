@@ -73,9 +73,12 @@ extension HTTPSession {
     }
 
     /// A number in 2^59 … 2^63-1 that nobody can guess: positive and of 18 or 19 digits, as old clients need it.
-    func freshNumber() -> UInt64 {
+    func freshNumber() -> UInt64 { Self.deviceNumber(settings.random()) }
+
+    /// One of those numbers, as even as what it is made from.
+    static func deviceNumber(_ number: UInt64) -> UInt64 {
         let lowest: UInt64 = 1 << 59
-        return lowest + settings.random().multipliedFullWidth(by: 15 << 59).high
+        return lowest + number.multipliedFullWidth(by: 15 << 59).high
     }
 }
 

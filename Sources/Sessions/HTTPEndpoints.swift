@@ -29,6 +29,8 @@ struct HTTPEndpoint: Sendable {
         case subscribeToken, unsubscribeToken
         /// The same for many tokens (http 7.3).
         case batchAdd, batchRemove
+        /// An app server brings tokens of Apple's along (http 7.4).
+        case batchImport
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
         /// The same for many messages at once (http 8.8).
@@ -126,6 +128,7 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.delete, "/iid/v1/*/rel/topics/*", .unsubscribeToken, .note),
         post("/iid/v1:batchAdd", .batchAdd, .note),
         post("/iid/v1:batchRemove", .batchRemove, .note),
+        post("/iid/v1:batchImport", .batchImport, .note),
         post("/v1/projects/*/messages:send", .sendMessage, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),

@@ -8,6 +8,8 @@ enum HTTPWord {
     case message(LegacyReply.Result)
     /// What became of its subscription; nil: what was wanted.
     case subscription(TokenRefusal?)
+    /// Its registration; nil: it could not be made.
+    case registration(RegistrationName?)
 }
 
 /// What is known of each of several tokens; the first word on each counts.

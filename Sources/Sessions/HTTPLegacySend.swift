@@ -243,6 +243,12 @@ extension HTTPSession {
         case .tokenRefused(let ticket, let refusal):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
             return (request, index, .subscription(refusal))
+        case .registered(let ticket, let name):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, .registration(name))
+        case .registrationRefused(let ticket, _):
+            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+            return (request, index, .registration(nil))
         default: return nil
         }
     }

@@ -33,6 +33,23 @@ import Testing
         #expect(seen.count == 500)
     }
 
+    @Test("what Apple gave an app has a place of its own, by app, environment and secret")
+    func places() {
+        let other = TokenSeal(secret: [UInt8](repeating: 1, count: 32))
+        let pairs = [("com.a", "p_01"), ("com.a", "s_01"), ("com.ap", "_01"), ("com.b", "p_01")]
+        let places = pairs.map { Self.seal.place(ofBundle: Array($0.0.utf8), token: Array($0.1.utf8)) }
+        #expect(Set(places).count == pairs.count)
+        #expect(places.allSatisfy { $0.count == InstallationToken.idLength })
+        #expect(other.place(ofBundle: Array("com.a".utf8), token: Array("p_01".utf8)) != places[0])
+        #expect(
+            Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(1))
+                != Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(2)))
+        #expect(AppleToken.digits("0A1b") == Array("0a1b".utf8))
+        for text in ["", "0a1", "p_01", "0g", String(repeating: "0", count: Limits.appleTokenDigits + 2)] {
+            #expect(AppleToken.digits(text[...]) == nil, "\(text)")
+        }
+    }
+
     @Test("the shape is the one that clients have met for years")
     func shape() {
         let token = Self.seal.token(for: Self.name)

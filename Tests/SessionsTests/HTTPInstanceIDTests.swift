@@ -59,12 +59,52 @@ import Wire
         #expect(other.events.isEmpty)
     }
 
+    private static func imports(_ tokens: Int) -> String {
+        let list = (0..<tokens).map { "\"\(10_000 + $0)abc\"" }.joined(separator: ",")
+        return request(
+            "POST /iid/v1:batchImport",
+            "{\"application\":\"com.example.ios\",\"apns_tokens\":[\(list)]}")
+    }
+
+    @Test("A hundred tokens of Apple's are taken, and not one more; the time that is over is told for each")
+    func imports() {
+        let desk = HTTPDesk()
+        desk.send(Self.imports(100))
+        let asked = desk.events.compactMap {
+            if case .installation(let request) = $0 { request } else { nil }
+        }
+        #expect(asked.count == 100 && Set(asked.map(\.installation)).count == 100)
+        let devices = asked.compactMap { request -> DeviceID? in
+            guard case .apple(let address) = request.action, address.isImport else { return nil }
+            return address.freshDevice
+        }
+        #expect(Set(devices.map(\.number)).count == 100)
+        #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
+        desk.perform(.registered(ticket: asked[99].origin.ticket, Self.name))
+        #expect(desk.taken().isEmpty, "not before all are known")
+        desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        let body = HTTPTokenTests.answer(desk).body
+        #expect(body.ranges(of: "Internal Server Error").count == 99)
+        #expect(body.contains("\"status\":\"OK\",\"registration_token\":\"\(Self.token)\""))
+        let again = HTTPDesk()
+        again.send(Self.imports(100))
+        let places = again.events.compactMap {
+            if case .installation(let request) = $0 { request.installation } else { nil }
+        }
+        #expect(places == asked.map(\.installation), "the same tokens are at the same places")
+        let other = HTTPDesk()
+        other.send(Self.imports(101))
+        let answer = HTTPTokenTests.answer(other)
+        #expect(answer.status == "400" && answer.body.contains("1 to 100 tokens"))
+        #expect(other.events.isEmpty)
+    }
+
     @Test("Without a key nothing is asked of the core; access tokens count only where the header says so")
     func authorization() {
         for line in [
             "GET /iid/info/\(Self.token)", "POST /iid/v1/\(Self.token)/rel/topics/news",
             "DELETE /iid/v1/\(Self.token)/rel/topics/news", "POST /iid/v1:batchAdd",
-            "POST /iid/v1:batchRemove",
+            "POST /iid/v1:batchRemove", "POST /iid/v1:batchImport",
         ] {
             for key in ["key=bad", "Bearer x", ""] {
                 let desk = HTTPDesk()

@@ -20,6 +20,7 @@ struct HTTPDialect: TranscriptDialect {
                 decoding: AppServerDialect.seal.token(
                     for: RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))),
                 as: UTF8.self),
+            "PLACE_P": Self.place("p_0a1b"), "PLACE_S": Self.place("s_0a1b"),
             "PUSHSET": String(Self.token(1).prefix(11)),
             "KEY": Base64.text(Self.key, urlSafe: true, padded: false),
             "KEYHEX": Hex.text(Self.key),
@@ -41,6 +42,13 @@ struct HTTPDialect: TranscriptDialect {
     /// The clock at the begin of each transcript.
     private static let start: UnixMilliseconds = 1_430_277_821_658
     private var checkIn: CheckInSettings?
+
+    /// Where the app of the transcripts is found by what Apple gave it.
+    private static func place(_ token: String) -> String {
+        String(
+            decoding: AppServerDialect.seal.place(
+                ofBundle: Array("com.example.ios".utf8), token: Array(token.utf8)), as: UTF8.self)
+    }
 
     private static func token(_ number: UInt64) -> String {
         String(decoding: AppServerDialect.seal.token(for: name(number)), as: UTF8.self)
@@ -114,7 +122,8 @@ struct HTTPDialect: TranscriptDialect {
                 + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
                 + "topic=\(Self.text(request.topic.octets))"
         case .installation(let request):
-            return "installation #\(request.origin.ticket) \(Self.text(request.installation)) "
+            let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
+            return "installation #\(ticket ?? "\(request.origin.ticket)") \(Self.text(request.installation)) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
         case .registerWeb(let request): return Self.shown(request)
         case .address(let request):
@@ -149,7 +158,8 @@ struct HTTPDialect: TranscriptDialect {
         case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
         case .remove: "remove"
         case .address(let action): shown(action)
-        case .apple(let address): "apple \(text(address.bundle)) \(text(address.token))"
+        case .apple(let address):
+            "\(address.isImport ? "import" : "apple") \(text(address.bundle)) \(text(address.token))"
         }
     }
 
@@ -199,7 +209,7 @@ struct HTTPDialect: TranscriptDialect {
             return .checkedIn(
                 ticket: ticket, Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil)
         case "check-in-refused": return .checkInRefused(ticket: ticket)
-        case "registered": return .registered(ticket: ticket, Self.name(1))
+        case "registered": return .registered(ticket: ticket, Self.name(words.count > 2 ? 2 : 1))
         case "unregistered": return .unregistered(ticket: ticket)
         case "registration-refused":
             return RegistrationRefusal(rawValue: words[2]).map { .registrationRefused(ticket: ticket, $0) }

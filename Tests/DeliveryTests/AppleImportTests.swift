@@ -1,0 +1,154 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// What Apple gave an app, brought along by an app server (http 7.4).
+@Suite struct AppleImportTests {
+    private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+    private let fid = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
+
+    private func imported(
+        _ ticket: UInt32, _ apple: String = "p_01", sender: SenderID = Harness.sender,
+        bundle: String = "com.example.ios"
+    ) -> Event {
+        let seal = DeliverySettings().seal
+        let place = seal.place(ofBundle: bytes(bundle), token: bytes(apple))
+        return .installation(
+            InstallationRequest(
+                origin: Origin(connection: web, ticket: ticket), installation: place, sender: sender,
+                action: .apple(
+                    AppleAddress(
+                        bundle: bytes(bundle), token: bytes(apple),
+                        freshDevice: DeviceID(seal.deviceNumber(ofPlace: place, sender: sender) >> 1),
+                        freshDigest: hidden, isImport: true))))
+    }
+
+    /// An app that registers itself by its installation.
+    private func registered(_ ticket: UInt32, _ apple: String) -> Event {
+        .installation(
+            InstallationRequest(
+                origin: Origin(connection: web, ticket: ticket), installation: fid, sender: Harness.sender,
+                action: .apple(
+                    AppleAddress(
+                        bundle: bytes("com.example.ios"), token: bytes(apple),
+                        freshDevice: DeviceID(1 << 60 | 900), freshDigest: hidden))))
+    }
+
+    private func names(_ bench: Harness) -> [UInt32: RegistrationName] {
+        var names: [UInt32: RegistrationName] = [:]
+        for command in bench.take(web) {
+            if case .registered(let ticket, let name) = command { names[ticket] = name }
+        }
+        return names
+    }
+
+    @Test("The same token is the same registration: at once, later and after a crash; a message to it waits")
+    func once() throws {
+        let bench = Harness(partitions: 3)
+        bench.post(imported(1))
+        bench.post(imported(2))
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        bench.settle()
+        bench.post(imported(3))
+        bench.settle()
+        let made = names(bench)
+        let name = try #require(made[1])
+        #expect(made == [1: name, 2: name, 3: name])
+        bench.crash(seed: 5)
+        bench.post(imported(4))
+        bench.settle()
+        #expect(names(bench) == [4: name])
+        let registration = try #require(bench.store.registrations[name])
+        #expect(bench.store.registrations.count == 1)
+        #expect(registration.apnsToken == bytes("p_01") && registration.sender == Harness.sender)
+        #expect(registration.category == bytes("com.example.ios") && registration.instance.isEmpty)
+        bench.post(.submitted(Harness.submission(1, to: name)))
+        bench.settle()
+        #expect(bench.store.messages[name.device]?.count == 1)
+    }
+
+    @Test("Environment, app and sender each make another one")
+    func apart() {
+        let bench = Harness()
+        bench.post(imported(1))
+        bench.post(imported(2, "s_01"))
+        bench.post(imported(3, bundle: "com.example.other"))
+        bench.post(imported(4, sender: Harness.otherSender))
+        bench.settle()
+        #expect(Set(names(bench).values).count == 4)
+        bench.post(imported(5, sender: SenderID(9)))
+        bench.settle()
+        #expect(bench.take(web).words == ["INVALID_SENDER 5"])
+    }
+
+    @Test("One that the app has registered itself is found, by the token that it has now")
+    func known() throws {
+        let bench = Harness(partitions: 2)
+        bench.post(registered(1, "p_01"))
+        bench.settle()
+        let own = try #require(names(bench)[1])
+        bench.post(imported(2))
+        bench.settle()
+        #expect(names(bench) == [2: own])
+        bench.post(registered(3, "p_02"))
+        bench.settle()
+        bench.post(imported(4, "p_02"))
+        bench.post(imported(5))
+        bench.settle()
+        let found = names(bench)
+        #expect(found[4] == own, "the new token is its own")
+        #expect(found[5] != nil && found[5] != own, "the old one is another app's, if anyone's")
+        #expect(bench.store.installations.values.count { $0.contains(own) } == 2, "its id and its token")
+    }
+
+    @Test("One that a device registered with its token is found too")
+    func ofDevice() throws {
+        let bench = Harness.withDevice()
+        var request = RegistrationRequest(
+            origin: Origin(connection: web, ticket: 1), device: device, token: token,
+            category: bytes("com.example.ios"), subtype: [], senderText: bytes("100"))
+        request.apnsToken = bytes("p_01")
+        bench.post(.register(request))
+        bench.settle()
+        let own = try #require(names(bench)[1])
+        bench.post(imported(2))
+        bench.settle()
+        #expect(names(bench) == [2: own])
+        request.apnsToken = bytes("p_02")
+        bench.post(.register(request))
+        bench.settle()
+        bench.post(imported(3, "p_02"))
+        bench.settle()
+        #expect(names(bench)[3] == own)
+    }
+
+    @Test("One that was given up is made anew, under another name")
+    func again() throws {
+        let bench = Harness()
+        bench.post(imported(1))
+        bench.settle()
+        let first = try #require(names(bench)[1])
+        bench.post(.unregisterToken(first, Origin(connection: web, ticket: 2)))
+        bench.settle()
+        #expect(bench.store.installations.values.allSatisfy { $0.isEmpty })
+        bench.post(imported(3))
+        bench.settle()
+        let second = try #require(names(bench)[3])
+        #expect(second.device == first.device && second.number > first.number)
+    }
+
+    @Test("Apple tells when such an app is gone: it does not expire because it never comes here")
+    func stays() {
+        let bench = Harness()
+        bench.post(imported(1))
+        bench.settle()
+        let device = bench.store.records.keys.first ?? DeviceID(0)
+        bench.advance(milliseconds: Int64(Limits.deviceExpirySeconds + 10) * 1_000)
+        bench.post(.unseen(device))
+        bench.settle()
+        #expect(bench.expiredDevices == 0 && bench.store.registrations.count == 1)
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall, "it is not looked at again soon")
+    }
+}
