@@ -4,9 +4,19 @@ extension Limits {
 
     /// Topics that a condition may test (FCM).
     package static let conditionTests = 5
+    /// Operators that one may have where the rules of the older interfaces are kept to the letter (FCM).
+    package static let strictConditionOperators = 2
     /// Parentheses within one another in a condition: five tests need no more than four, the rest is for machines that
     /// write some too many.
     package static let conditionDepth = 16
+
+    // MARK: Subscriptions
+
+    /// Subscriptions that app servers of one sender may make or end in a second, and at once (FCM).
+    package static let topicChangesPerSecond = 3_000
+    /// Seconds after which one that was too many may be tried again. Some clients do so by themselves, which does no harm here:
+    /// the same subscription twice is one.
+    package static let topicChangeRetrySeconds = 1
 
     // MARK: Messages
 

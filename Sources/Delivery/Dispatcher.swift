@@ -39,10 +39,10 @@ package struct Dispatcher: ~Copyable {
     var topicResumption = TopicResumption()
     /// Requests of installations whose registrations the store has been asked for.
     var waitingInstallations = WaitingInstallations()
-    /// What is left of this partition's share of each sender's rate; of senders in the directory alone.
-    var senderBuckets: [SenderID: TokenBucket] = [:]
-    /// That share.
-    var senderRate: Rate
+    /// What is left of this partition's share of each sender's messages.
+    var messageBuckets: SenderBuckets
+    /// The same of its changes of subscriptions.
+    var topicBuckets: SenderBuckets
 
     /// A partition with nothing in memory, of so many; `seed` gives the salt, `hashKey` keys the tables.
     package init(
@@ -53,7 +53,8 @@ package struct Dispatcher: ~Copyable {
         self.partition = partition
         partitions = count
         self.settings = settings
-        senderRate = settings.rates.sender.share(of: count)
+        messageBuckets = SenderBuckets(settings.rates.sender.share(of: count))
+        topicBuckets = SenderBuckets(settings.rates.topicChanges.share(of: count))
         var random = SeededRandom(seed: seed)
         salt = UInt32(truncatingIfNeeded: random.next())
         // Anywhere: a process that is restarted often must not look at the same devices each time.

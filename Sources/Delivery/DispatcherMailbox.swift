@@ -55,8 +55,8 @@ extension Dispatcher {
             throw .packageMismatch
         }
         guard entry.buckets.allowsMessage(settings.rates, now) else { throw .deviceRateExceeded }
-        if senderRate.isLimited, submission.entitlement == .account, submission.topic == nil,
-            senderBuckets[submission.sender]?.allows(senderRate, now: now) == false
+        if submission.entitlement == .account, submission.topic == nil,
+            !messageBuckets.allows(submission.sender, now: now)
         {
             throw .senderRateExceeded
         }
@@ -92,8 +92,8 @@ extension Dispatcher {
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ now: Instant
     ) {
         entry.buckets.takeMessage(settings.rates, now)
-        if senderRate.isLimited, submission.entitlement == .account, submission.topic == nil {
-            senderBuckets[submission.sender, default: TokenBucket()].take(senderRate, now: now)
+        if submission.entitlement == .account, submission.topic == nil {
+            messageBuckets.take(submission.sender, now: now)
         }
     }
 

@@ -75,7 +75,8 @@ extension Dispatcher {
 
     mutating func replaceDirectory(_ directory: SenderDirectory, _ effects: inout Effects) {
         self.directory = directory
-        if senderRate.isLimited { senderBuckets = senderBuckets.filter { directory[$0.key] != nil } }
+        messageBuckets.keep { directory[$0] != nil }
+        topicBuckets.keep { directory[$0] != nil }
         for entry in senders.all {
             if let record = directory[entry.sender], !record.isSuspended { continue }
             for at in entry.sessions.indices {

@@ -44,6 +44,10 @@ extension Dispatcher {
         _ effects: inout Effects
     ) throws(TokenRefusal) -> TokenReport {
         let registration = entry.registrations[at].registration
+        if action != .describe {
+            guard topicBuckets.allows(sender, now: now.monotonic) else { throw .rateExceeded }
+            topicBuckets.take(sender, now: now.monotonic)
+        }
         switch action {
         case .describe:
             let topics = entry.registrations[at].topics.all(of: registration.name)

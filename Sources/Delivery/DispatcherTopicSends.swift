@@ -19,9 +19,7 @@ extension Dispatcher {
             return effects.commands.append(
                 (origin.connection, .acknowledge(ticket: origin.ticket, id: nil, canonical: nil)))
         }
-        if senderRate.isLimited {
-            senderBuckets[sender, default: TokenBucket()].take(senderRate, now: now.monotonic)
-        }
+        messageBuckets.take(sender, now: now.monotonic)
         let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
         let job = TopicJob(
             name: TopicJobName(sender: sender, sequence: sequences.next(now)), salt: salt,
@@ -41,9 +39,7 @@ extension Dispatcher {
     private func checkTopic(
         _ submission: borrowing Submission, _ now: Instant, _ effects: borrowing Effects
     ) throws(Refusal) {
-        if senderRate.isLimited, senderBuckets[submission.sender]?.allows(senderRate, now: now) == false {
-            throw .senderRateExceeded
-        }
+        guard messageBuckets.allows(submission.sender, now: now) else { throw .senderRateExceeded }
         guard topicRuns.count(of: submission.sender) < Limits.topicJobsPerSender else {
             throw .topicRateExceeded
         }

@@ -14,9 +14,44 @@ package struct Rates: Sendable {
     package var deviceUpstream = Rate.unlimited
     /// Upstream messages to one sender.
     package var senderUpstream = Rate.unlimited
+    /// Subscriptions to topics that app servers of one sender make or end; each partition allows an equal share.
+    package var topicChanges = Rate.unlimited
 
     /// No bounds.
     package init() {}
+}
+
+/// What is left of the rate of each sender in one partition, which has an equal share of it.
+struct SenderBuckets {
+    /// That share.
+    private var rate: Rate
+    /// Of senders in the directory alone.
+    private var buckets: [SenderID: TokenBucket] = [:]
+
+    init(_ rate: Rate) { self.rate = rate }
+
+    /// Whether it may happen once more.
+    func allows(_ sender: SenderID, now: Instant) -> Bool {
+        guard rate.isLimited, let bucket = buckets[sender] else { return true }
+        return bucket.allows(rate, now: now)
+    }
+
+    /// Notes that it has happened.
+    mutating func take(_ sender: SenderID, now: Instant) {
+        if rate.isLimited { buckets[sender, default: TokenBucket()].take(rate, now: now) }
+    }
+
+    /// Another share holds from now on.
+    mutating func change(to new: Rate, now: Instant) {
+        for sender in buckets.keys { buckets[sender]?.change(from: rate, to: new, now: now) }
+        rate = new
+        if !rate.isLimited { buckets = [:] }
+    }
+
+    /// Forgets senders that are gone.
+    mutating func keep(_ isKnown: (SenderID) -> Bool) {
+        if !buckets.isEmpty { buckets = buckets.filter { isKnown($0.key) } }
+    }
 }
 
 /// What is left of the rates of one device.

@@ -56,6 +56,8 @@ package enum TokenRefusal: String, Error, Sendable, CaseIterable {
     case senderMismatch = "sender_mismatch"
     /// It has all the topics that it may have.
     case tooManyTopics = "too_many_topics"
+    /// The sender changes too many subscriptions.
+    case rateExceeded = "rate_exceeded"
     /// The store cannot tell, or cannot take it.
     case unavailable = "unavailable"
 }

@@ -35,6 +35,7 @@ extension Configuration {
             collapsibleBurst, perSeconds: max(1, collapsibleBurst) * collapsibleRefillSeconds)
         rates.deviceUpstream = Rate(deviceUpstreamPerMinute, perSeconds: 60)
         rates.senderUpstream = Rate(senderUpstreamPerMinute, perSeconds: 60)
+        rates.topicChanges = Rate(topicChangesPerSecond, perSeconds: 1)
         return rates
     }
 }

@@ -88,8 +88,10 @@ extension SessionSettings {
         loginDeadlineSeconds = configuration.loginDeadlineSeconds
         strictAcks = configuration.strictAcks
         controlMessageID = configuration.controlMessageID
-        lenientLifetime = configuration.lenientTimeToLive
-        reservesGCMPrefix = configuration.reserveGCMPrefix
+        rules.lenientLifetime = configuration.lenientTimeToLive
+        rules.reservesGCMPrefix = configuration.reserveGCMPrefix
+        rules.strictConditions = configuration.strictConditions
+        rules.topicPayloadBytes = configuration.topicPayloadBytes
         streamManagement = configuration.streamManagement
         idleNotifications = configuration.idleNotifications
         checkIn = configuration.checkInSettings

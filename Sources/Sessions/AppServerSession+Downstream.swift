@@ -60,8 +60,7 @@ extension AppServerSession {
             var to: [UInt8] = []
             let (made, addressee) = try translation.submission(
                 of: payload, messageID: id, to: &to, sender: sender, connection: connection,
-                seal: settings.seal, lenientLifetime: settings.lenientLifetime,
-                reservesGCMPrefix: settings.reservesGCMPrefix)
+                seal: settings.seal, rules: settings.rules)
             var submission = made
             submission.origin.ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
             io.events.append(addressee.event(submission))

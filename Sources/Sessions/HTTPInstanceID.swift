@@ -126,6 +126,7 @@ extension HTTPSession {
         case .senderMismatch:
             return .told("The authorization does not match the authorizedEntity of the token.", .forbidden)
         case .tooManyTopics: return .told("TOO_MANY_TOPICS", .badRequest)
+        case .rateExceeded: return .tooManyTopicChanges
         case .unavailable:
             var response = HTTPResponse.told("The server cannot tell now, try again.", .unavailable)
             response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
@@ -176,6 +177,9 @@ final class TokenBatch: HTTPGatheredAnswer {
         /// It is no token.
         case malformed
         case refused(TokenRefusal)
+
+        /// Whether there were too many changes just now.
+        var isRate: Bool { if case .refused(.rateExceeded) = self { true } else { false } }
     }
 
     var gathered: HTTPGathered<Result>
@@ -189,6 +193,8 @@ final class TokenBatch: HTTPGatheredAnswer {
 
     /// The answer, in the order of the request; of whom nothing is known, the time is over.
     var response: HTTPResponse {
+        // Nothing was done: the whole request may be repeated.
+        guard !gathered.results.allSatisfy({ $0?.isRate == true }) else { return .tooManyTopicChanges }
         var body = ByteBuffer()
         body.append("{\"results\":[")
         for (at, result) in gathered.results.enumerated() {
@@ -212,6 +218,7 @@ final class TokenBatch: HTTPGatheredAnswer {
         case .refused(.notRegistered): "NOT_FOUND"
         case .refused(.senderMismatch): "PERMISSION_DENIED"
         case .refused(.tooManyTopics): "TOO_MANY_TOPICS"
+        case .refused(.rateExceeded): "RESOURCE_EXHAUSTED"
         case .refused(.unavailable): "INTERNAL"
         case nil: "DEADLINE_EXCEEDED"
         }
@@ -227,6 +234,13 @@ extension HTTPResponse {
         body.append("}")
         return HTTPResponse(status, json, body.copied())
     }
+
+    /// More subscriptions in a second than a sender may change (http 5.2).
+    static let tooManyTopicChanges = {
+        var response = told("RESOURCE_EXHAUSTED", .tooManyRequests)
+        response.extra = ("Retry-After", String(Limits.topicChangeRetrySeconds))
+        return response
+    }()
 
     /// A name that is none of a topic (http 5.1, 7.3).
     static let malformedTopic = told("Topic name format is invalid", .badRequest)

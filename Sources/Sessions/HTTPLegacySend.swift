@@ -48,11 +48,11 @@ extension HTTPSession {
                 payload = try AppServerPayload(request.body.raw)
             } catch { throw LegacyFault(Self.parsingFault(error)) }
             let target = try payload.legacyTarget()
-            let topics = try Self.topics(in: target, of: payload)
+            let topics = try topics(in: target, of: payload)
             let message: LegacyMessage
             do throws(Refusal) {
                 message = try legacyMessage(
-                    payload, limit: topics == nil ? Limits.payloadBytes : Limits.topicPayloadBytes)
+                    payload, limit: settings.rules.payloadBytes(isToTopics: topics != nil))
             } catch { throw LegacyError.fault(error) }
             let id = max(Int64(bitPattern: settings.random() >> 1), 1)
             if let topics {
@@ -89,8 +89,8 @@ extension HTTPSession {
             var translation = Translation()
             try message.setBody { () throws(Refusal) in
                 try translation.body(
-                    ofPairs: form.data, reservesGCMPrefix: settings.reservesGCMPrefix,
-                    limit: isTopic ? Limits.topicPayloadBytes : Limits.payloadBytes)
+                    ofPairs: form.data, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
+                    limit: settings.rules.payloadBytes(isToTopics: isTopic))
             }
             if isTopic {
                 guard let topic = TopicName(path: form.target) else {
@@ -109,7 +109,7 @@ extension HTTPSession {
     }
 
     /// The topics that a request goes to; nil: it goes to none.
-    private static func topics(
+    private func topics(
         in target: LegacyTarget, of payload: borrowing AppServerPayload
     ) throws(LegacyFault) -> TopicTarget? {
         switch target {
@@ -123,7 +123,8 @@ extension HTTPSession {
             return TopicTarget(topic)
         case .condition(let text):
             do throws(TopicConditionFault) {
-                return try Translation.target(ofCondition: payload.reader.string(text))
+                return try Translation.target(
+                    ofCondition: payload.reader.string(text), operators: settings.rules.conditionOperators)
             } catch {
                 throw LegacyFault("InvalidParameters: Invalid condition")
             }
@@ -142,8 +143,8 @@ extension HTTPSession {
         var translation = Translation()
         try message.setBody { () throws(Refusal) in
             try translation.body(
-                of: given, in: payload, reservesGCMPrefix: settings.reservesGCMPrefix, textMeansBody: true,
-                limit: limit)
+                of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
+                textMeansBody: true, limit: limit)
         }
         return message
     }

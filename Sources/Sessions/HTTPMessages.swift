@@ -55,14 +55,14 @@ extension HTTPSession {
                 throw V1Error(invalid: "message.topic", "Invalid topic name")
             }
             addressee = .topic(TopicTarget(topic))
-            limit = Limits.topicPayloadBytes
+            limit = settings.rules.topicPayloadBytes
         case .condition(let text):
             do throws(TopicConditionFault) {
                 addressee = .topic(try Translation.target(ofCondition: text))
             } catch {
                 throw V1Error(invalid: "message.condition", "Invalid condition: \(error.rawValue)")
             }
-            limit = Limits.topicPayloadBytes
+            limit = settings.rules.topicPayloadBytes
         }
         let isShown = message.notification != nil
         let collapseKey = message.collapseKey.flatMap { $0.isEmpty ? nil : $0 }
@@ -89,7 +89,7 @@ extension HTTPSession {
         var octets = 0
         for pair in message.data {
             do throws(Refusal) {
-                try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.reservesGCMPrefix)
+                try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.rules.reservesGCMPrefix)
             } catch { throw V1Error(error) }
             AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body)
             octets += pair.key.count + pair.value.count

@@ -161,6 +161,11 @@ extension V1Error {
         case .tooManyTopics:
             self.init(.tooManyRequests, "The registration has too many topics.", code: .quotaExceeded)
             quotaSubject = "topics"
+        case .rateExceeded:
+            self.init(
+                .tooManyRequests, "The project changes too many subscriptions.", code: .quotaExceeded)
+            quotaSubject = "project"
+            retrySeconds = Limits.topicChangeRetrySeconds
         case .unavailable: self.init(Refusal.unavailable)
         }
     }

@@ -128,12 +128,10 @@ package struct SessionSettings: Sendable {
     package var strictAcks = false
     /// Control stanzas carry a message_id (ccs-xmpp 3.7): helps two old clients.
     package var controlMessageID = false
-    /// `time_to_live` may be a decimal string (ccs-xmpp 8, row 10).
-    package var lenientLifetime = false
+    /// What messages may be like.
+    package var rules = MessageRules()
     /// What a check-in tells a browser about where to register and connect; nil: nothing.
     package var checkIn: CheckInSettings?
-    /// Data keys that begin with `gcm` are reserved, not only `gcm.` (ccs-xmpp 2.2).
-    package var reservesGCMPrefix = false
 
     /// Settings with the defaults of the spec.
     package init(
@@ -144,6 +142,29 @@ package struct SessionSettings: Sendable {
         self.digest = digest
         self.random = random
     }
+}
+
+/// What an operator may set about the messages of app servers.
+package struct MessageRules: Sendable {
+    /// `time_to_live` may be a decimal string (ccs-xmpp 8, row 10).
+    package var lenientLifetime = false
+    /// Data keys that begin with `gcm` are reserved, not only `gcm.` (ccs-xmpp 2.2).
+    package var reservesGCMPrefix = false
+    /// Conditions have at most `Limits.strictConditionOperators`, but in HTTP v1 (http 5.3).
+    package var strictConditions = false
+    /// Octets of keys and values of a message to topics.
+    package var topicPayloadBytes = Limits.topicPayloadBytes
+
+    /// The defaults of the spec.
+    package init() {}
+
+    /// Operators of a condition of the older interfaces.
+    var conditionOperators: Int {
+        strictConditions ? Limits.strictConditionOperators : Limits.conditionTests - 1
+    }
+
+    /// Octets of keys and values of a message.
+    func payloadBytes(isToTopics: Bool) -> Int { isToTopics ? topicPayloadBytes : Limits.payloadBytes }
 }
 
 /// What a session needs to offer SCRAM-SHA-256, all from the host (ccs-xmpp 1.5.1).

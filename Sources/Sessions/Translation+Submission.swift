@@ -33,14 +33,14 @@ extension Translation {
     @inline(__always)
     package mutating func submission(
         of payload: borrowing AppServerPayload, messageID: [UInt8], to: inout [UInt8], sender: SenderID,
-        connection: ConnectionID, seal: TokenSeal, lenientLifetime: Bool, reservesGCMPrefix: Bool
+        connection: ConnectionID, seal: TokenSeal, rules: MessageRules
     ) throws(Refusal) -> (Submission, Addressee) {
-        let message = try DownstreamMessage(payload, lenientLifetime: lenientLifetime)
+        let message = try DownstreamMessage(payload, lenientLifetime: rules.lenientLifetime)
         if message.condition == nil { to = payload.reader.string(message.to) }
-        let topic = try Self.topicTarget(of: message, to: to, in: payload)
+        let topic = try Self.topicTarget(of: message, to: to, in: payload, rules)
         let body = try body(
-            of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix,
-            limit: topic == nil ? Limits.payloadBytes : Limits.topicPayloadBytes)
+            of: message, in: payload, reservesGCMPrefix: rules.reservesGCMPrefix,
+            limit: rules.payloadBytes(isToTopics: topic != nil))
         var addressee = Addressee.registration
         var target = topic == nil ? seal.name(of: to.raw) : nil
         if let topic {
@@ -73,11 +73,13 @@ extension Translation {
     /// The topics that a message goes to; nil: it goes to no topic.
     @inline(__always)
     private static func topicTarget(
-        of message: DownstreamMessage, to: [UInt8], in payload: borrowing AppServerPayload
+        of message: DownstreamMessage, to: [UInt8], in payload: borrowing AppServerPayload,
+        _ rules: MessageRules
     ) throws(Refusal) -> TopicTarget? {
         if let condition = message.condition {
             do throws(TopicConditionFault) {
-                return try target(ofCondition: payload.reader.string(condition))
+                return try target(
+                    ofCondition: payload.reader.string(condition), operators: rules.conditionOperators)
             } catch {
                 throw .conflict(field: PayloadField.condition.name, reason: error.rawValue)
             }
@@ -93,9 +95,11 @@ extension Translation {
     /// Whether a target is meant to be a topic, well formed or not.
     package static func isTopicPath(_ target: [UInt8]) -> Bool { target.starts(with: "/topics/".utf8) }
 
-    /// Those that meet a condition.
-    package static func target(ofCondition text: [UInt8]) throws(TopicConditionFault) -> TopicTarget {
-        let condition = try TopicCondition(text)
+    /// Those that meet a condition, which may have so many operators.
+    package static func target(
+        ofCondition text: [UInt8], operators: Int = Limits.conditionTests - 1
+    ) throws(TopicConditionFault) -> TopicTarget {
+        let condition = try TopicCondition(text, operators: operators)
         let topics = condition.topics.compactMap { TopicName($0) }
         guard topics.count == condition.topics.count,
             let target = TopicTarget(topics: topics, truth: condition.truth)

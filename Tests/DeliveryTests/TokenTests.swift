@@ -95,6 +95,41 @@ import Testing
         #expect(bench.take(appServer).words == ["token known 3 2 false", "token known 4 2 false news"])
     }
 
+    /// Which of so many changes of subscriptions, to and fro, are too many.
+    private func refused(_ bench: Harness, _ tickets: ClosedRange<UInt32>) -> [String] {
+        for ticket in tickets {
+            bench.post(request(ticket, ticket % 2 == 0 ? .subscribe(news) : .unsubscribe(news)))
+        }
+        bench.settle()
+        return bench.take(appServer).words.filter { $0.hasSuffix("rate_exceeded") }
+    }
+
+    @Test("A sender changes so many subscriptions in a second; it may ask for as many as it likes")
+    func rate() {
+        var settings = DeliverySettings()
+        settings.rates.topicChanges = Rate(4, perSeconds: 1)
+        let bench = Harness.withDevice(settings: settings)
+        bench.post(request(90, .describe))
+        #expect(
+            refused(bench, 1...6) == ["token refused 5 rate_exceeded", "token refused 6 rate_exceeded"])
+        #expect(bench.store.subscriptions.count == 1, "made by the fourth, and not ended by the fifth")
+        bench.post(request(91, .describe))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token known 91 1 false news"])
+        bench.advance(milliseconds: 250)
+        #expect(refused(bench, 7...8) == ["token refused 8 rate_exceeded"])
+        let shared = Harness.withDevice(partitions: 2, settings: settings)
+        #expect(refused(shared, 1...3) == ["token refused 3 rate_exceeded"], "half of it")
+        bench.post(.settingsChanged(RunningSettings()))
+        #expect(refused(bench, 10...30).isEmpty, "canary: without the rate nothing is refused")
+        var running = RunningSettings()
+        running.rates.topicChanges = Rate(1, perSeconds: 1)
+        bench.post(.settingsChanged(running))
+        #expect(refused(bench, 31...32) == ["token refused 32 rate_exceeded"])
+        bench.post(.senders(SenderDirectory([])))
+        #expect(refused(bench, 33...33).isEmpty, "nothing is kept of a sender that is gone")
+    }
+
     @Test("A store that cannot say is told as such")
     func unreadable() {
         let bench = Harness.withDevice()

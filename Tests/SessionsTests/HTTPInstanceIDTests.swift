@@ -99,6 +99,39 @@ import Wire
         #expect(other.events.isEmpty)
     }
 
+    @Test(
+        "Too many changes in a second: a batch of which nothing was done is refused as a whole, with a time")
+    func rate() throws {
+        let desk = HTTPDesk()
+        desk.send(Self.batch(2))
+        for request in Self.asked(desk) {
+            desk.perform(.tokenRefused(ticket: request.origin.ticket, .rateExceeded))
+        }
+        let whole = desk.taken()
+        #expect(whole.hasPrefix("HTTP/1.1 429 ") && whole.contains("\r\nRetry-After: 1\r\n"))
+        #expect(whole.hasSuffix("{\"error\":\"RESOURCE_EXHAUSTED\"}"))
+        let other = HTTPDesk()
+        other.send(Self.batch(2))
+        let asked = Self.asked(other)
+        other.perform(.tokenKnown(ticket: asked[0].origin.ticket, Self.report()))
+        other.perform(.tokenRefused(ticket: asked[1].origin.ticket, .rateExceeded))
+        #expect(HTTPTokenTests.answer(other).body == "{\"results\":[{},{\"error\":\"RESOURCE_EXHAUSTED\"}]}")
+        let one = HTTPDesk()
+        one.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
+        one.perform(.tokenRefused(ticket: 1, .rateExceeded))
+        #expect(one.taken().contains("\r\nRetry-After: 1\r\n"))
+        let modern = HTTPTokenTests.desk()
+        modern.send(
+            Self.request(
+                "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a",
+                key: "Bearer \(try HTTPTokenTests.token(modern))"))
+        _ = modern.taken()
+        modern.perform(.tokenRefused(ticket: 2, .rateExceeded))
+        let text = modern.taken()
+        #expect(text.hasPrefix("HTTP/1.1 429 ") && text.contains("\r\nRetry-After: 1\r\n"))
+        #expect(text.contains("RESOURCE_EXHAUSTED") && text.contains("QUOTA_EXCEEDED"))
+    }
+
     @Test("Without a key nothing is asked of the core; access tokens count only where the header says so")
     func authorization() {
         for line in [

@@ -18,7 +18,10 @@ import Wire
     static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPDesk.digest(text + key).octets }
 
     /// A desk that knows the account, and another sender without one.
-    static func desk(_ change: (inout SenderRecord) -> Void = { _ in }) -> HTTPDesk {
+    static func desk(
+        _ change: (inout SenderRecord) -> Void = { _ in },
+        settings changeSettings: (inout SessionSettings) -> Void = { _ in }
+    ) -> HTTPDesk {
         var record = record
         change(&record)
         let directory = SenderDirectory([
@@ -28,6 +31,7 @@ import Wire
             settings.accounts = AccountFunctions(
                 account: { directory.account(withKeyID: $0) }, record: { directory[$0] },
                 verifies: { $0 == sign($1, $2) })
+            changeSettings(&settings)
         }
     }
 

@@ -30,6 +30,57 @@ import Wire
         #expect(Self.sent(desk).count == 1, "canary: one octet less is taken")
     }
 
+    @Test("An operator may let topics take as much as a token, in every way of sending")
+    func largerSize() throws {
+        func change(_ settings: inout SessionSettings) {
+            settings.rules.topicPayloadBytes = Limits.payloadBytes
+        }
+        let desk = HTTPDesk(change)
+        let form = "to=/topics/news&data.k=\(String(repeating: "x", count: Limits.payloadBytes - 1))"
+        for octets in [Limits.payloadBytes, Limits.payloadBytes + 1] {
+            desk.send(Self.request(Self.body(octets)))
+        }
+        for text in [form, form + "x"] {
+            desk.send(Self.request(text, type: "application/x-www-form-urlencoded"))
+        }
+        #expect(Self.sent(desk).count == 2)
+        let modern = HTTPTokenTests.desk(settings: change)
+        let bearer = try HTTPTokenTests.token(modern)
+        for octets in [Limits.payloadBytes, Limits.payloadBytes + 1] {
+            let value = String(repeating: "x", count: octets - 1)
+            for target in ["\"topic\":\"news\"", "\"condition\":\"'a' in topics\""] {
+                let body = "{\"message\":{\(target),\"data\":{\"k\":\"\(value)\"}}}"
+                modern.send(
+                    "POST /v1/projects/lab-project/messages:send HTTP/1.1\r\nHost: x\r\n"
+                        + "Authorization: Bearer \(bearer)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+            }
+        }
+        #expect(Self.sent(modern).count == 2)
+    }
+
+    @Test("By the letter of the legacy reference a condition has two operators; HTTP v1 keeps to its own")
+    func strictConditions() throws {
+        func change(_ settings: inout SessionSettings) { settings.rules.strictConditions = true }
+        func condition(_ tests: Int) -> String {
+            (0..<tests).map { "'t\($0)' in topics" }.joined(separator: " || ")
+        }
+        let desk = HTTPDesk(change)
+        desk.send(Self.request("{\"condition\":\"\(condition(4))\"}"))
+        #expect(desk.taken().hasSuffix("InvalidParameters: Invalid condition\n"))
+        desk.send(Self.request("{\"condition\":\"\(condition(3))\"}"))
+        #expect(Self.sent(desk).count == 1)
+        let lenient = HTTPDesk()
+        lenient.send(Self.request("{\"condition\":\"\(condition(5))\"}"))
+        #expect(Self.sent(lenient).count == 1, "canary: without the switch five topics are taken")
+        let modern = HTTPTokenTests.desk(settings: change)
+        let body = "{\"message\":{\"condition\":\"\(condition(5))\"}}"
+        modern.send(
+            "POST /v1/projects/lab-project/messages:send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+                + "\(try HTTPTokenTests.token(modern))\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        #expect(Self.sent(modern).count == 1)
+    }
+
     @Test("What the core is told, and that nothing is answered before it has")
     func submission() throws {
         let desk = HTTPDesk()

@@ -57,8 +57,9 @@ struct AppServerDialect: TranscriptDialect {
         case ("login_deadline_seconds", let number?): settings.loginDeadlineSeconds = number
         case ("strict_acks", nil): settings.strictAcks = true
         case ("control_message_id", nil): settings.controlMessageID = true
-        case ("lenient_time_to_live", nil): settings.lenientLifetime = true
-        case ("reserve_gcm_prefix", nil): settings.reservesGCMPrefix = true
+        case ("lenient_time_to_live", nil): settings.rules.lenientLifetime = true
+        case ("reserve_gcm_prefix", nil): settings.rules.reservesGCMPrefix = true
+        case ("strict_conditions", nil): settings.rules.strictConditions = true
         case ("scram", nil):
             settings.scram = SCRAMSettings(functions: TranscriptSCRAM.functions) { sender in
                 Array("no salt of \(sender.number)".utf8)

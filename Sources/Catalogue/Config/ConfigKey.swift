@@ -35,10 +35,13 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case collapsibleRefillSeconds = "collapsible_refill_seconds"
     case deviceUpstreamPerMinute = "device_upstream_per_minute"
     case senderUpstreamPerMinute = "sender_upstream_per_minute"
+    case topicChangesPerSecond = "topic_changes_per_second"
     case strictAcks = "strict_acks"
     case controlMessageID = "control_message_id"
     case lenientTimeToLive = "lenient_time_to_live"
     case reserveGCMPrefix = "reserve_gcm_prefix"
+    case strictConditions = "strict_conditions"
+    case topicPayloadBytes = "topic_payload_bytes"
     case scram
     case streamManagement = "stream_management"
     case idleNotifications = "idle_notifications"

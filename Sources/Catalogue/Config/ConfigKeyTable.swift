@@ -122,7 +122,7 @@ extension ConfigKey {
             type: .integer(0...1_000_000_000), preset: .integer(Limits.deviceExpirySeconds), unit: "seconds",
             help: "Time without contact after which a device and its tokens expire; 0: never.",
             reason:
-                "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires.",
+                "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires, nor does an app that Apple reaches.",
             isReloadable: true),
         .loginDeadlineSeconds: Entry(
             type: .integer(1...300), preset: .integer(Limits.loginDeadlineSeconds), unit: "seconds",
@@ -151,6 +151,17 @@ extension ConfigKey {
             type: .truth, preset: .truth(false),
             help: "Refuse data keys that begin with gcm, not only gcm. with the dot.",
             reason: "The documents of different years disagree.", isReloadable: true),
+        .strictConditions: Entry(
+            type: .truth, preset: .truth(false),
+            help: "Refuse conditions with more than two operators over XMPP and legacy HTTP.",
+            reason:
+                "The legacy reference allows two, that is three topics; HTTP v1 allows five topics, and so does ccsd everywhere unless told.",
+            isReloadable: true),
+        .topicPayloadBytes: Entry(
+            type: .integer(Limits.topicPayloadBytes...Limits.payloadBytes),
+            preset: .integer(Limits.topicPayloadBytes), unit: "octets",
+            help: "Keys and values that a message to a topic or condition may have.",
+            reason: "FCM has 2048, half of what other messages may have.", isReloadable: true),
         .scram: Entry(
             type: .truth, preset: .truth(false),
             help: "Offer app servers SCRAM-SHA-256 and, where TLS can bind it, SCRAM-SHA-256-PLUS.",

@@ -37,11 +37,20 @@ extension ConfigKey {
             Limits.senderUpstreamPerMinute,
             help: "Upstream messages to one sender in a minute, and at once; 0: as many as like.",
             reason: "FCM has 1500000; the app hears TooManyMessages for more."),
+        .topicChangesPerSecond: rate(
+            Limits.topicChangesPerSecond, unit: "subscriptions",
+            help:
+                "Subscriptions to topics that app servers of one sender may make or end in a second, and at once; 0: as many as like.",
+            reason:
+                "FCM has 3000. More are answered with 429, or RESOURCE_EXHAUSTED for the token of a batch; each thread allows an equal share. What apps subscribe themselves does not count."
+        ),
     ]
 
-    private static func rate(_ preset: Int, help: String, reason: String) -> Entry {
+    private static func rate(
+        _ preset: Int, unit: String = "messages", help: String, reason: String
+    ) -> Entry {
         Entry(
-            type: .integer(0...Limits.highestRate), preset: .integer(preset), unit: "messages", help: help,
+            type: .integer(0...Limits.highestRate), preset: .integer(preset), unit: unit, help: help,
             reason: reason, isReloadable: true)
     }
 }

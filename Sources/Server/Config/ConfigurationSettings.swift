@@ -59,6 +59,13 @@ extension Configuration {
     package var deviceUpstreamPerMinute: Int { number(.deviceUpstreamPerMinute) }
     /// Upstream messages to one sender in a minute.
     package var senderUpstreamPerMinute: Int { number(.senderUpstreamPerMinute) }
+    /// Subscriptions that app servers of one sender make or end in a second.
+    package var topicChangesPerSecond: Int { number(.topicChangesPerSecond) }
+
+    /// Refuse conditions with more than two operators, but in HTTP v1.
+    package var strictConditions: Bool { self[.strictConditions] == .truth(true) }
+    /// Octets of keys and values of a message to a topic.
+    package var topicPayloadBytes: Int { number(.topicPayloadBytes) }
 
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }

@@ -54,8 +54,7 @@ extension ControlServer {
             (submission, addressee) = try translation.submission(
                 of: payload, messageID: Array(messageID.utf8), to: &to, sender: sender,
                 connection: request.connection, seal: settings.seal,
-                lenientLifetime: settings.lenientLifetime,
-                reservesGCMPrefix: settings.reservesGCMPrefix)
+                rules: settings.rules)
         } catch let refusal as Refusal {
             return .refuse(ticket: 0, refusal)
         } catch {

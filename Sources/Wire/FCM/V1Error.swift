@@ -25,6 +25,8 @@ package struct V1Error: Error, Sendable {
     package var violations: [Violation]
     /// Of what there was too much: a detail of `QuotaFailure`.
     package var quotaSubject: String?
+    /// Seconds after which it may be tried again, told with 429 where a repetition without end does no harm (http 1.4).
+    package var retrySeconds: Int?
     /// Whether it is told that the access token has expired; clients then fetch another one and repeat without limit.
     package var isExpiry = false
 
@@ -123,7 +125,8 @@ package struct V1Error: Error, Sendable {
         body.append("}}")
         var response = HTTPResponse(status, HTTPResponse.json, body.copied())
         switch status {
-        // Not with 429: some clients then repeat by themselves, and without end (http 1.4).
+        // Not with every 429: some clients then repeat by themselves, and without end (http 1.4).
+        case .tooManyRequests: response.extra = retrySeconds.map { ("Retry-After", String($0)) }
         case .unavailable: response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
         case .unauthorized: response.extra = ("WWW-Authenticate", "Bearer")
         default: break
