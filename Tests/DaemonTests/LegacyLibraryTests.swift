@@ -51,7 +51,9 @@ struct LegacyLibraryTests {
                 environment: daemon.hostMap(httpsPort: httpsPort))
         }
 
-        func device() throws -> TestDevice { try TestDevice(daemon, sender: sender) }
+        func device(_ app: String = "com.example.app") throws -> TestDevice {
+            try TestDevice(daemon, sender: sender, app: app)
+        }
 
         /// A device of another sender.
         func stranger() throws -> TestDevice {
@@ -217,9 +219,11 @@ struct LegacyLibraryTests {
         #expect(large["error"] as? String == "GCMMessageTooBigException", "\(large)")
     }
 
-    @Test("a device group: made, sent to by pyfcm, counted, and gone with its last member")
-    func groups() throws {
-        let bench = try Bench(.pyfcm)
+    @Test(
+        "a device group: made, sent to, counted, and gone with its last member",
+        arguments: [Library.pyfcm, .pushjack])
+    func groups(library: Library) throws {
+        let bench = try Bench(library)
         let (first, second) = (try bench.device(), try bench.device())
         let made = try bench.group([
             "operation": "create", "notification_key_name": "team", "registration_ids": [first.token],
@@ -238,9 +242,9 @@ struct LegacyLibraryTests {
 
         let both = try bench.sendGroup(key, "both")
         #expect(both["success"] as? Int == 2 && both["failure"] as? Int == 0, "\(both)")
-        #expect(
-            (both["multicast_ids"] as? [Any])?.isEmpty == true && (both["results"] as? [Any])?.isEmpty == true
-        )
+        // pyfcm gathers what is there; pushjack hands over the answer.
+        #expect((both["results"] as? [Any])?.isEmpty == (library == .pyfcm ? true : nil), "\(both)")
+        #expect((both["multicast_ids"] as? [Any])?.isEmpty == (library == .pyfcm ? true : nil), "\(both)")
         for device in [first, second] { #expect(try device.expectMessage { _ in true }["n"] == "both") }
 
         try second.unregister(bench.daemon)
@@ -269,17 +273,24 @@ struct LegacyLibraryTests {
         try first.expectMessage { $0["n"] == "anew" }
     }
 
-    @Test("more tokens than one request may have go in two, and all results stand in order")
-    func many() throws {
-        let bench = try Bench(.pyfcm)
+    @Test(
+        "as many tokens as a request may have, and by pyfcm more in two: all results stand in order",
+        arguments: Library.allCases)
+    func many(library: Library) throws {
+        let bench = try Bench(library)
         let device = try bench.device()
-        let bad = (1..<Limits.recipientsPerRequest).map { "nonsense-\($0)" }
-        let results = try bench.send([device.token] + bad + [device.token])
+        // pushjack spoils its second request by itself: it names one token in two ways (http 12, row c05).
+        let count = Limits.recipientsPerRequest + (library == .pyfcm ? 1 : 0)
+        let bad = (0..<count - 2).map { "nonsense-\($0)" }
+        // A token can be named once only, where results are told by token.
+        let other = try bench.device()
+        let results = try bench.send([device.token] + bad + [other.token])
         let errors = results.map { $0["error"] as? String }
+        let word = library.word(for: "InvalidRegistration")
         #expect(
-            errors == [nil] + Array(repeating: "InvalidRegistration", count: bad.count) + [nil],
+            errors == [nil] + Array(repeating: word, count: bad.count) + [nil],
             "one of \(results.count) results is elsewhere")
-        for _ in 0..<2 { try device.expectMessage { $0["n"] == "1" } }
+        for device in [device, other] { try device.expectMessage { $0["n"] == "1" } }
     }
 
     @Test(

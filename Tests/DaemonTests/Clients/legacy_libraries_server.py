@@ -5,7 +5,9 @@
 Commands: {"do": "send", "tokens": [...], "data": {...}}, with "title" and the options below where wanted, answered by
 "sent" with what the library says of each token, in its order; {"do": "plain", "token": "..."} with the same fields, for
 python-gcm; {"do": "group", "json": {...}}, for which no library has a call, answered by "grouped"; {"do": "send_group", "key": "..."}
-for pyfcm, answered by "sent_group". A call that fails has the name of its exception.
+for pyfcm and pushjack, answered by "sent_group"; {"do": "topic", "topic": "..."}, or for pyfcm "condition" in its place, answered by
+"sent_topic"; for pyfcm {"do": "subscribe"} and "unsubscribe" with "tokens" and "topic", answered by "managed", {"do": "info",
+"token": "..."} by "known", and {"do": "clean", "tokens": [...]} by "cleaned". A call that fails has the name of its exception.
 """
 import sys
 
@@ -62,6 +64,51 @@ def by_pushjack(command):
     ]
 
 
+def to_topic(command):
+    """The id of the message, which is a number; by pushjack, what else was answered."""
+    if library == "pyfcm":
+        target = {"topic_name": command.get("topic"), "condition": command.get("condition")}
+        return service.notify_topic_subscribers(data_message=command["data"], **target)["topic_message_id"]
+    if library == "python-gcm":
+        return service.send_topic_message(topic=command["topic"], data=command["data"], **wanted(command))
+    # It has no call for topics, and takes one for a token.
+    answer = service.send(["/topics/" + command["topic"]], command["data"])
+    said = answer.data[0] if answer.data else {"status": answer.responses[0].status_code}
+    return said.get("message_id", said)
+
+
+def to_group(command):
+    if library == "pyfcm":
+        return service.notify_single_device(registration_id=command["key"], data_message=command["data"])
+    return service.send([command["key"]], command["data"]).data[0]
+
+
+def group(command):
+    answer = requests.post(
+        "https://fcm.googleapis.com/fcm/notification", json=command["json"], timeout=20,
+        headers={"Authorization": f"key={key}", "project_id": sender})
+    return {"status": answer.status_code, "json": answer.json()}
+
+
+def plain(command):
+    return service.plaintext_request(registration_id=command["token"], data=command["data"], **wanted(command))
+
+
+# What is done for a command, and the name of the answer.
+deeds = {
+    "send": ("sent", lambda command: {"results": send(command)}),
+    "plain": ("sent_plain", lambda command: {"canonical": plain(command)}),
+    "group": ("grouped", group),
+    "send_group": ("sent_group", lambda command: {"answer": to_group(command)}),
+    "topic": ("sent_topic", lambda command: {"id": to_topic(command)}),
+    "subscribe": (
+        "managed", lambda command: {"done": service.subscribe_registration_ids_to_topic(command["tokens"], command["topic"])}),
+    "unsubscribe": (
+        "managed", lambda command: {"done": service.unsubscribe_registration_ids_from_topic(command["tokens"], command["topic"])}),
+    "info": ("known", lambda command: {"info": service.get_registration_id_info(command["token"])}),
+    "clean": ("cleaned", lambda command: {"tokens": service.clean_registration_ids(command["tokens"])}),
+}
+
 if library == "pyfcm":
     from pyfcm import FCMNotification
     service, send = FCMNotification(api_key=key), by_pyfcm
@@ -73,20 +120,8 @@ else:
     service, send = GCMClient(api_key=key), by_pushjack
 
 for command in commands():
-    event = {"send": "sent", "plain": "sent_plain", "group": "grouped", "send_group": "sent_group"}[command["do"]]
+    event, deed = deeds[command["do"]]
     try:
-        if command["do"] == "send":
-            tell(event, results=send(command))
-        elif command["do"] == "plain":
-            canonical = service.plaintext_request(registration_id=command["token"], data=command["data"], **wanted(command))
-            tell(event, canonical=canonical)
-        elif command["do"] == "group":
-            answer = requests.post(
-                "https://fcm.googleapis.com/fcm/notification", json=command["json"], timeout=20,
-                headers={"Authorization": f"key={key}", "project_id": sender})
-            tell(event, status=answer.status_code, json=answer.json())
-        else:
-            answer = service.notify_single_device(registration_id=command["key"], data_message=command["data"])
-            tell(event, answer=answer)
+        tell(event, **deed(command))
     except Exception as error:  # Whatever the library has for it is what is asked for.
         tell(event, error=type(error).__name__, text=str(error))
