@@ -8,6 +8,7 @@ extension DeviceSession {
     mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
         loginID = login.id
         isAndroid = login.id.starts(with: "android-".utf8)
+        hasRecordPerFrame = Self.waitsForSocket(login.id)
         isAskedWhetherIdle = settings.idleNotifications && Self.answersIdleQuestion(login.id)
         isIdle = settings.idleNotifications && Self.isIdle(login.status ?? 0)
         phase = .checking
@@ -26,6 +27,11 @@ extension DeviceSession {
         hasAskedToLogIn = true
         io.isReading = false
     }
+
+    /// Whether the client may wait until its socket is readable while frames that TLS has read already are not handled.
+    ///
+    /// rustPlusPushReceiver does (mcs-device 6). It calls itself what most libraries do, and no browser of today.
+    private static func waitsForSocket(_ loginID: [UInt8]) -> Bool { loginID.starts(with: "chrome-63.".utf8) }
 
     /// Greets the device: what it has received is already removed, durably.
     mutating func acceptLogin(_ storedUpstream: [[UInt8]], now: Now, io: inout SessionIO) {

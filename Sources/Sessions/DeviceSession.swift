@@ -32,6 +32,8 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var loginID: [UInt8] = []
     /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
     var isAndroid = false
+    /// Whether each frame has a TLS record of its own, for a client that would not see the second one of a record in time.
+    var hasRecordPerFrame = false
     /// Whether the client is asked if it is idle, once it is logged in.
     var isAskedWhetherIdle = false
     /// What the client last said about that.
@@ -239,7 +241,7 @@ extension DeviceSession {
     /// Counts a frame that was written.
     mutating func endFrame(io: inout SessionIO) {
         outgoing += 1
-        // The greeting has a record of its own. Later frames of one turn share one, and its cost: clients read a stream.
-        if outgoing == 1 { io.out.endRecord() }
+        // The greeting has a record of its own. Later frames of one turn share one, and its cost: most clients read a stream.
+        if outgoing == 1 || hasRecordPerFrame { io.out.endRecord() }
     }
 }
