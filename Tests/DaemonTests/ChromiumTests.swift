@@ -29,14 +29,7 @@ struct ChromiumTests {
         }
 
         func pusher() throws -> (Driver, key: String) {
-            let environment = [
-                "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
-                    + Places.clients.path,
-                "CCS_HTTPS_PORT": String(try daemon.port("https")),
-                "CCS_DEVICE_PORT": String(try daemon.port("device")),
-                "REQUESTS_CA_BUNDLE": daemon.authority,
-            ]
-            let pusher = try Driver("web_push_server.py", [], environment: environment)
+            let pusher = try Driver("web_push_server.py", [], environment: daemon.hostMap())
             guard let key = try pusher.expect(event: "key")["public"] as? String else {
                 throw HarnessFailure("the server told no key")
             }

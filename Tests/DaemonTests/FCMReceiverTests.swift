@@ -8,12 +8,7 @@ struct FCMReceiverTests {
         try Driver(
             "fcm_receiver_device.py",
             [daemon.directory.appendingPathComponent("receiver.json").path, sender],
-            environment: [
-                "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
-                    + Places.clients.path,
-                "CCS_HTTPS_PORT": String(try daemon.port("https")),
-                "CCS_DEVICE_PORT": String(try daemon.port("device")), "SSL_CERT_FILE": daemon.authority,
-            ])
+            environment: daemon.hostMap())
     }
 
     private func waitForLogin(_ device: Driver) throws {

@@ -17,23 +17,11 @@ struct FirebaseMessagingTests {
             sender = try daemon.firstSender
         }
 
-        private var environment: [String: String] {
-            get throws {
-                [
-                    "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
-                        + Places.clients.path,
-                    "CCS_HTTPS_PORT": String(try daemon.port("https")),
-                    "CCS_DEVICE_PORT": String(try daemon.port("device")),
-                    "SSL_CERT_FILE": daemon.authority, "REQUESTS_CA_BUNDLE": daemon.authority,
-                ]
-            }
-        }
-
         func device(pingSeconds: Double = 20) throws -> Driver {
             let state = daemon.directory.appendingPathComponent("firebase.json").path
             return try Driver(
                 "firebase_messaging_device.py", [state, sender.id, String(pingSeconds)],
-                environment: environment)
+                environment: daemon.hostMap())
         }
 
         func xmpp() throws -> Driver {
@@ -46,7 +34,7 @@ struct FirebaseMessagingTests {
         func http() throws -> Driver {
             try Driver(
                 "legacy_http_server.py", [String(daemon.port("https")), sender.id], secret: sender.key,
-                environment: environment)
+                environment: daemon.hostMap())
         }
 
         /// Ends the daemon in order, which says Close to devices, and starts it again on the same ports.
@@ -199,11 +187,7 @@ struct FirebaseMessagingTests {
         let state = bench.daemon.directory.appendingPathComponent("nothing.json").path
         let device = try Driver(
             "firebase_messaging_device.py", [state, bench.sender.id, "20"],
-            environment: [
-                "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":"
-                    + Places.clients.path,
-                "CCS_HTTPS_PORT": "1", "CCS_DEVICE_PORT": "1", "SSL_CERT_FILE": bench.daemon.authority,
-            ])
+            environment: bench.daemon.hostMap(httpsPort: 1))
         try device.expect("a complaint", seconds: 10) { $0["level"] as? String == "WARNING" }
         #expect(throws: HarnessFailure.self) { try device.expect(event: "ready", seconds: 3) }
     }

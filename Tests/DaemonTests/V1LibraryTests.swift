@@ -27,6 +27,7 @@ struct V1LibraryTests {
         for call in library.callsForMany {
             try many(bench, by: call, devices, stranger, gone)
         }
+        try atOnce(bench, to: devices[0])
         for calls in library.callsForTopics {
             try subscriptions(bench, by: calls, devices, stranger, gone)
         }
@@ -91,6 +92,25 @@ struct V1LibraryTests {
         for device in [devices[0], devices[1], devices[0]] {
             #expect(try device.expectMessage { _ in true }["n"] == call)
         }
+    }
+
+    /// As many messages as a call takes: one request to `/batch`, or so many at once on one connection of HTTP/2.
+    private func atOnce(_ bench: V1Bench, to device: TestDevice) throws {
+        let calls: [V1Library: String] = [
+            .firebaseAdmin: "send_each_async", .firebaseAdmin6: "send_all",
+            .asyncFirebase: "send_each over HTTP/2",
+        ]
+        guard let call = calls[bench.library] else { return }
+        let bad = (2..<500).map { "nonsense-\($0)" }
+        let results = try bench.send([device.token] + bad + [device.token], by: call, n: "at once")
+        let word = bench.library.wordAmongMany(for: .invalid)
+        let wrong = results.enumerated().filter { at, result in
+            let isGood = at == 0 || at == 499
+            return (result["name"] is String) != isGood
+                || (result["error"] as? String) != (isGood ? nil : word)
+        }
+        #expect(results.count == 500 && wrong.isEmpty, "\(call): \(wrong.prefix(5))")
+        for _ in 0..<2 { #expect(try device.expectMessage { _ in true }["n"] == "at once") }
     }
 
     /// The first two subscribe, hear of the topic, and leave it again.
