@@ -127,7 +127,7 @@ extension Dispatcher {
                 return effects.forwards.append(.installationFound(request, [], at: address.freshDevice))
             }
             // What is not there need not be removed.
-            guard request.action == .remove else { return refuse(request, .notRegistered, &effects) }
+            guard case .remove = request.action else { return refuse(request, .notRegistered, &effects) }
             let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
             effects.commands.append((request.origin.connection, answer))
             return
@@ -154,6 +154,7 @@ extension Dispatcher {
         case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, now, &effects)
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, now, &effects)
         case .address(let action): address(action, names, of: entry, request, now, &effects)
+        case .send(let submission): send(submission, names, of: entry, request, &effects)
         }
     }
 
@@ -201,9 +202,12 @@ extension Dispatcher {
         turn.waiters.append(.next(event, request.origin))
     }
 
-    private func refuse(
+    func refuse(
         _ request: InstallationRequest, _ refusal: RegistrationRefusal, _ effects: inout Effects
     ) {
+        if case .send = request.action {
+            return refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable, &effects)
+        }
         effects.commands.append(
             (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))
     }

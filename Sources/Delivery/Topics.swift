@@ -108,13 +108,15 @@ package struct AppleAddress: Sendable, Equatable {
 /// app server (http 8.7).
 package struct InstallationRequest: Sendable {
     /// What is wanted.
-    package enum Action: Sendable, Equatable {
+    package enum Action: Sendable {
         /// Subscribe the registration of the installation.
         case subscribe(TopicName)
         /// End the subscription.
         case unsubscribe(TopicName)
         /// What an app server of the sender wants of the installation's registration with it.
         case address(TokenRequest.Action)
+        /// Send this to the installation's registration with the sender, whose name is set then (http 8.2).
+        indirect case send(Submission)
         /// Remove all registrations of the installation.
         case remove
         /// Note where Apple reaches the app.

@@ -139,6 +139,11 @@ extension HTTPSession {
         return body
     }
 
+    /// The installation that an app server names in place of a token (http 8.2, 8.7); nil for what cannot be one.
+    static func installation(_ text: [UInt8]) -> [UInt8]? {
+        text.count == InstallationToken.idLength ? normalised(text) : nil
+    }
+
     /// An installation id in its proper form, 22 characters of base64url; libraries send 24 of the other alphabet.
     static func normalised(_ fid: [UInt8]) -> [UInt8]? {
         guard fid.count >= InstallationToken.idLength else { return nil }

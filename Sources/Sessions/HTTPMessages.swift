@@ -47,6 +47,8 @@ extension HTTPSession {
                 target = name
             } else if let group = settings.seal.group(of: token.raw) {
                 addressee = .group(group)
+            } else if let id = Self.installation(token) {
+                addressee = .installation(id)
             } else {
                 throw V1Error(.invalidToken)
             }

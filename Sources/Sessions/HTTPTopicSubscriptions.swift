@@ -37,7 +37,7 @@ extension HTTPSession {
             if let name = settings.seal.name(of: target.raw) {
                 io.events.append(
                     .address(TokenRequest(origin: origin, name: name, sender: sender, action: action)))
-            } else if target.count == InstallationToken.idLength, let installation = Self.normalised(target) {
+            } else if let installation = Self.installation(target) {
                 io.events.append(
                     .installation(
                         InstallationRequest(

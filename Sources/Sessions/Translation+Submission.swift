@@ -10,6 +10,8 @@ package enum Addressee: Sendable, Equatable {
     case group(GroupName)
     /// The subscribers of a topic, or those that meet a condition.
     case topic(TopicTarget)
+    /// The registration of a Firebase installation.
+    case installation([UInt8])
 
     /// What the core is told.
     package func event(_ submission: consuming Submission) -> Event {
@@ -17,6 +19,11 @@ package enum Addressee: Sendable, Equatable {
         case .registration: .submitted(submission)
         case .group(let group): .groupSubmitted(GroupSubmission(group: group, submission: submission))
         case .topic(let target): .topicSubmitted(TopicSubmission(target: target, submission: submission))
+        case .installation(let id):
+            .installation(
+                InstallationRequest(
+                    origin: submission.origin, installation: id, sender: submission.sender,
+                    action: .send(submission)))
         }
     }
 }

@@ -36,6 +36,7 @@ struct V1LibraryTests {
             try topic("own", bench, Array(devices[..<2]), [devices[2]])
         }
         try topicRefusals(bench)
+        if library.namesInstallations { try installations(bench) }
         try removal(bench)
     }
 
@@ -180,6 +181,20 @@ struct V1LibraryTests {
         }
         let unheard = try bench.send(to: "topic", "nobody", ["dry_run": true])
         #expect(unheard["name"] is String, "the canary: a topic that can be sent to: \(unheard)")
+    }
+
+    /// The id of an installation in place of a token.
+    private func installations(_ bench: V1Bench) throws {
+        let (own, foreign) = ("cGFzc3dvcmQ_aGVsbG8tdw", "dGhlIHNlY29uZCBvZiB0d2")
+        _ = try bench.stranger(instance: foreign)
+        for (id, fault) in [(own, V1Library.Fault.unregistered), (foreign, .senderMismatch)] {
+            let refused = try bench.send(to: "fid", id)
+            #expect(refused["error"] as? String == bench.library.exception(for: fault), "\(refused)")
+        }
+        let device = try bench.device("com.example.installed", instance: own)
+        let sent = try bench.send(to: "fid", own, ["data": ["n": "installed"]])
+        #expect((sent["name"] as? String)?.contains("/messages/0:") == true, "\(sent)")
+        #expect(try device.expectMessage { _ in true }["n"] == "installed")
     }
 
     /// An account that is removed is refused, though the access token that the library has was good.

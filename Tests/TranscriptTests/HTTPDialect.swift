@@ -158,6 +158,8 @@ struct HTTPDialect: TranscriptDialect {
         case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
         case .remove: "remove"
         case .address(let action): shown(action)
+        case .send(let message):
+            AppServerDialect.shown(message, ticket: "in").replacing("submitted #in id= to=0", with: "send")
         case .apple(let address):
             "\(address.isImport ? "import" : "apple") \(text(address.bundle)) \(text(address.token))"
         }

@@ -2,7 +2,7 @@
 
     v1_libraries_server.py firebase-admin|pyfcm|async-firebase KEY_FILE [PROJECT]
 
-firebase-admin is the release of the folder it runs from. Commands: {"do": "send", "token": "..."}, or "topic", "condition" in its
+firebase-admin is the release of the folder it runs from. Commands: {"do": "send", "token": "..."}, or "topic", "condition", "fid" in its
 place, with "data" and "title", "dry_run", "ttl", "collapse_key" where wanted, answered by "sent"; {"do": "send_many", "how": "...",
 "tokens": [...]}, by a call of the library for many, answered by "sent_many"; {"do": "subscribe"} or "unsubscribe" with "how",
 "tokens" and "topic", answered by "managed". A refusal has the name of its exception and the words of it.
@@ -56,7 +56,7 @@ class FirebaseAdmin:
                 "android": self.messaging.AndroidConfig(priority="high", **android)}
 
     def send(self, command):
-        target = {name: command[name] for name in ("token", "topic", "condition") if name in command}
+        target = {name: command[name] for name in ("token", "topic", "condition", "fid") if name in command}
         message = self.messaging.Message(**target, **self.contents(command))
         return self.messaging.send(message, dry_run=command.get("dry_run", False))
 
@@ -120,7 +120,7 @@ class AsyncFirebase:
         return {"name": answer.message_id} if answer.success else facts(answer.exception)
 
     def send(self, command):
-        target = {name: command[name] for name in ("token", "topic", "condition") if name in command}
+        target = {name: command[name] for name in ("token", "topic", "condition", "fid") if name in command}
         message = self.messages.Message(**target, **self.contents(command))
         answer = awaited(self.clients[0].send(message, dry_run=command.get("dry_run", False)))
         if answer.exception:

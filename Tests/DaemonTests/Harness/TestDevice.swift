@@ -18,9 +18,10 @@ final class TestDevice {
     private var isIdle = false
     let token: String
 
-    /// Checks in, registers and logs in.
+    /// Checks in, registers and logs in; `instance`: the Firebase installation of the app.
     init(
-        _ daemon: RunningDaemon, sender: String, app: String = "com.example.app", reactor: Reactor? = nil
+        _ daemon: RunningDaemon, sender: String, app: String = "com.example.app", instance: String? = nil,
+        reactor: Reactor? = nil
     ) throws {
         self.reactor = try reactor ?? Reactor(index: 0)
         self.app = app
@@ -28,7 +29,8 @@ final class TestDevice {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
         let made = try DeviceEnrolment.run(
-            nil, DeviceCalls.App(category: app, sender: sender), reactor: self.reactor, endpoint: endpoint)
+            nil, DeviceCalls.App(category: app, sender: sender, instance: instance), reactor: self.reactor,
+            endpoint: endpoint)
         identity = made.identity
         token = made.token
         try start(daemon)

@@ -16,6 +16,9 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
     /// Where it is installed.
     var python: URL { self == .firebaseAdmin ? Places.python : Places.pythonV1 }
 
+    /// Whether it can name a Firebase installation in place of a token.
+    var namesInstallations: Bool { self == .firebaseAdmin || self == .asyncFirebase }
+
     /// A way to change the topics of many tokens; `isV1`: by requests of HTTP v1, not by one of Instance ID.
     struct Subscribing {
         var subscribe: String
@@ -109,21 +112,21 @@ final class V1Bench {
         try server.expect(event: "ready")
     }
 
-    func device(_ app: String = "com.example.app") throws -> TestDevice {
-        try TestDevice(daemon, sender: sender, app: app)
+    func device(_ app: String = "com.example.app", instance: String? = nil) throws -> TestDevice {
+        try TestDevice(daemon, sender: sender, app: app, instance: instance)
     }
 
     /// A device of another sender.
-    func stranger() throws -> TestDevice {
+    func stranger(instance: String? = nil) throws -> TestDevice {
         let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
-        return try TestDevice(daemon, sender: other)
+        return try TestDevice(daemon, sender: other, instance: instance)
     }
 
     func send(_ token: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
         try send(to: "token", token, more)
     }
 
-    /// Sends to a token, a topic or a condition.
+    /// Sends to a `token`, a `topic`, a `condition` or a `fid`, which is an installation.
     func send(to kind: String, _ target: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
         try server.tell(["do": "send", kind: target, "data": ["n": "1"]].merging(more) { $1 })
         return try server.expect(event: "sent")

@@ -1,0 +1,110 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Messages to a Firebase installation in place of a token (http 8.2).
+@Suite struct InstallationSendTests {
+    private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
+
+    private func register(
+        _ bench: Harness, _ ticket: UInt32, subtype: String, sender: String = "100",
+        on device: DeviceID = device
+    ) {
+        bench.post(
+            .register(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                    category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
+                    instance: fid)))
+        bench.settle()
+        _ = bench.take(web)
+    }
+
+    private func send(
+        _ bench: Harness, _ ticket: UInt32, to installation: [UInt8]? = nil,
+        from sender: SenderID = Harness.sender, isDryRun: Bool = false
+    ) {
+        var submission = Harness.submission(
+            ticket, to: RegistrationName(device: DeviceID(0), number: RegistrationNumber(0)))
+        submission.sender = sender
+        submission.isDryRun = isDryRun
+        bench.post(
+            .installation(
+                InstallationRequest(
+                    origin: submission.origin, installation: installation ?? fid, sender: sender,
+                    action: .send(submission))))
+    }
+
+    @Test(
+        "It goes to the newest registration that the installation has with the sender, and is answered when on disk"
+    )
+    func reaches() {
+        let bench = Harness.withDevice(partitions: 3)
+        register(bench, 1, subtype: "a")
+        register(bench, 2, subtype: "b")
+        register(bench, 3, subtype: "c", sender: "200")
+        bench.login()
+        bench.settle()
+        _ = bench.take(phone)
+        send(bench, 4)
+        bench.runTurns()
+        #expect(bench.take(appServer).isEmpty, "what is not on disk is not told")
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 4"])
+        let delivered = bench.take(phone).compactMap(\.delivery)
+        #expect(delivered.map { String(decoding: $0.message.messageID, as: UTF8.self) } == ["m4"])
+        #expect(delivered.map(\.subtype) == [bytes("b")])
+
+        send(bench, 5, isDryRun: true)
+        send(bench, 6, from: Harness.otherSender)
+        bench.settle()
+        #expect(bench.take(appServer).words.sorted() == ["ack 5", "ack 6"])
+        #expect(bench.take(phone).compactMap(\.delivery).map(\.subtype) == [bytes("c")])
+    }
+
+    @Test("An installation that is unknown, another sender's, or was removed; each is counted as refused")
+    func refused() {
+        let bench = Harness.withDevice(partitions: 3)
+        send(bench, 1)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 not_registered"])
+        register(bench, 2, subtype: "a")
+        send(bench, 3, from: Harness.otherSender)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 3 sender_mismatch"])
+        bench.post(
+            .installation(
+                InstallationRequest(
+                    origin: Origin(connection: web, ticket: 4), installation: fid, sender: Harness.sender,
+                    action: .remove)))
+        bench.settle()
+        send(bench, 5)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 5 not_registered"])
+        #expect(bench.down.refused == 3)
+    }
+
+    @Test("A store that cannot say which registrations there are, or what the device has, is told as such")
+    func unreadable() {
+        let bench = Harness.withDevice()
+        register(bench, 1, subtype: "a")
+        bench.crash(seed: 3)
+        send(bench, 2)
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["nack 2 unavailable"])
+
+        send(bench, 3)
+        bench.runTurns()
+        bench.read(bench.partitions[0])
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["nack 3 unavailable"])
+    }
+}
