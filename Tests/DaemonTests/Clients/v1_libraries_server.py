@@ -2,10 +2,10 @@
 
     v1_libraries_server.py firebase-admin|pyfcm|async-firebase KEY_FILE [PROJECT]
 
-firebase-admin is the release of the folder it runs from. Commands: {"do": "send", "token": "..."}, or "topic", "condition", "fid" in its
-place, with "data" and "title", "dry_run", "ttl", "collapse_key" where wanted, answered by "sent"; {"do": "send_many", "how": "...",
-"tokens": [...]}, by a call of the library for many, answered by "sent_many"; {"do": "subscribe"} or "unsubscribe" with "how",
-"tokens" and "topic", answered by "managed". A refusal has the name of its exception and the words of it.
+firebase-admin is the release of the folder it runs from. Commands: {"do": "send", "token": "..."}, or "topic", "condition" or
+"fid" in its place, with "data" and "title", "dry_run", "ttl", "collapse_key" where wanted, answered by "sent"; {"do": "send_many",
+"how": "...", "tokens": [...]}, by a call of the library for many, answered by "sent_many"; {"do": "subscribe"} or "unsubscribe" with
+"how", "tokens" and "topic", answered by "managed". A refusal has the name of its exception and the words of it.
 """
 import asyncio
 import sys
@@ -20,6 +20,8 @@ project = sys.argv[3] if len(sys.argv) > 3 else None
 warnings.simplefilter("ignore", DeprecationWarning)
 
 
+# Seconds to wait where a library would give up after five: how fast the machine is shall decide no test.
+PATIENCE = 60
 # One for all calls: the libraries keep connections that belong to it.
 loop = asyncio.new_event_loop()
 
@@ -52,8 +54,8 @@ class FirebaseAdmin:
         if "ttl" in command:
             android["ttl"] = timedelta(seconds=command["ttl"])
         title = command.get("title")
-        return {"data": command.get("data"), "notification": self.messaging.Notification(title=title) if title else None,
-                "android": self.messaging.AndroidConfig(priority="high", **android)}
+        return {"data": command.get("data"), "android": self.messaging.AndroidConfig(priority="high", **android),
+                "notification": self.messaging.Notification(title=title) if title else None}
 
     def send(self, command):
         target = {name: command[name] for name in ("token", "topic", "condition", "fid") if name in command}
@@ -94,7 +96,7 @@ class PyFCM:
     def send_many(self, command):
         """It hands over the answers of the server as they are."""
         answers = getattr(self.service, command["how"])(
-            [self.parameters({**command, "token": token}) for token in command["tokens"]])
+            [self.parameters({**command, "token": token}) for token in command["tokens"]], timeout=PATIENCE)
         return [{"name": answer["name"]} if "name" in answer else {"error": answer["error"]["status"]} for answer in answers]
 
 
@@ -105,7 +107,9 @@ class AsyncFirebase:
         import async_firebase
         from async_firebase import messages
         self.messages = messages
-        self.clients = [async_firebase.AsyncFirebaseClient(use_http2=is_second) for is_second in (False, True)]
+        patience = async_firebase.client.RequestTimeout(timeout=PATIENCE)
+        self.clients = [
+            async_firebase.AsyncFirebaseClient(request_timeout=patience, use_http2=is_second) for is_second in (False, True)]
         for client in self.clients:
             client.creds_from_service_account_file(key_file)
 
