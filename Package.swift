@@ -90,7 +90,11 @@ let package = Package(
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
         tests(
-            "Server", ["Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Transport"]),
+            "Server",
+            [
+                "Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Sessions",
+                "Transport",
+            ]),
         tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
         // How transcripts are written, for all that play them.

@@ -44,7 +44,7 @@ package enum UpstreamRefusal: String, Sendable {
 }
 
 /// Why a registration was refused; the raw value is the `Error=` word (mcs-device 5.2).
-package enum RegistrationRefusal: String, Error, Sendable {
+package enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case authenticationFailed = "AUTHENTICATION_FAILED"
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"

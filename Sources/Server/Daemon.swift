@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Delivery
 import Sessions
 import Store
@@ -34,6 +35,8 @@ final class Daemon: Sendable {
     let drainer: Drainer
     let listeners: [ListenerFact]
     let startedAt = Now.read()
+    /// What `/openapi.json` answers.
+    let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
     private let settings: Mutex<Settings>
 

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Sessions
 import Transport
 
 /// The program `ccsd`: its command line, its signals, its exit codes.
@@ -18,6 +19,10 @@ package enum DaemonProgram {
         } catch {
             for line in error.lines { Console.error(line) }
             return ExitCode.usage.rawValue
+        }
+        guard invocation.command.name != "openapi" else {
+            print(String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
+            return ExitCode.success.rawValue
         }
         let source = ConfigurationSource(
             file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),

@@ -16,6 +16,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
 
     override func answer(_ request: HostRequest, now: Now) {
         switch request.page {
+        case .openAPI: answer(request, status: .ok, HTTPResponse.json, daemon.openAPI, now: now)
         case .health: answer(request, status: .ok, "text/plain; charset=utf-8", Array("ok\n".utf8), now: now)
         case .readiness:
             let isReady = daemon.isReady

@@ -23,7 +23,7 @@ final class HTTP1Front: HTTPFront {
     var isIdle: Bool { slots.isEmpty && pace == nil }
     var hasRoom: Bool { ending == nil && slots.count < Limits.pipelinedRequests }
     var readsAlways: Bool { false }
-    var hasMoreToWrite: Bool { false }
+    var hasMoreToWrite: Bool { slots.first?.response != nil }
 
     func receive(_ bytes: RawSpan, now: Now) {
         guard ending == nil else { return }
@@ -59,7 +59,10 @@ final class HTTP1Front: HTTPFront {
 
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int {
         var written = 0
-        while written < slots.count, !isOver, let response = slots[written].response {
+        // Answers of many requests at once may be more than the transport holds: the rest leaves as the peer reads.
+        while written < slots.count, !isOver, !isCongested, out.bytes.count < Limits.outboundLowBytes,
+            let response = slots[written].response
+        {
             // No request follows the last one here once the connection ends.
             isOver = slots[written].closes || ending != nil && written == slots.count - 1
             response.append(at: now.wall, closes: isOver, isHead: slots[written].isHead, to: &out.bytes)
@@ -89,6 +92,9 @@ final class HTTP1Front: HTTPFront {
 
     /// Answers the request that cannot be read, and ends.
     private func refuse(_ fault: RequestFault, _ reason: CloseReason) {
+        assert(
+            HTTPEndpoint.ErrorForm.text.commonAnswers.contains { $0.status == fault.status },
+            "OpenAPI does not know \(fault.status)")
         slots.append(Slot(isHead: false, closes: true, response: .plain(fault)))
         end(reason)
     }

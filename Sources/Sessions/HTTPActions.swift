@@ -9,27 +9,27 @@ extension HTTPSession {
         case wait(HTTPAnswers.Question)
     }
 
-    /// Finds what a request asks for, and begins it.
-    func outcome(of request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO) -> Outcome {
+    /// Finds what a request asks for, and begins it; what its endpoint may answer is put into `declared`.
+    func outcome(
+        of request: HTTPRequest, _ origin: Origin, declared: inout [HTTPDescription.Answer], _ now: Now,
+        _ io: inout SessionIO
+    ) -> Outcome {
         guard let path = HTTPPath(request.path) else {
             return .answer(
                 .plain(RequestFault(.badRequest, "A % in the path is not followed by two digits.")))
         }
-        let found = endpoints.compactMap { endpoint in
-            path.captured(by: endpoint).map { (endpoint: endpoint, captured: $0) }
-        }
+        let found = path.found(in: endpoints)
         guard let first = found.first else {
             return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
         }
         var errors = first.endpoint.errors
+        declared = first.endpoint.answers
         do throws(RequestFault) {
-            guard request.method != .other else {
-                throw RequestFault(.notImplemented, "The method is not known.")
-            }
             guard let (endpoint, captured) = found.first(where: { $0.endpoint.takes(request.method) }) else {
                 throw RequestFault(.methodNotAllowed, "The path does not take this method.")
             }
             errors = endpoint.errors
+            declared = endpoint.answers
             if endpoint.needsBody, !request.tellsBodyEnd {
                 throw RequestFault(.lengthRequired, "The request has no body.")
             }

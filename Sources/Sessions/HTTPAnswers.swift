@@ -40,9 +40,15 @@ struct HTTPAnswers {
         }
     }
 
-    private struct Open {
+    /// One request that waits.
+    struct Open {
+        /// Its number at the front.
         var exchange: UInt32
+        /// What was asked.
         var question: Question
+        /// What its endpoint may answer.
+        var declared: [HTTPDescription.Answer]
+        /// When it has waited too long.
         var deadline: Instant
     }
 
@@ -60,10 +66,10 @@ struct HTTPAnswers {
     }
 
     /// Notes a request whose answer comes later; deadlines must not descend.
-    mutating func add(_ question: Question, ticket: UInt32, exchange: UInt32, deadline: Instant) {
-        open[ticket] = Open(exchange: exchange, question: question, deadline: deadline)
+    mutating func add(_ request: Open, ticket: UInt32) {
+        open[ticket] = request
         order.append(ticket)
-        recipients += question.gathering?.pending ?? 0
+        recipients += request.question.gathering?.pending ?? 0
     }
 
     /// Notes what became of one of several tokens; what was asked, once all are known.
@@ -82,19 +88,19 @@ struct HTTPAnswers {
     func question(of ticket: UInt32) -> Question? { open[ticket]?.question }
 
     /// Takes a request away that is answered now; nil for a second answer, or one that came too late.
-    mutating func take(_ ticket: UInt32) -> UInt32? {
+    mutating func take(_ ticket: UInt32) -> Open? {
         guard let found = open.removeValue(forKey: ticket) else { return nil }
         while oldest < order.count, open[order[oldest]] == nil { oldest += 1 }
         if oldest * 2 > order.count {
             order.removeFirst(oldest)
             oldest = 0
         }
-        return found.exchange
+        return found
     }
 
-    /// Takes all away, each with what was asked.
-    mutating func takeAll() -> [(exchange: UInt32, question: Question)] {
+    /// Takes all away, in the order in which they came.
+    mutating func takeAll() -> [Open] {
         defer { self = HTTPAnswers() }
-        return order[oldest...].compactMap { open[$0].map { ($0.exchange, $0.question) } }
+        return order[oldest...].compactMap { open[$0] }
     }
 }

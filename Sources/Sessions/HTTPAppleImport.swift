@@ -75,6 +75,12 @@ final class AppleImport: HTTPGatheredAnswer {
         case failed
     }
 
+    private static let ok = "OK"
+    private static let malformed = "Invalid APNs token"
+    private static let failed = "Internal Server Error"
+    /// All words of `status`.
+    static let words = [ok, malformed, failed]
+
     private let tokens: [String]
     private let seal: TokenSeal
     var gathered: HTTPGathered<Result>
@@ -99,14 +105,21 @@ final class AppleImport: HTTPGatheredAnswer {
             JSONWriter.append(text: token, to: &body)
             switch result {
             case .done(let name):
-                body.append(",\"status\":\"OK\",\"registration_token\":\"")
+                Self.append(Self.ok, to: &body)
+                body.append(",\"registration_token\":\"")
                 body.append(seal.token(for: name))
-                body.append("\"}")
-            case .malformed: body.append(",\"status\":\"Invalid APNs token\"}")
-            case .failed, nil: body.append(",\"status\":\"Internal Server Error\"}")
+                body.append("\"")
+            case .malformed: Self.append(Self.malformed, to: &body)
+            case .failed, nil: Self.append(Self.failed, to: &body)
             }
+            body.append("}")
         }
         body.append("]}")
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    private static func append(_ status: String, to body: inout ByteBuffer) {
+        body.append(",\"status\":")
+        JSONWriter.append(text: status, to: &body)
     }
 }

@@ -48,7 +48,7 @@ struct HTTPEndpoint: Sendable {
     }
 
     /// In which form its errors are told.
-    enum ErrorForm: Sendable {
+    enum ErrorForm: String, Sendable, CaseIterable {
         /// One line of text.
         case text
         /// `Error=` and a word with status 200 wherever that can be: some clients repeat anything else for ever.
@@ -69,17 +69,23 @@ struct HTTPEndpoint: Sendable {
     var errors: ErrorForm
     /// Whether a request without any length is refused.
     var needsBody: Bool
+    /// What it may answer, its own answers and those of all endpoints: nothing else is ever sent.
+    let answers: [HTTPDescription.Answer]
 
     /// One part of a path between two slashes.
     enum Segment: Sendable, Equatable {
         /// This text.
         case literal([UInt8])
-        /// Any text that ends in this, which may be empty; what stands before the end is not.
-        case any(suffix: [UInt8])
+        /// Any text that ends in this, which may be empty; what stands before the end is not, and has this name.
+        case any(name: String, suffix: [UInt8])
 
         init(_ text: Substring) {
-            self =
-                text.first == "*" ? .any(suffix: Array(text.dropFirst().utf8)) : .literal(Array(text.utf8))
+            guard text.first == "{", let end = text.firstIndex(of: "}") else {
+                self = .literal(Array(text.utf8))
+                return
+            }
+            let suffix = text[text.index(after: end)...]
+            self = .any(name: String(text[..<end].dropFirst()), suffix: Array(suffix.utf8))
         }
     }
 
@@ -92,61 +98,73 @@ struct HTTPEndpoint: Sendable {
         self.action = action
         self.errors = errors
         self.needsBody = needsBody
+        answers = action.description.allAnswers(errors, needsBody: needsBody)
     }
 
     private static func post(
         _ path: String, _ action: Action, _ errors: ErrorForm, needsBody: Bool = true
     ) -> HTTPEndpoint { HTTPEndpoint(.post, path, action, errors, needsBody: needsBody) }
 
-    /// What devices, apps and app servers may ask for. `*` stands for one segment, or its part in front of a suffix.
+    /// What devices, apps and app servers may ask for. Braces stand for one segment, or its part in front of a suffix.
     static let services = [
         post("/checkin", .checkIn, .text),
         post("/c2dm/register3", .register, .word),
         post("/register", .register, .word),
         post("/iid/register", .register, .word),
-        post("/v1/projects/*/installations", .createInstallation, .json),
-        post("/v1/projects/*/installations/*/authTokens:generate", .generateToken, .json, needsBody: false),
-        HTTPEndpoint(.delete, "/v1/projects/*/installations/*", .deleteInstallation, .json),
-        post("/v1/projects/*/registrations", .createRegistration, .json),
-        HTTPEndpoint(.patch, "/v1/projects/*/registrations/*", .renewRegistration, .json, needsBody: true),
-        HTTPEndpoint(.delete, "/v1/projects/*/registrations/*", .deleteRegistration, .json),
+        post("/v1/projects/{project}/installations", .createInstallation, .json),
         post(
-            "/v1/projects/*/registrations/*/topicSubscriptions/*:subscribe", .subscribe, .json,
+            "/v1/projects/{project}/installations/{installation}/authTokens:generate", .generateToken, .json,
+            needsBody: false),
+        HTTPEndpoint(
+            .delete, "/v1/projects/{project}/installations/{installation}", .deleteInstallation, .json),
+        post("/v1/projects/{project}/registrations", .createRegistration, .json),
+        HTTPEndpoint(
+            .patch, "/v1/projects/{project}/registrations/{registration}", .renewRegistration, .json,
+            needsBody: true),
+        HTTPEndpoint(
+            .delete, "/v1/projects/{project}/registrations/{registration}", .deleteRegistration, .json),
+        post(
+            "/v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}:subscribe",
+            .subscribe, .json,
             needsBody: false),
         post(
-            "/v1/projects/*/registrations/*/topicSubscriptions/*:unsubscribe", .unsubscribe, .json,
+            "/v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}:unsubscribe",
+            .unsubscribe, .json,
             needsBody: false),
         post("/fcm/connect/subscribe", .connectSubscription, .json),
         post("/fcm/send", .legacySend, .text),
         post("/gcm/send", .legacySend, .text),
-        post("/fcm/notification", .changeGroup, .json),
-        post("/gcm/notification", .changeGroup, .json),
-        HTTPEndpoint(.get, "/fcm/notification", .showGroup, .json),
-        HTTPEndpoint(.get, "/gcm/notification", .showGroup, .json),
-        HTTPEndpoint(.get, "/iid/info/*", .tokenInfo, .note),
-        post("/iid/v1/*/rel/topics/*", .subscribeToken, .note, needsBody: false),
-        HTTPEndpoint(.delete, "/iid/v1/*/rel/topics/*", .unsubscribeToken, .note),
+        post("/fcm/notification", .changeGroup, .note),
+        post("/gcm/notification", .changeGroup, .note),
+        HTTPEndpoint(.get, "/fcm/notification", .showGroup, .note),
+        HTTPEndpoint(.get, "/gcm/notification", .showGroup, .note),
+        HTTPEndpoint(.get, "/iid/info/{token}", .tokenInfo, .note),
+        post("/iid/v1/{token}/rel/topics/{topic}", .subscribeToken, .note, needsBody: false),
+        HTTPEndpoint(.delete, "/iid/v1/{token}/rel/topics/{topic}", .unsubscribeToken, .note),
         post("/iid/v1:batchAdd", .batchAdd, .note),
         post("/iid/v1:batchRemove", .batchRemove, .note),
         post("/iid/v1:batchImport", .batchImport, .note),
-        post("/v1/projects/*/messages:send", .sendMessage, .json),
+        post("/v1/projects/{project}/messages:send", .sendMessage, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
         HTTPEndpoint(.get, subscriptionPath, .topicSubscription(.list), .json),
-        HTTPEndpoint(.get, subscriptionPath + "/*", .topicSubscription(.get), .json),
-        HTTPEndpoint(.patch, subscriptionPath + "/*", .topicSubscription(.patch), .json),
-        HTTPEndpoint(.delete, subscriptionPath + "/*", .topicSubscription(.delete), .json),
-        post("/fcm/send/*", .push, .text),
-        post("/wp/*", .push, .text),
+        HTTPEndpoint(.get, subscriptionPath + "/{topic}", .topicSubscription(.get), .json),
+        HTTPEndpoint(.patch, subscriptionPath + "/{topic}", .topicSubscription(.patch), .json),
+        HTTPEndpoint(.delete, subscriptionPath + "/{topic}", .topicSubscription(.delete), .json),
+        post("/fcm/send/{token}", .push, .text),
+        post("/wp/{token}", .push, .text),
         HTTPEndpoint(
-            .get, "/v1/projects/*/serviceAccounts/*/allowedLocations", .allowedLocations, .json),
+            .get, "/v1/projects/{project}/serviceAccounts/{account}/allowedLocations", .allowedLocations,
+            .json),
         post(tokenPaths[0], .grantToken, .json),
         post(tokenPaths[1], .grantToken, .json),
         post(tokenPaths[2], .grantToken, .json),
+        HTTPEndpoint(.get, "/openapi.json", .page(.openAPI)),
     ]
 
     /// Where the subscriptions of a token or of an installation are (http 8.7).
-    private static let subscriptionPath = "/v1/projects/*/registrations/*/topicSubscriptions"
+    private static let subscriptionPath =
+        "/v1/projects/{project}/registrations/{registration}/topicSubscriptions"
 
     /// Where access tokens are granted: today, and by older key files (http 1.1).
     static let tokenPaths = ["/token", "/oauth2/v4/token", "/o/oauth2/token"]
@@ -161,6 +179,13 @@ struct HTTPEndpoint: Sendable {
     /// Whether it takes a method.
     func takes(_ method: HTTPMethod) -> Bool {
         method == self.method || method == .head && self.method == .get
+    }
+
+    /// Whether it asks for the end of a segment whose begin may be any.
+    var asksForEnd: Bool {
+        segments.contains { segment in
+            if case .any(_, let suffix) = segment { !suffix.isEmpty } else { false }
+        }
     }
 
     /// What an `Allow` header says of endpoints at one path.
@@ -186,14 +211,26 @@ struct HTTPPath {
     /// The segment of a path that has one; nil of any other.
     var only: [UInt8]? { parts.count == 1 ? parts[0] : nil }
 
-    /// What the `*` of an endpoint stand for; nil if it is at another path.
+    /// The endpoints at this path, and what their braces stand for.
+    ///
+    /// Where one asks for the end of a segment and another takes any segment, only the first is at this path.
+    func found(in endpoints: [HTTPEndpoint]) -> [(endpoint: HTTPEndpoint, captured: [[UInt8]])] {
+        let found = endpoints.compactMap { endpoint in
+            captured(by: endpoint).map { (endpoint: endpoint, captured: $0) }
+        }
+        guard found.count > 1 else { return found }
+        let precise = found.filter { $0.endpoint.asksForEnd }
+        return precise.isEmpty ? found : precise
+    }
+
+    /// What the braces of an endpoint stand for; nil if it is at another path.
     func captured(by endpoint: HTTPEndpoint) -> [[UInt8]]? {
         guard parts.count == endpoint.segments.count else { return nil }
         var captured: [[UInt8]] = []
         for (part, segment) in zip(parts, endpoint.segments) {
             switch segment {
             case .literal(let text): guard part == text else { return nil }
-            case .any(let suffix):
+            case .any(_, let suffix):
                 guard part.count > suffix.count, part.suffix(suffix.count).elementsEqual(suffix) else {
                     return nil
                 }

@@ -211,6 +211,10 @@ final class TokenBatch: HTTPGatheredAnswer {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
+    /// All words of `error`.
+    static let words = ([.malformed, nil] + TokenRefusal.allCases.map { Result.refused($0) })
+        .compactMap { word(for: $0) }.map { "\($0)" }
+
     private static func word(for result: Result?) -> StaticString? {
         switch result {
         case .done: nil

@@ -51,7 +51,7 @@ extension HTTPSession {
     }
 
     /// A refusal in the words of the JSON interfaces.
-    private static func fault(_ refusal: RegistrationRefusal) -> RequestFault {
+    static func fault(_ refusal: RegistrationRefusal) -> RequestFault {
         switch refusal {
         case .authenticationFailed:
             RequestFault(.unauthorized, "The token is not that of this device.")

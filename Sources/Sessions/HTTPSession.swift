@@ -76,9 +76,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     package mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
-            for (exchange, question) in answers.takeAll() {
-                front.answer(exchange, late(question), now: now)
-            }
+            for open in answers.takeAll() { send(late(open.question), to: open.exchange, open.declared, now) }
             front.end(.internalError)
         } else if !front.isIdle {
             front.wake(now: now)
@@ -100,7 +98,17 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Answers a request; a second answer, or one that came too late, is dropped.
     private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse, _ now: Now) {
-        if let exchange = answers.take(ticket) { front.answer(exchange, response, now: now) }
+        if let open = answers.take(ticket) { send(response, to: open.exchange, open.declared, now) }
+    }
+
+    /// Hands an answer to the front. One that the description of the interface does not know is a fault of ours.
+    private func send(
+        _ response: HTTPResponse, to exchange: UInt32, _ declared: [HTTPDescription.Answer], _ now: Now
+    ) {
+        assert(
+            declared.isEmpty || HTTPEndpoint.declares(response, declared),
+            "OpenAPI does not know \(response.status) with \(response.contentType) here")
+        front.answer(exchange, response, now: now)
     }
 
     /// Takes in the word on one of several tokens; the answer to its request, if it was the last.
@@ -163,11 +171,18 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         let ticket = nextTicket
         nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
-        switch outcome(of: exchange.request, Origin(connection: connection, ticket: ticket), now, &io) {
-        case .answer(let response): front.answer(exchange.number, response, now: now)
+        var declared: [HTTPDescription.Answer] = []
+        switch outcome(
+            of: exchange.request, Origin(connection: connection, ticket: ticket), declared: &declared, now,
+            &io)
+        {
+        case .answer(let response): send(response, to: exchange.number, declared, now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.answerDeadlineSeconds)
-            answers.add(question, ticket: ticket, exchange: exchange.number, deadline: limit)
+            answers.add(
+                HTTPAnswers.Open(
+                    exchange: exchange.number, question: question, declared: declared, deadline: limit),
+                ticket: ticket)
         }
     }
 }

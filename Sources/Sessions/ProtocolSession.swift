@@ -51,6 +51,8 @@ package struct HostRequest: Sendable {
         case readiness
         /// `/metrics`.
         case metrics
+        /// `/openapi.json`: the description of the interface.
+        case openAPI
     }
 
     /// Asks for a page.

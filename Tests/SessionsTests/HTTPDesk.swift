@@ -78,6 +78,14 @@ final class HTTPDesk {
         }
     }
 
+    func answerPage(_ ticket: UInt32, _ body: String) {
+        run {
+            $0.answer(
+                ticket: ticket, status: .ok, contentType: HTTPResponse.json, body: Array(body.utf8),
+                now: $1, io: &$2)
+        }
+    }
+
     /// Lets time pass, and wakes the session if it wants to be.
     func pass(seconds: Int) {
         now.monotonic = now.monotonic.advanced(seconds: seconds)

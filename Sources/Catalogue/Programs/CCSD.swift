@@ -17,6 +17,10 @@ extension Program {
                     "Every mistake is printed with file, line and column, and the nearest name where a key is not known. Nothing is changed and no port is opened."
                 ], options: daemonOptions,
                 examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
+            Command(
+                "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
+                details: ["The same as at /openapi.json on the HTTPS port."],
+                examples: [Example("What a code generator reads", "ccsd openapi")]),
         ],
         options: [],
         variables: [

@@ -27,6 +27,13 @@ package enum LegacyError {
         }
     }
 
+    /// All words for one recipient.
+    package static let words = [
+        "MissingRegistration", "InvalidTtl", "MessageTooBig", "InvalidDataKey", "InvalidParameters",
+        "InvalidRegistration", "MismatchSenderId", "NotRegistered", "InvalidPackageName",
+        "DeviceMessageRateExceeded", "TopicsMessageRateExceeded", "Unavailable", "InternalServerError",
+    ]
+
     /// Whether a refusal concerns the size of the payload, which is told for each recipient (http 2.8).
     package static func isOfSize(_ refusal: Refusal) -> Bool {
         guard case .tooLarge(let field, _, _) = refusal else { return false }

@@ -1,0 +1,96 @@
+import Wire
+
+/// What every endpoint may answer, whatever it does: what is said before its own code has its turn.
+extension HTTPEndpoint.ErrorForm {
+    /// The forms of the answer to a fault, other than in words with status 200.
+    private var content: HTTPDescription.Content {
+        switch self {
+        case .text, .word: .text()
+        case .json: .json(.ref(.rpcError))
+        case .note: .json(.ref(.note))
+        }
+    }
+
+    /// The answers in the order of their statuses.
+    var commonAnswers: [HTTPDescription.Answer] {
+        var answers: [HTTPDescription.Answer] = []
+        for status in HTTPStatus.allCases {
+            guard var answer = commonAnswer(status) else { continue }
+            switch status {
+            case .methodNotAllowed:
+                answer.headers = [(name: "Allow", meaning: "The methods that are taken.")]
+            case .unsupportedMediaType:
+                answer.headers = [(name: "Accept-Encoding", meaning: "The codings that are taken.")]
+            default: break
+            }
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    /// The answer with a status that any endpoint may give; nil where none of this form does.
+    private func commonAnswer(_ status: HTTPStatus) -> HTTPDescription.Answer? {
+        switch status {
+        // Requests that cannot be read are answered before it is known what they ask for.
+        case .requestTimeout, .targetTooLong, .expectationFailed, .headersTooLarge, .versionNotSupported:
+            HTTPDescription.Answer(status, .text())
+        case .badRequest, .contentTooLarge, .notImplemented:
+            isText
+                ? HTTPDescription.Answer(status, .text()) : HTTPDescription.Answer(status, content, .text())
+        // A path with an empty segment is none of the endpoint's.
+        case .notFound: HTTPDescription.Answer(status, .text())
+        case .methodNotAllowed: HTTPDescription.Answer(status, content)
+        case .lengthRequired, .unsupportedMediaType, .unavailable:
+            self == .word ? nil : HTTPDescription.Answer(status, content)
+        case .ok, .created, .noContent, .unauthorized, .forbidden, .conflict, .gone, .tooManyRequests,
+            .internalError:
+            nil
+        }
+    }
+
+    private var isText: Bool { self == .text || self == .word }
+}
+
+extension HTTPDescription.Answer {
+    /// This answer, or another with the same status.
+    func or(_ other: HTTPDescription.Answer) -> HTTPDescription.Answer {
+        var both = self
+        for content in other.contents {
+            guard let at = both.contents.firstIndex(where: { $0.type == content.type }) else {
+                both.contents.append(content)
+                continue
+            }
+            if both.contents[at].schema != content.schema {
+                both.contents[at].schema = .either(both.contents[at].schema, content.schema)
+            }
+        }
+        both.headers += other.headers
+        both.rareHeaders += other.rareHeaders
+        return both
+    }
+}
+
+extension HTTPDescription {
+    /// All answers of an endpoint with this form of errors, each status once, in ascending order.
+    func allAnswers(_ form: HTTPEndpoint.ErrorForm, needsBody: Bool) -> [Answer] {
+        var all = form.commonAnswers.filter { needsBody || $0.status != .lengthRequired }
+        for own in answers {
+            if let at = all.firstIndex(where: { $0.status == own.status }) {
+                all[at] = own.or(all[at])
+            } else {
+                all.append(own)
+            }
+        }
+        return all.sorted { $0.status.rawValue < $1.status.rawValue }
+    }
+}
+
+extension HTTPEndpoint {
+    /// Whether the description says that an answer of this status and type may come.
+    static func declares(_ response: HTTPResponse, _ answers: [HTTPDescription.Answer]) -> Bool {
+        let type = "\(response.contentType)".prefix { $0 != ";" }
+        return answers.contains { answer in
+            answer.status == response.status && answer.contents.contains { $0.type == type }
+        }
+    }
+}

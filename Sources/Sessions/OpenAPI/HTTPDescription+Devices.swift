@@ -1,0 +1,173 @@
+import Basics
+import Wire
+
+/// The services of devices, apps and web apps (mcs-device 5).
+extension HTTPDescription {
+    private static let android = "android.clients.google.com"
+    private static let installations = ["firebaseinstallations.googleapis.com"]
+    private static let registrations = ["fcmregistrations.googleapis.com"]
+
+    /// A 64-bit number, which may stand there as text.
+    private static let number = JSONValue.either(.whole(), .string(matching: "^-?[0-9]{1,19}$"))
+
+    static let checkIn = HTTPDescription(
+        .devices, "A device checks in: it keeps its numbers, or gets fresh ones.",
+        hosts: [android, "device-provisioning.googleapis.com"],
+        content: [
+            Content(type: "application/x-protobuf", schema: true),
+            Content(type: "application/x-protobuffer", schema: true),
+            .json(
+                .request(
+                    [
+                        ("checkin", .request([])), ("id", number), ("security_token", number),
+                        ("version", number), ("digest", .anyString),
+                    ], required: ["checkin"])),
+        ],
+        [
+            Answer(
+                .ok, Content(type: "application/x-protobuffer", schema: true),
+                .json(
+                    .answer(
+                        [
+                            ("stats_ok", true), ("time_msec", .whole(0)), ("android_id", .whole()),
+                            ("security_token", .whole()), ("version_info", .anyString),
+                            ("digest", .anyString),
+                            ("setting", .list(.answer([("name", .anyString), ("value", .anyString)]))),
+                        ], rare: ["digest", "setting"]))),
+            Answer(.unauthorized, .text()),
+        ])
+
+    static let register = HTTPDescription(
+        .devices, "An app registers or unregisters, or subscribes to a topic. Errors come with status 200.",
+        hosts: [android, "fcmtoken.googleapis.com", "iid.googleapis.com"], credentials: [.aidLogin],
+        content: [
+            .form(
+                .request(
+                    [
+                        ("app", .name("Package, bundle or extension.")), ("device", .name("The Android id.")),
+                        ("sender", .name("A sender ID, or a key of web push.")),
+                        ("X-subtype", .anyString), ("appid", .anyString), ("X-appid", .anyString),
+                        ("scope", .anyString), ("X-scope", .anyString), ("apns_token", .anyString),
+                        ("delete", .words(["true", "1"])), ("X-delete", .words(["true", "1"])),
+                        ("iid-operation", .word("delete")), ("gcm_unreg_caller", .anyString),
+                        ("X-gcm.topic", .string(matching: "^/topics/[a-zA-Z0-9_.~%-]+$")),
+                        ("X-subscription", HTTPSchema.token),
+                    ], required: ["app", "device"]))
+        ],
+        [
+            Answer(
+                .ok,
+                .text(
+                    .string(
+                        matching: "^(token=.+|deleted=.*|Error=[A-Za-z_]+)$",
+                        meaning: "The registration token, what is gone, or why not.")))
+        ])
+
+    static let createInstallation = HTTPDescription(
+        .devices, "A Firebase installation is made.", hosts: installations,
+        content: [
+            .json(
+                .request([
+                    ("fid", .anyString), ("appId", .anyString), ("authVersion", .anyString),
+                    ("sdkVersion", .anyString),
+                ]))
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer([
+                        ("name", .string(matching: "^projects/[^/]+/installations/.+$")),
+                        ("fid", .string(matching: "^[A-Za-z0-9_-]{22}$")), ("refreshToken", .name()),
+                        ("authToken", .ref(.authToken)),
+                    ])))
+        ])
+
+    static let generateToken = HTTPDescription(
+        .devices, "An installation gets a token for its requests.", hosts: installations,
+        credentials: [.refreshToken], content: [.json(.request([("installation", .request([]))]))],
+        mayBeEmpty: true,
+        [
+            Answer(.ok, .json(.ref(.authToken))), Answer(.unauthorized, .json(.ref(.rpcError))),
+            Answer(.notFound, .json(.ref(.rpcError))),
+        ])
+
+    static let deleteInstallation = HTTPDescription(
+        .devices, "An installation ends, and with it what it has registered.", hosts: installations,
+        credentials: [.refreshToken], [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
+
+    static let createRegistration = HTTPDescription(
+        .devices, "A web app gets a token that the server encrypts for; an iOS app is registered.",
+        hosts: registrations, credentials: [.installationToken], isOpen: true, content: [.json(registration)],
+        [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
+
+    static let renewRegistration = HTTPDescription(
+        .devices, "A web app whose subscription has changed renews its token.", hosts: registrations,
+        credentials: [.installationToken], isOpen: true, content: [.json(registration)],
+        [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
+
+    static let deleteRegistration = HTTPDescription(
+        .devices, "A web app gives its token up, or an installation all that it has registered.",
+        hosts: registrations, credentials: [.installationToken], isOpen: true,
+        [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
+
+    static let connectSubscription = HTTPDescription(
+        .devices, "A web app gets a token by the older interface.", hosts: ["fcm.googleapis.com"],
+        content: [
+            .form(
+                .request(
+                    [
+                        ("authorized_entity", .name("A sender ID, or the label of a sender.")),
+                        ("endpoint", .name("The endpoint of the push subscription.")),
+                        ("encryption_key", key), ("encryption_auth", secret),
+                    ], required: ["authorized_entity", "endpoint", "encryption_key", "encryption_auth"]))
+        ], [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
+
+    static let subscribe = ofTopic("An installation subscribes its registration to a topic.")
+    static let unsubscribe = ofTopic("An installation unsubscribes its registration from a topic.")
+
+    private static func ofTopic(_ summary: String) -> HTTPDescription {
+        HTTPDescription(
+            .devices, summary, hosts: registrations, credentials: [.installationToken],
+            [Answer(.ok, .json(.ref(.empty))), Answer(.forbidden, .json(.ref(.rpcError)))]
+                + registrationRefusals)
+    }
+
+    // MARK: Parts
+
+    private static let key = JSONValue.string(
+        matching: "^[A-Za-z0-9_+/-]{86,87}=?$", meaning: "P-256 public key, 65 octets in base64url.")
+    private static let secret = JSONValue.string(
+        matching: "^[A-Za-z0-9_+/-]{22}(==)?$", meaning: "16 octets in base64url.")
+
+    /// `web` or `ios`, whichever there is.
+    private static let registration = JSONValue.request([
+        (
+            "web",
+            .request(
+                [
+                    ("endpoint", .name("The endpoint of the push subscription.")), ("p256dh", key),
+                    ("auth", secret), ("applicationPubKey", .anyString),
+                ], required: ["endpoint", "p256dh", "auth"])
+        ),
+        (
+            "ios",
+            .request(
+                [
+                    ("bundle_id", .string(matching: "^[!-~]+$", longest: Limits.registrationFieldBytes)),
+                    (
+                        "apns_token",
+                        .string(
+                            matching: "^([sp]_)?([0-9a-fA-F]{2})+$", longest: Limits.appleTokenDigits + 2)
+                    ),
+                    ("apns_environment", .words(["production", "sandbox", "development"])),
+                ], required: ["bundle_id", "apns_token"])
+        ),
+    ])
+
+    /// What a `RegistrationRefusal` of the core comes to.
+    private static let registrationRefusals = [
+        Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.notFound, .json(.ref(.rpcError))),
+        Answer(.tooManyRequests, .json(.ref(.rpcError))),
+    ]
+}

@@ -1,0 +1,221 @@
+import Basics
+import Wire
+
+/// The older interfaces of app servers: legacy send, groups, Instance ID (http 2, 6, 7).
+extension HTTPDescription {
+    private static let keys: [HTTPCredential] = [.serverKey, .accessToken]
+    private static let senders = [
+        "fcm.googleapis.com", "gcm-http.googleapis.com", "android.googleapis.com",
+    ]
+    private static let instanceID = ["iid.googleapis.com"]
+    private static let announcement = Parameter.header(
+        "access_token_auth", "Must be true where Authorization holds an access token.", .words(["true"]))
+
+    /// Without a key: a page with the word that clients look for.
+    private static let keyWanted = Answer(.unauthorized, Content(type: "text/html", schema: .anyString))
+
+    static let legacySend = HTTPDescription(
+        .appServers, "Sends a message to tokens, a group, a topic or a condition.", hosts: senders,
+        credentials: keys, parameters: [announcement],
+        content: [
+            .json(legacyMessage),
+            .form(
+                .object(
+                    [
+                        ("registration_id", .name("A token, a notification key or /topics/NAME.")),
+                        ("to", .name("The same.")), ("collapse_key", collapseKey),
+                        ("time_to_live", .string(matching: "^[0-9]{1,7}$")),
+                        ("delay_while_idle", flag), ("dry_run", flag),
+                        ("restricted_package_name", packageName), ("data.KEY", .anyString),
+                    ], required: [], others: .anyString)),
+        ],
+        [
+            Answer(
+                .ok, .json(.ref(.sendAnswer)),
+                .text(
+                    .string(
+                        matching: "^(id=.+(\\nregistration_id=.+)?|Error=[A-Za-z]+)$",
+                        meaning:
+                            "To a form: the id, on a second line the token to use from now on; or why not."
+                    ))),
+            Answer(.badRequest, .text()), keyWanted, Answer(.internalError, .text()),
+            retriable(Answer(.unavailable, .text())),
+        ])
+
+    static let changeGroup = HTTPDescription(
+        .appServers, "Makes or changes a device group; the last member to go ends it.", hosts: senders,
+        credentials: keys, parameters: [announcement, project],
+        content: [
+            .json(
+                .either(
+                    .request(
+                        [("operation", .word("create"))] + group,
+                        required: ["operation", "notification_key_name", "registration_ids"]),
+                    .request(
+                        [("operation", .words(["add", "remove"]))] + group,
+                        required: ["operation", "notification_key", "registration_ids"])))
+        ], [Answer(.ok, .json(.ref(.notificationKey)))] + groupFaults)
+
+    static let showGroup = HTTPDescription(
+        .appServers, "Shows the key of a group by its name, or its name and members by its key.",
+        hosts: senders, credentials: keys,
+        parameters: [
+            announcement, project, .query("notification_key_name", "The name of a group.", .name()),
+            .query("notification_key", "The key of a group.", .name()),
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .either(
+                        .ref(.notificationKey),
+                        .answer([
+                            ("notification_key_name", .anyString),
+                            ("registration_ids", .list(HTTPSchema.token)),
+                        ]))))
+        ] + groupFaults)
+
+    static let tokenInfo = HTTPDescription(
+        .appServers, "Tells what is known of a token.", hosts: instanceID, credentials: keys,
+        parameters: [
+            announcement, .query("details", "Whether its topics are told too.", .words(["true", "false"])),
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer(
+                        [
+                            ("application", .anyString), ("applicationVersion", .anyString),
+                            ("authorizedEntity", .string(matching: "^[0-9]+$")),
+                            ("platform", .words(["ANDROID", "IOS", "CHROME"])), ("rel", relations),
+                        ], rare: ["rel"])))
+        ] + tokenFaults)
+
+    static let subscribeToken = HTTPDescription(
+        .appServers, "Subscribes a token to a topic.", hosts: instanceID, credentials: keys,
+        parameters: [announcement], [Answer(.ok, .json(.ref(.empty)))] + tokenFaults)
+
+    static let unsubscribeToken = HTTPDescription(
+        .appServers, "Unsubscribes a token from a topic.", hosts: instanceID, credentials: keys,
+        parameters: [announcement], [Answer(.ok, .json(.ref(.empty)))] + tokenFaults)
+
+    static let batchAdd = ofTokens("Subscribes many tokens to a topic.")
+    static let batchRemove = ofTokens("Unsubscribes many tokens from a topic.")
+
+    private static func ofTokens(_ summary: String) -> HTTPDescription {
+        HTTPDescription(
+            .appServers, summary, hosts: instanceID, credentials: keys, parameters: [announcement],
+            content: [
+                .json(
+                    .request(
+                        [
+                            ("to", topicPath),
+                            (
+                                "registration_tokens",
+                                .list(HTTPSchema.token, 1, Limits.recipientsPerRequest)
+                            ),
+                        ], required: ["to", "registration_tokens"]))
+            ], [Answer(.ok, .json(.ref(.tokenResults))), keyWanted, tooMany])
+    }
+
+    static let batchImport = HTTPDescription(
+        .appServers, "Makes registrations of what Apple gave the apps; the same one for the same token.",
+        hosts: instanceID, credentials: keys, parameters: [announcement],
+        content: [
+            .json(
+                .request(
+                    [
+                        (
+                            "application",
+                            .string(matching: "^[!-~]+$", longest: Limits.registrationFieldBytes)
+                        ),
+                        ("sandbox", .truth),
+                        (
+                            "apns_tokens",
+                            .list(.string(matching: "^([0-9a-fA-F]{2})+$"), 1, Limits.appleTokensPerImport)
+                        ),
+                    ], required: ["application", "apns_tokens"]))
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer([
+                        (
+                            "results",
+                            .list(
+                                .answer(
+                                    [
+                                        ("apns_token", .anyString), ("status", .words(AppleImport.words)),
+                                        ("registration_token", HTTPSchema.token),
+                                    ], rare: ["registration_token"]))
+                        )
+                    ]))), keyWanted,
+        ])
+
+    // MARK: Parts
+
+    private static let project = Parameter.header(
+        "project_id", "The sender ID, which must be that of the key.", .string(matching: "^[0-9]+$"),
+        isRequired: true)
+    private static let group: [(String, JSONValue)] = [
+        ("notification_key_name", .name("Of the group.")), ("notification_key", .name("Of the group.")),
+        ("registration_ids", .list(HTTPSchema.token, 1, Limits.groupMembers)),
+    ]
+    private static let topicPath = JSONValue.string(
+        matching: "^/topics/[a-zA-Z0-9_.~%-]{1,\(Limits.topicNameBytes)}$")
+    private static let collapseKey = JSONValue.string(matching: nil, longest: Limits.collapseKeyBytes)
+    private static let packageName = JSONValue.string(matching: nil, longest: Limits.registrationFieldBytes)
+    private static let flag = JSONValue.words(["1", "0", "true", "false"])
+
+    private static let relations = JSONValue.answer([
+        (
+            "topics",
+            .object(
+                [], required: [],
+                others: .answer([("addDate", ["type": "string", "format": "date"])]))
+        )
+    ])
+
+    private static let legacyMessage = JSONValue.request([
+        ("to", .name("A token, a notification key or /topics/NAME.")),
+        ("registration_ids", .list(HTTPSchema.token, 1, Limits.recipientsPerRequest)),
+        ("condition", .name("On topics: 'a' in topics && !('b' in topics).")),
+        ("notification_key", .name("The older name of `to` for groups.")), ("collapse_key", collapseKey),
+        ("priority", .words(["normal", "high"])), ("content_available", .truth), ("mutable_content", .truth),
+        ("delay_while_idle", .truth), ("time_to_live", .whole(0, Limits.lifetimeSeconds)),
+        ("restricted_package_name", packageName), ("dry_run", .truth),
+        ("data", .object([], required: [], others: .anyString)), ("notification", notification),
+        ("raw_data", .string(matching: "^([A-Za-z0-9_+/-]{4})*$", meaning: "Octets in base64.")),
+    ])
+
+    private static let notification = JSONValue.request(
+        [
+            "title", "body", "icon", "image", "sound", "tag", "color", "android_channel_id", "subtitle",
+            "click_action", "body_loc_key", "title_loc_key",
+        ].map { ($0, .anyString) } + [
+            ("badge", .either(.anyString, .whole())),
+            ("body_loc_args", .either(.anyString, .list(.anyString))),
+            ("title_loc_args", .either(.anyString, .list(.anyString))),
+        ])
+
+    private static let groupFaults = [
+        Answer(.unauthorized, Content(type: "text/html", schema: .anyString), .json(.ref(.note)))
+    ]
+
+    /// Too many changes of subscriptions.
+    private static let tooMany = retriable(Answer(.tooManyRequests, .json(.ref(.note))))
+
+    private static let tokenFaults = [
+        keyWanted, tooMany, Answer(.forbidden, .json(.ref(.note))), Answer(.notFound, .json(.ref(.note))),
+        retriable(Answer(.unavailable, .json(.ref(.note)))),
+    ]
+
+    /// An answer upon which a client may try again.
+    static func retriable(_ answer: Answer) -> Answer {
+        var answer = answer
+        answer.rareHeaders.append((name: "Retry-After", meaning: "Seconds to wait before the next try."))
+        return answer
+    }
+}
