@@ -23,6 +23,12 @@ enum Places {
     static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
     static var hasPythonV1: Bool { FileManager.default.isExecutableFile(atPath: pythonV1.path) }
 
+    /// Whether schemathesis is among them.
+    static var hasSchemathesis: Bool {
+        FileManager.default.isExecutableFile(
+            atPath: root.appendingPathComponent(".venv/bin/schemathesis").path)
+    }
+
     /// Whether Chromium is installed, and the tool by which it is given an authority to trust.
     static var hasChromium: Bool {
         ["/usr/bin/chromium", "/usr/bin/certutil"].allSatisfy {

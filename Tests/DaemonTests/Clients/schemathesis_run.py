@@ -1,0 +1,201 @@
+"""Schemathesis against a daemon: requests made from its own description, sound and unsound ones, and every answer compared
+with that description.
+
+Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of standard input, REQUESTS_CA_BUNDLE names the
+authority. KEYFILE is that of a service account, FOLDER takes the run's files.
+
+Commands: {"do": "run"}, with "examples" (for each operation), "document" (a file in place of /openapi.json), "include" or
+"exclude" (a regular expression of paths), "origin" (another address), "whole" (also what takes long) and "seed" (otherwise each
+run makes the same requests) where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of
+the tool. {"do": "validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
+"""
+import base64
+import collections
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+
+import jwt
+import requests
+from cryptography.hazmat.primitives import serialization
+from openapi_spec_validator import validate
+from py_vapid import Vapid02
+
+from dialogue import arguments, commands, tell
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def base64url(octets):
+    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+class World:
+    """What a daemon must know before anything can go well: a device, its tokens, an installation, a group, a topic."""
+
+    def __init__(self, base, sender, key, key_file):
+        self.base, self.sender = base, sender
+        self.key = f"key={key}"
+        made = self.post("/checkin", json={"checkin": {}, "version": 3}).json()
+        self.device = str(made["android_id"])
+        self.login = f"AidLogin {self.device}:{made['security_token']}"
+        self.tokens = [self.register(f"com.example.app{number}", sender) for number in range(3)]
+        self.spare = self.register("com.example.spare", sender)
+        vapid = Vapid02()
+        vapid.generate_keys()
+        point = vapid.public_key.public_bytes(
+            serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+        self.point = base64url(point)
+        self.push_token = self.register("org.chromium.linux", self.point)
+        signed = vapid.sign({"sub": "mailto:a@example.org", "aud": base, "exp": int(time.time()) + 40_000})
+        self.vapid = signed["Authorization"]
+        web = {
+            "endpoint": f"{base}/fcm/send/{self.push_token}", "p256dh": self.point, "auth": base64url(bytes(16))}
+        self.web_token = self.post(f"/v1/projects/{sender}/registrations", json={"web": web}).json()["token"]
+        app = f"1:{sender}:web:abc"
+        self.installation = self.post("/v1/projects/p/installations", json={"appId": app}).json()
+        self.spare_installation = self.post("/v1/projects/p/installations", json={"appId": app}).json()
+        self.fis = self.installation["authToken"]["token"]
+        self.post(
+            "/v1/projects/p/registrations", json={"ios": {"bundle_id": "com.example.ios", "apns_token": "00" * 32}},
+            headers={"x-goog-firebase-installations-auth": self.fis})
+        with open(key_file) as file:
+            account = json.load(file)
+        self.project = account["project_id"]
+        now = int(time.time())
+        claims = {
+            "iss": account["client_email"], "aud": account["token_uri"], "iat": now, "exp": now + 3600,
+            "scope": "https://www.googleapis.com/auth/firebase.messaging",
+        }
+        self.assertion = jwt.encode(
+            claims, account["private_key"], "RS256", headers={"kid": account["private_key_id"]})
+        self.grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        granted = self.post("/token", data={"grant_type": self.grant, "assertion": self.assertion})
+        self.access = granted.json()["access_token"]
+        group = {
+            "operation": "create", "notification_key_name": "group", "registration_ids": self.tokens[:2]}
+        self.group = self.post(
+            "/fcm/notification", json=group,
+            headers={"Authorization": self.key, "project_id": sender}).json()["notification_key"]
+
+        self.post(f"/iid/v1/{self.tokens[0]}/rel/topics/kept", headers={"Authorization": self.key})
+
+    def post(self, path, **request):
+        answer = requests.post(self.base + path, timeout=20, **request)
+        answer.raise_for_status()
+        return answer
+
+    def register(self, app, sender):
+        form = {"app": app, "device": self.device, "sender": sender, "X-subtype": sender}
+        answer = self.post("/c2dm/register3", data=form, headers={"Authorization": self.login}).text
+        if not answer.startswith("token="):
+            raise ValueError(answer)
+        return answer.removeprefix("token=")
+
+    def dictionaries(self):
+        """Values that lead further than chance does, by the names that the settings know."""
+        return {
+            "tokens": self.tokens, "targets": [*self.tokens, self.group, "/topics/news"],
+            "registrations": [*self.tokens, self.installation["fid"]], "projects": [self.project, self.sender],
+            "spare_registrations": [self.spare], "spare_installations": [self.spare_installation["fid"]],
+            "kept_registrations": self.tokens[:1], "kept_topics": ["kept"], "codings": ["aes128gcm"],
+            "web_registrations": [self.web_token],
+            "installations": [self.installation["fid"]], "push_tokens": [self.push_token],
+            "senders": [self.sender], "devices": [self.device], "groups": [self.group],
+            "group_names": ["group"], "topics": ["news", "weather"], "topic_paths": ["/topics/news"],
+            "keys": [self.point], "secrets": [base64url(bytes(16))],
+            "endpoints": [f"{self.base}/fcm/send/{self.push_token}"],
+            "assertions": [self.assertion], "lifetimes": ["0", "60"], "pages": [1, 1000],
+            "conditions": ["'news' in topics && !('weather' in topics)"],
+        }
+
+    def credentials(self):
+        refresh = f"FIS_v2 {self.spare_installation['refreshToken']}"
+        return {
+            "serverKey": {"api_key": self.key}, "accessToken": {"bearer": self.access},
+            "aidLogin": {"api_key": self.login}, "installationToken": {"api_key": self.fis},
+            "refreshToken": {"api_key": refresh}, "vapid": {"api_key": self.vapid},
+        }
+
+
+def settings(world, folder, command):
+    """The settings that are kept beside this file, with the values of this daemon; a file that only we may read."""
+    with open(os.path.join(HERE, "schemathesis.toml")) as file:
+        text = file.read()
+    words = {
+        "EXAMPLES": command.get("examples", 1), "WHOLE": command.get("whole", False),
+        "DETERMINISTIC": "seed" not in command,
+    }
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", json.dumps(value))
+    lines = [text]
+    for name, value in world.credentials().items():
+        (key, secret), = value.items()
+        lines.append(f"[auth.openapi.{name}]\n{key} = {json.dumps(secret)}")
+    for name, values in world.dictionaries().items():
+        lines.append(f"[dictionaries.{name}]\nvalues = {json.dumps(values)}")
+    path = os.path.join(folder, f"schemathesis-{uuid.uuid4().hex}.toml")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("\n\n".join(lines) + "\n")
+    return path
+
+
+def statuses(report):
+    """How often each operation was answered with each status."""
+    found = collections.defaultdict(collections.Counter)
+    with open(report) as file:
+        for line in file:
+            recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
+            for exchange in (recorder.get("interactions") or {}).values():
+                if exchange.get("response"):
+                    found[recorder["label"]][str(exchange["response"]["status_code"])] += 1
+    return found
+
+
+def run(world, folder, command):
+    path = settings(world, folder, command)
+    report = path.removesuffix(".toml") + ".ndjson"
+    words = [
+        sys.executable, "-m", "schemathesis.cli", "--config-file", path, "run",
+        command.get("document", world.base + "/openapi.json"), "--url", command.get("origin", world.base),
+        "--tls-verify", os.environ["REQUESTS_CA_BUNDLE"], "--no-color",
+        "--report", "ndjson", "--report-ndjson-path", report,
+    ]
+    for name in ("include", "exclude"):
+        if name in command:
+            words += [f"--{name}-path-regex", command[name]]
+    if "seed" in command:
+        words += ["--seed", str(command["seed"])]
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": HERE}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    failures = done.stdout.partition("= FAILURES =")[2] or done.stdout
+    return {"code": done.returncode, "statuses": statuses(report), "text": failures[:20_000] + done.stderr[-4_000:]}
+
+
+def complaint(document):
+    """What a validator says of a document; nothing where it is sound."""
+    with open(document) as file:
+        try:
+            validate(json.load(file))
+        except Exception as error:
+            return str(error)[:2_000]
+    return None
+
+
+def main():
+    port, sender, key = arguments()
+    key_file, folder = sys.argv[3], sys.argv[4]
+    world = World(f"https://localhost:{port}", sender, key, key_file)
+    tell("ready")
+    for command in commands():
+        if command["do"] == "validate":
+            tell("validated", complaint=complaint(command["document"]))
+        else:
+            tell("finished", **run(world, folder, command))
+
+
+if __name__ == "__main__":
+    main()

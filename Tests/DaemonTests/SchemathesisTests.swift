@@ -1,0 +1,138 @@
+import Client
+import Foundation
+import Testing
+import Wire
+
+/// Schemathesis 4.32 asks all operations of the description, in the right form and in wrong ones, and compares every answer with it.
+@Suite(
+    "Schemathesis", .serialized,
+    .enabled(if: Places.hasSchemathesis, "run Scripts/bootstrap --tests first"))
+struct SchemathesisTests {
+    /// The pages of the administrative port.
+    private static let pages = "^/(healthz|readyz|metrics)$"
+    /// What can never succeed: nothing is known of an account's locations.
+    private static let hopeless: Set = [
+        "GET /v1/projects/{project}/serviceAccounts/{account}/allowedLocations"
+    ]
+
+    /// A daemon, and the tool with all that it needs to get further than the first check.
+    private final class Bench {
+        let daemon: RunningDaemon
+        let tool: Driver
+
+        init(flags: [String] = []) throws {
+            daemon = try RunningDaemon(flags: flags)
+            let (sender, key) = try daemon.firstSender
+            let keyFile = daemon.directory.appendingPathComponent("key.json").path
+            _ = try daemon.ctl("service-accounts", "add", sender, "--out", keyFile)
+            tool = try Driver(
+                "schemathesis_run.py",
+                [String(try daemon.port("https")), sender, keyFile, daemon.directory.path], secret: key,
+                environment: ["REQUESTS_CA_BUNDLE": daemon.authority])
+            try tool.expect(event: "ready", seconds: 60)
+        }
+
+        /// Runs it; the exit code, how often which status came, and what it says.
+        func run(
+            _ command: [String: Any]
+        ) throws -> (code: Int?, statuses: [String: [String: Int]], text: String) {
+            try tool.tell(["do": "run"].merging(command) { $1 })
+            let finished = try tool.expect(event: "finished", seconds: 3_600)
+            return (
+                finished["code"] as? Int, finished["statuses"] as? [String: [String: Int]] ?? [:],
+                finished["text"] as? String ?? ""
+            )
+        }
+
+        /// Writes a document where the tool can read it.
+        func file(_ document: [String: Any]) throws -> String {
+            let path = daemon.directory.appendingPathComponent("\(UUID()).json")
+            try JSONSerialization.data(withJSONObject: document).write(to: path)
+            return path.path
+        }
+    }
+
+    /// The description as the program prints it.
+    private static func document() throws -> (text: String, object: [String: Any]) {
+        let tool = try Tool.run("ccsd", ["openapi"])
+        return (tool.output, try #require(tool.object, "\(tool)"))
+    }
+
+    @Test("no request is answered with 5xx, or with what is not declared")
+    func services() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let bench = try Bench()
+        var command: [String: Any] = ["examples": 16, "exclude": Self.pages]
+        // Scripts/schemathesis: more requests, and others each time.
+        if let examples = environment["CCS_SCHEMATHESIS_EXAMPLES"].flatMap({ Int($0) }) {
+            let seed = environment["CCS_SCHEMATHESIS_SEED"].flatMap { Int($0) } ?? .random(in: 1...1_000_000)
+            print("CCS_SCHEMATHESIS_SEED=\(seed)")
+            command.merge(["examples": examples, "whole": true, "seed": seed]) { $1 }
+        }
+        let result = try bench.run(command)
+        #expect(result.code == 0, "\(result.text)")
+        #expect(result.statuses.count >= 37, "all operations are asked: \(result.statuses.keys.sorted())")
+        let failing = result.statuses.filter { !$1.keys.contains { $0.hasPrefix("2") } }.keys
+        #expect(Set(failing) == Self.hopeless, "each operation succeeds at times: \(result.statuses)")
+    }
+
+    @Test("the pages of the administrative port answer as declared")
+    func administration() throws {
+        let port = "19472"
+        let bench = try Bench(flags: ["--admin-port", port])
+        let result = try bench.run(["include": Self.pages, "origin": "http://127.0.0.1:\(port)"])
+        #expect(result.code == 0, "\(result.text)")
+        #expect(
+            result.statuses.count == 3 && result.statuses.values.allSatisfy { $0["200"] != nil },
+            "\(result.statuses)")
+    }
+
+    @Test("canary: a status, a member and a type that are not declared are found")
+    func canary() throws {
+        let bench = try Bench()
+        func run(_ path: String, _ change: (inout [String: Any]) -> Void) throws -> String {
+            var document = try Self.document().object
+            var paths = try #require(document["paths"] as? [String: [String: Any]])
+            var operation = try #require(paths[path]?["post"] as? [String: Any])
+            var responses = try #require(operation["responses"] as? [String: Any])
+            change(&responses)
+            operation["responses"] = responses
+            paths[path]?["post"] = operation
+            document["paths"] = paths
+            let result = try bench.run([
+                "document": try bench.file(document), "include": "^\(path)$", "examples": 3,
+            ])
+            #expect(result.code == 1, "\(path): \(result.text)")
+            return result.text
+        }
+        let status = try run("/iid/v1:batchAdd") { $0["400"] = nil }
+        #expect(status.contains("Undocumented status code"), "\(status)")
+        let member = try run("/iid/v1:batchAdd") { responses in
+            let schema: [String: Any] = ["type": "object", "maxProperties": 0]
+            responses["200"] = [
+                "description": "", "content": ["application/json": ["schema": schema]],
+            ]
+        }
+        #expect(member.contains("Response violates schema"), "\(member)")
+        let type = try run("/iid/v1:batchAdd") { responses in
+            responses["400"] = ["description": "", "content": ["text/html": [String: Any]()]]
+        }
+        #expect(type.contains("Undocumented Content-Type"), "\(type)")
+    }
+
+    @Test("the document is OpenAPI 3.1, and the daemon serves the very one that the program prints")
+    func served() throws {
+        let bench = try Bench()
+        let (text, object) = try Self.document()
+        let device = try TestDevice(bench.daemon, sender: try bench.daemon.firstSender.id)
+        let answer = try device.call(bench.daemon, HTTPCall("GET", "/openapi.json"))
+        #expect(answer.status == 200 && answer.text + "\n" == text)
+        try bench.tool.tell(["do": "validate", "document": try bench.file(object)])
+        let sound = try bench.tool.expect(event: "validated")
+        #expect(sound["complaint"] is NSNull, "\(sound)")
+        var broken = object
+        broken["paths"] = ["/x": ["get": ["responses": ["abc": [String: Any]()]]]]
+        try bench.tool.tell(["do": "validate", "document": try bench.file(broken)])
+        #expect(try bench.tool.expect(event: "validated")["complaint"] is String, "canary")
+    }
+}
