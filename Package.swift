@@ -97,6 +97,7 @@ let package = Package(
             ]),
         tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
+        tests("ccs-bench", ["ccs-bench", "Basics"]),
         // How transcripts are written, for all that play them.
         .target(
             name: "TranscriptNotation", dependencies: ["Basics"], path: "Tests/TranscriptTests/Notation",

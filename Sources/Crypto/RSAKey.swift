@@ -48,6 +48,21 @@ package enum RSAKey {
             && EVP_DigestVerify(context, signature, signature.count, text, text.count) == 1
     }
 
+    /// The signature of a key over a text (RS256), the private half as PEM; nil where it is none, or OpenSSL cannot.
+    package static func signature(of text: [UInt8], by privateKey: Redacted<String>) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let key = unsafe key(pem: privateKey) else { return nil }
+        defer { unsafe EVP_PKEY_free(key) }
+        guard let context = unsafe EVP_MD_CTX_new() else { return nil }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var length = Int(unsafe EVP_PKEY_get_size(key))
+        var signature = [UInt8](repeating: 0, count: length)
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+            unsafe EVP_DigestSign(context, &signature, &length, text, text.count) == 1
+        else { return nil }
+        return Array(signature[..<length])
+    }
+
     /// The key of a SubjectPublicKeyInfo, all of the octets; nil for anything else, and for other kinds of key.
     private static func key(_ octets: [UInt8]) -> OpaquePointer? {
         unsafe octets.withUnsafeBufferPointer { buffer in
@@ -55,6 +70,24 @@ package enum RSAKey {
             var at: UnsafePointer<UInt8>? = unsafe start
             guard let key = unsafe d2i_PUBKEY(nil, &at, buffer.count) else { return nil }
             guard unsafe EVP_PKEY_is_a(key, "RSA") == 1, unsafe at == start + buffer.count else {
+                unsafe EVP_PKEY_free(key)
+                return nil
+            }
+            return unsafe key
+        }
+    }
+
+    /// The key of a PEM; nil for anything else, and for other kinds of key.
+    private static func key(pem text: Redacted<String>) -> OpaquePointer? {
+        let octets = Array(text.revealed.utf8)
+        return unsafe octets.withUnsafeBytes { buffer in
+            // The memory is borrowed: nothing of it may be read after this.
+            guard let input = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
+                return nil
+            }
+            defer { unsafe BIO_free(input) }
+            guard let key = unsafe PEM_read_bio_PrivateKey(input, nil, nil, nil) else { return nil }
+            guard unsafe EVP_PKEY_is_a(key, "RSA") == 1 else {
                 unsafe EVP_PKEY_free(key)
                 return nil
             }

@@ -11,6 +11,8 @@ final class Bench {
     /// Folder of everything that a run leaves behind; removed at its end.
     let scratch: String
     let progress: Progress
+    /// What gives lanes their messages while the reactor turns.
+    var feeders: [Feeder] = []
     private let signals: Signals
     /// Programs that were started, to be ended also when the bench is interrupted.
     private var children: [Child] = []
@@ -94,9 +96,44 @@ final class Bench {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {
             guard Now.read().monotonic < end else { return false }
-            reactor.turn(waitMilliseconds: 20)
+            turn(waitMilliseconds: 20)
         }
         return true
+    }
+
+    /// One turn, which ends in time for the next message that is due.
+    func turn(waitMilliseconds: Int) {
+        var wait = waitMilliseconds
+        if !feeders.isEmpty {
+            let now = Now.read()
+            for feeder in feeders { feeder.feed(now) }
+            let next = feeders.compactMap(\.upcoming).min() ?? .max
+            let nanoseconds = max(0, next - now.monotonic.nanoseconds)
+            if nanoseconds < Int64(wait) * 1_000_000 {
+                wait = Int(nanoseconds / 1_000_000)
+                // The reactor waits for whole milliseconds only.
+                if wait == 0, nanoseconds > Self.napNanoseconds {
+                    _ = usleep(UInt32(Self.napNanoseconds / 1_000))
+                }
+            }
+        }
+        reactor.turn(waitMilliseconds: wait)
+    }
+
+    /// As long as the generator may be late at most without being a part of what it measures.
+    private static let napNanoseconds: Int64 = 50_000
+
+    /// Turns the reactor for so long, and says how far it is.
+    func run(milliseconds: Int64, _ what: String) {
+        let begin = Now.read().monotonic
+        var now = begin
+        while now.milliseconds(since: begin) < milliseconds {
+            for _ in 0..<64 where Now.read().monotonic.milliseconds(since: begin) < milliseconds {
+                turn(waitMilliseconds: 5)
+            }
+            now = Now.read().monotonic
+            progress.show(what, Int(now.milliseconds(since: begin)), of: Int(milliseconds))
+        }
     }
 
     /// Removes a folder and what is in it.
@@ -113,50 +150,5 @@ final class Bench {
             unsafe closedir(directory)
         }
         _ = unsafe rmdir(path)
-    }
-}
-
-/// One line on a terminal that says how far a run is.
-final class Progress {
-    private let isWanted: Bool
-    private var shown = ""
-
-    init(isWanted: Bool) { self.isWanted = isWanted }
-
-    /// Shows how far something is.
-    func show(_ what: String, _ done: Int, of total: Int) {
-        guard isWanted, total > 0 else { return }
-        let filled = min(30, done * 30 / total)
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
-        let text = "\(what) [\(bar)] \(min(100, done * 100 / total)) %"
-        guard text != shown else { return }
-        shown = text
-        Terminal.error("\r\u{1B}[K" + text)
-    }
-
-    /// Removes the line.
-    func clear() {
-        guard isWanted, !shown.isEmpty else { return }
-        shown = ""
-        Terminal.error("\r\u{1B}[K")
-    }
-}
-
-/// The two streams of a program.
-enum Terminal {
-    /// Writes to standard output.
-    static func print(_ text: String) { write(text, to: 1) }
-    /// Writes to standard error.
-    static func error(_ text: String) { write(text, to: 2) }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        var done = 0
-        while done < bytes.count {
-            let rest = Array(bytes[done...])
-            let count = unsafe Glibc.write(descriptor, rest, rest.count)
-            guard count > 0 else { return }
-            done += count
-        }
     }
 }

@@ -1,5 +1,4 @@
 import Basics
-import COpenSSL
 import Testing
 
 @testable import Crypto
@@ -9,33 +8,13 @@ struct RSAKeyTests {
     /// A key pair for all tests: making one takes a while.
     private static let pair = RSAKey.make(bits: Limits.accountKeyBits)
 
-    /// Signs as an SDK does, with the private half as it stands in a key file.
-    static func sign(_ text: [UInt8], with privateKey: String) -> [UInt8]? {
-        let octets = Array(privateKey.utf8)
-        guard let input = unsafe BIO_new_mem_buf(octets, Int32(octets.count)) else { return nil }
-        defer { unsafe BIO_free(input) }
-        guard let key = unsafe PEM_read_bio_PrivateKey(input, nil, nil, nil),
-            let context = unsafe EVP_MD_CTX_new()
-        else { return nil }
-        defer {
-            unsafe EVP_PKEY_free(key)
-            unsafe EVP_MD_CTX_free(context)
-        }
-        var length = 512
-        var signature = [UInt8](repeating: 0, count: length)
-        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
-            unsafe EVP_DigestSign(context, &signature, &length, text, text.count) == 1
-        else { return nil }
-        return Array(signature[..<length])
-    }
-
     @Test("what the private half signs, the public half knows; whatever is changed is noticed")
     func roundTrip() throws {
         let pair = try #require(Self.pair)
         #expect(pair.privateKey.revealed.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
         #expect("\(pair)".contains("BEGIN") == false, "the private half never shows")
         let text = Array("header.claims".utf8)
-        let signature = try #require(Self.sign(text, with: pair.privateKey.revealed))
+        let signature = try #require(RSAKey.signature(of: text, by: pair.privateKey))
         #expect(RSAKey.verifies(signature, of: text, by: pair.publicKey))
         for at in stride(from: 0, to: signature.count, by: 17) {
             var other = signature
@@ -53,6 +32,15 @@ struct RSAKeyTests {
         let second = try #require(RSAKey.make(bits: Limits.accountKeyBits))
         #expect(second.publicKey != pair.publicKey)
         #expect(!RSAKey.verifies(signature, of: text, by: second.publicKey))
+    }
+
+    @Test("what is no private RSA key signs nothing")
+    func noKey() throws {
+        let pair = try #require(Self.pair)
+        let whole = pair.privateKey.revealed
+        for other in ["", "x", String(whole.dropLast(200)), Base64.text(pair.publicKey)] {
+            #expect(RSAKey.signature(of: [1], by: Redacted(other)) == nil)
+        }
     }
 
     @Test("only RSA keys of the right length are public keys")

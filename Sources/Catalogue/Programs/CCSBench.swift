@@ -8,24 +8,60 @@ extension Program {
         ],
         commands: [
             Command(
-                "downstream", "Messages per second, latency and server CPU per downstream message.",
-                options: load + [
-                    Option("--durable", "Give each message a lifetime, so that it is on disk before its ACK.")
-                ],
+                "down",
+                "Downstream messages: how many a second, their latencies, and the server's CPU for each.",
+                details: [closedAndOpen],
+                options: load + [durable, rate, rounds("1"), plot],
                 examples: [
-                    Example("Durable, 10 connections", "ccs-bench downstream --durable --connections 10")
+                    Example("Durable, 10 connections", "ccs-bench down --durable --connections 10"),
+                    Example("What one waits at 5,000 a second", "ccs-bench down --durable --rate 5000"),
                 ]),
             Command(
-                "upstream",
-                "The same for messages of devices to app servers, which are always on disk first.",
-                options: load),
+                "up", "The same for messages of devices to app servers, which are always on disk first.",
+                options: load + [rate, rounds("1"), plot]),
+            Command(
+                "both", "Durable messages both ways at once, the CPU shared by all.",
+                options: load + [rate, rounds("1")]),
+            Command(
+                "http",
+                "The same downstream messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.",
+                details: [
+                    "HTTP/1.1 with keep-alive; each connection has as many requests on their way as its window says, at most the 16 that ccsd takes up at once."
+                ],
+                options: load + [durable, rate, rounds("3")],
+                examples: [
+                    Example(
+                        "With equal windows", "ccs-bench http --durable --connections 10 --window 16")
+                ]),
+            Command(
+                "fanout", "One message to a topic with many subscribers, while other messages go their way.",
+                details: [
+                    "Each subscriber is a device of its own that checks in, registers and is subscribed through Instance ID, over kept connections. The growth of the store is that of its table files between two restarts, which bring all from the log into them."
+                ],
+                options: [
+                    Option(
+                        "--subscribers", .integer(1...10_000_000), "N", "Subscribers of the topic.",
+                        preset: "1000"),
+                    Option(
+                        "--online", .integer(0...100_000), "N", "How many of them are online.", preset: "0"),
+                    Option(
+                        "--rate", .integer(1...1_000_000), "N",
+                        "Other messages a second, durable, at random times.", preset: "500"),
+                    connections, window,
+                    Option(
+                        "--devices", .integer(1...100_000), "N", "Devices that get the others.",
+                        preset: "100"), size, reactors,
+                ],
+                examples: [
+                    Example("A hundred thousand", "ccs-bench fanout --subscribers 100000 --online 1000")
+                ]),
             Command(
                 "relay", "Server CPU per message, against the least that a C program can do.",
                 details: [
                     "The same load, with messages that are delivered now or never, goes through a minimal relay written in C (OpenSSL, expat, one buffer per connection; it checks and stores nothing) and through ccsd, in turns."
                 ],
                 options: load + [
-                    Option("--rounds", .integer(1...100), "N", "How many turns of each.", preset: "3"),
+                    rate, rounds("3"),
                     Option("--only-relay", "Leave ccsd out."),
                     Option(
                         "--plain-reads",
@@ -84,11 +120,30 @@ extension Program {
         "--reactors", .integer(1...256), "N",
         "Threads of ccsd that serve connections; one has a processor for itself.", preset: "1")
 
+    private static let closedAndOpen =
+        "Without --rate the window of every connection is kept full (closed loop): that shows the most that the server can do, and the queue is in the latencies. With --rate messages are due at random times (Poisson) whatever the server does, and a latency counts from the time at which its message was due (open loop)."
+
+    private static let connections = Option(
+        "--connections", .integer(1...10_000), "N", "App server connections.", preset: "1")
+    private static let window = Option(
+        "--window", .integer(1...100), "N", "Messages sent and not yet answered, on each.", preset: "100")
+    private static let size = Option(
+        "--size", .integer(300...4_096), "N", "Octets of a stanza.", preset: "374")
+    private static let durable = Option(
+        "--durable", "Give each message a lifetime, so that it is on disk before its ACK.")
+    private static let rate = Option(
+        "--rate", .integer(1...10_000_000), "N", "Messages a second, at random times.",
+        preset: "as many as the windows allow")
+    private static let plot = Option(
+        "--plot", .path, "FILE",
+        "Measure at ten shares of the most that the server can do, and draw latency against load (SVG).")
+
+    private static func rounds(_ preset: String) -> Option {
+        Option("--rounds", .integer(1...100), "N", "How often each load is measured.", preset: preset)
+    }
+
     private static let load = [
-        Option("--connections", .integer(1...10_000), "N", "App server connections.", preset: "1"),
-        Option(
-            "--window", .integer(1...100), "N", "Messages sent and not yet answered, on each.", preset: "100"),
-        Option("--devices", .integer(1...100_000), "N", "Devices that receive.", preset: "100"),
-        Option("--size", .integer(300...4_096), "N", "Octets of a stanza.", preset: "374"), reactors,
+        connections, window,
+        Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "100"), size, reactors,
     ]
 }

@@ -1,40 +1,48 @@
 import Basics
 import Transport
 
-/// One app server of the bench: logs in, then keeps a window of messages on their way.
+/// One app server of the bench: logs in, and sends what its load gives it.
 ///
 /// It takes the ACKs apart no further than their numbers, so that the generator costs less than the server.
-final class AppServerLoad: ConnectionDelegate {
+final class AppServerLane: ConnectionDelegate, Lane {
     private enum Stage {
         case features, authenticating, binding, ready
     }
 
+    private weak let load: LoadRun?
     private let counters: LoadCounters
     private let login: AppServerCredential
-    private let stanzas: [Stanza]
-    private let window: Int
+    private let stanzas: [Template]
+    let window: Int
     private var stage = Stage.features
     private var early: [UInt8] = []
-    private var numbers = MarkScanner(mark: Stanza.numberMark, digits: Stanza.numberDigits)
+    private var numbers = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
     private var times = [Int64](repeating: 0, count: 4_096)
     private var next = 0
-    private var outstanding = 0
+    private(set) var outstanding = 0
     private var target: Int
     private weak var connection: Connection?
 
-    init(_ counters: LoadCounters, _ login: AppServerCredential, stanzas: [Stanza], window: Int, first: Int) {
-        self.counters = counters
+    /// Sends to one of `stanzas` after the other, beginning with `first`.
+    init(_ load: LoadRun, _ login: AppServerCredential, stanzas: [Template], window: Int, first: Int) {
+        self.load = load
+        counters = load.counters
         self.login = login
         self.stanzas = stanzas
         self.window = window
         target = first
     }
 
-    /// Begins to send.
-    func start(now: Now) {
+    func send(dueAt time: Int64) {
         guard let connection else { return }
-        fill(connection, now)
+        times[next & 4_095] = time
+        stanzas[target].append(number: next, time: time, to: &connection.outbox)
+        target = target + 1 == stanzas.count ? 0 : target + 1
+        next += 1
+        outstanding += 1
     }
+
+    func flush() { connection?.setNeedsFlush() }
 
     func connectionOpened(_ connection: Connection, now: Now) {
         self.connection = connection
@@ -60,21 +68,7 @@ final class AppServerLoad: ConnectionDelegate {
             counters.acknowledged += answered
         }
         outstanding -= answered
-        fill(connection, now)
-    }
-
-    private func fill(_ connection: Connection, _ now: Now) {
-        guard counters.isSending, !stanzas.isEmpty, outstanding < window else { return }
-        let time = now.monotonic.nanoseconds
-        while outstanding < window {
-            times[next & 4_095] = time
-            stanzas[target].append(number: next, time: time, to: &connection.outbox)
-            target = target + 1 == stanzas.count ? 0 : target + 1
-            next += 1
-            outstanding += 1
-            counters.sent += 1
-        }
-        connection.setNeedsFlush()
+        load?.answered(self, now: now)
     }
 
     private func takeEarly(_ connection: Connection, _ bytes: RawSpan) {

@@ -71,7 +71,7 @@ final class RestartRun {
         target = try DaemonTarget(
             bench, reactors: bench.reactors,
             flags: ["--drain-grace-seconds", "5", "--drain-spread-seconds", "10", "--shutdown-seconds", "60"])
-        let made = try target.makeDevices(count) { [bench] in
+        let made = try target.makeDevices(count) {
             bench.progress.show("devices enrolled", $0, of: count)
         }
         tokens = made.map { Array($0.token.utf8) }

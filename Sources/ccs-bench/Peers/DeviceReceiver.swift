@@ -2,27 +2,17 @@ import Basics
 import Transport
 import Wire
 
-/// What makes a device of the bench.
-struct BenchDevice {
-    /// The Android id.
-    var number: UInt64
-    /// The security token.
-    var secret: UInt64
-    /// The registration token that app servers send to.
-    var token: String
-}
-
 /// One device of the bench: logs in, counts what comes, and acknowledges every ten messages, as Chromium does.
-final class DeviceLoad: ConnectionDelegate {
-    private let counters: LoadCounters
+final class DeviceReceiver: ConnectionDelegate {
+    private let receivers: Receivers
     private let device: BenchDevice
     private var isReady = false
-    private var times = MarkScanner(mark: Stanza.timeMark, digits: Stanza.timeDigits)
+    private var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
     private var frames = FrameCounter()
     private var told = 0
 
-    init(_ counters: LoadCounters, _ device: BenchDevice) {
-        self.counters = counters
+    init(_ receivers: Receivers, _ device: BenchDevice) {
+        self.receivers = receivers
         self.device = device
     }
 
@@ -46,12 +36,14 @@ final class DeviceLoad: ConnectionDelegate {
         frames.count(bytes)
         if !isReady, frames.total > 0 {
             isReady = true
-            counters.ready += 1
+            receivers.counters.ready += 1
         }
         let instant = now.monotonic.nanoseconds
+        let counters = receivers.counters
         times.scan(bytes) { span, at in
             counters.deliveryTimes.note(instant - Digits.time(in: span, at: at))
             counters.delivered += 1
+            counters.lastDelivery = instant
         }
         guard frames.total - told >= 10 else { return }
         told = frames.total
@@ -65,7 +57,7 @@ final class DeviceLoad: ConnectionDelegate {
     func connectionDeadline(_ connection: Connection, now: Now) {}
 
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        counters.noteEnd("device", reason, connection.failure)
+        receivers.counters.noteEnd("device", reason, connection.failure)
     }
 }
 

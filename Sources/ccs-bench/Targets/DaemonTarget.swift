@@ -5,75 +5,24 @@ import Glibc
 import Transport
 import Wire
 
-/// A server under load.
-protocol Target: AnyObject {
-    /// Its name in reports.
-    var name: String { get }
-    /// Its process.
-    var process: Int32 { get }
-    /// Where app servers connect.
-    var appServers: SocketAddress { get }
-    /// Where devices connect.
-    var devices: SocketAddress { get }
-    /// What app servers log in with.
-    var credential: AppServerCredential { get }
-    /// The sender ID of all messages.
-    var sender: SenderID { get }
-    /// So many devices, ready to log in; `progress` is told how many are made.
-    func makeDevices(_ count: Int, progress: (Int) -> Void) throws(BenchError) -> [BenchDevice]
-}
-
-/// The minimal relay.
-final class RelayTarget: Target {
-    let name = "relay"
-    private let child: Child
-    let appServers: SocketAddress
-    let devices: SocketAddress
-    let credential = AppServerCredential(sender: "1", key: "none")
-    let sender = SenderID(1)
-    var process: Int32 { child.process }
-
-    init(_ bench: Bench) throws(BenchError) {
-        let authority = CertificateAuthority(directory: bench.scratch)
-        do throws(TransportError) {
-            try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
-        } catch { throw BenchError(error.description) }
-        child = try bench.start(
-            "ccs-relay",
-            [authority.certificateFile, authority.keyFile]
-                + (bench.invocation.has("--plain-reads") ? ["plain-reads"] : []), log: "relay.log")
-        let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
-        guard ports.count == 2 else {
-            throw BenchError("ccs-relay does not start; see \(bench.scratch)/relay.log")
-        }
-        appServers = .loopback(port: ports[0])
-        devices = .loopback(port: ports[1])
-    }
-
-    func makeDevices(_ count: Int, progress: (Int) -> Void) -> [BenchDevice] {
-        (0..<count).map { at in
-            let number = 1_000_000_000_000_000_000 + UInt64(at)
-            // As long as a real token, so that the stanzas are of the same length.
-            let text = "\(number):"
-            let filler = String(repeating: "x", count: TokenSeal.length - text.utf8.count)
-            return BenchDevice(number: number, secret: number, token: text + filler)
-        }
-    }
-}
-
 /// A ccsd that the bench starts in its scratch folder.
 final class DaemonTarget: Target {
     let name = "ccsd"
-    private let bench: Bench
+    /// What its devices have installed.
+    static let category = "org.example.bench"
+    let bench: Bench
     private var child: Child
     private(set) var appServers = SocketAddress.loopback(port: 0)
     private(set) var devices = SocketAddress.loopback(port: 0)
-    private var https = SocketAddress.loopback(port: 0)
+    /// Where HTTP is served.
+    private(set) var https = SocketAddress.loopback(port: 0)
     private(set) var credential = AppServerCredential(sender: "0", key: "")
     private(set) var sender = SenderID(0)
     private(set) var key: [UInt8] = []
     private let reactors: Int
     private let flags: [String]
+    /// Where its store is.
+    var dataDirectory: String { bench.scratch + "/data" }
     private var ports: [String: UInt16] = [:]
     var process: Int32 { child.process }
 
@@ -170,7 +119,8 @@ final class DaemonTarget: Target {
         throw last
     }
 
-    private func control(_ command: String, _ arguments: JSONValue) throws(BenchError) -> JSONValue {
+    /// Asks the control socket.
+    func control(_ command: String, _ arguments: JSONValue) throws(BenchError) -> JSONValue {
         do throws(ControlError) {
             var client = try ControlClient(path: bench.scratch + "/data/control.sock")
             switch try client.run(command, arguments) {
@@ -179,33 +129,31 @@ final class DaemonTarget: Target {
             }
         } catch { throw BenchError("ccsd, \(command): \(error)") }
     }
+}
 
-    func makeDevices(_ count: Int, progress: (Int) -> Void) throws(BenchError) -> [BenchDevice] {
-        let endpoint = Endpoint(address: https, serverName: "localhost", tls: bench.tls)
-        let app = DeviceCalls.App(category: "org.example.bench", sender: String(sender.number))
-        var devices: [BenchDevice] = []
-        var failure: ClientError?
-        var begun = 0
-        let end = Now.read().monotonic.advanced(seconds: 60 + count / 20)
-        while devices.count < count, failure == nil {
-            while begun < count, begun - devices.count < 64 {
-                begun += 1
-                DeviceEnrolment.begin(nil, app, reactor: bench.reactor, endpoint: endpoint) { outcome in
-                    switch outcome {
-                    case .success(let (identity, token)):
-                        devices.append(
-                            BenchDevice(
-                                number: identity.androidID, secret: identity.securityToken.revealed,
-                                token: token))
-                    case .failure(let error): failure = error
-                    }
-                }
+extension DaemonTarget {
+    /// Octets of the store's table files: what the log holds is not in them yet.
+    var storedBytes: Int { Self.bytes(of: ".sst", in: dataDirectory) }
+
+    /// Octets of the files below a folder whose names end so.
+    private static func bytes(of ending: String, in path: String) -> Int {
+        guard let directory = unsafe opendir(path) else { return 0 }
+        defer { unsafe closedir(directory) }
+        var sum = 0
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            bench.reactor.turn(waitMilliseconds: 100)
-            progress(devices.count)
-            if Now.read().monotonic > end { throw BenchError("ccsd does not enrol devices in time") }
+            guard name != ".", name != ".." else { continue }
+            let inner = path + "/" + name
+            var facts = stat()
+            guard unsafe lstat(inner, &facts) == 0 else { continue }
+            if facts.st_mode & S_IFMT == S_IFDIR {
+                sum += bytes(of: ending, in: inner)
+            } else if name.hasSuffix(ending) {
+                sum += Int(facts.st_size)
+            }
         }
-        if let failure { throw BenchError("ccsd, check-in: \(failure)") }
-        return devices
+        return sum
     }
 }

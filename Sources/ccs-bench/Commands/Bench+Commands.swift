@@ -1,0 +1,20 @@
+import Catalogue
+
+/// The measurements, one for each command.
+extension Bench {
+    /// Does what the command line asks for.
+    func run() throws(BenchError) {
+        switch invocation.command.name {
+        case "down": try down()
+        case "up": try up()
+        case "both": try both()
+        case "http": try http()
+        case "fanout": try fanout()
+        case "relay": try relay()
+        case "idle": try idle()
+        case "restart": try restart()
+        case "simulate": try simulate()
+        default: throw BenchError("unknown command")
+        }
+    }
+}

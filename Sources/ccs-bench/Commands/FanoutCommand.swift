@@ -1,0 +1,50 @@
+import Basics
+import Catalogue
+import Wire
+
+extension Bench {
+    /// A message to a topic with many subscribers.
+    func fanout() throws(BenchError) {
+        let subscribers = invocation.integer("--subscribers") ?? 1_000
+        let online = min(invocation.integer("--online") ?? 0, subscribers)
+        let run = try FanoutRun(self, subscribers: subscribers, online: online)
+        let result = try run.run(seconds: seconds, rate: invocation.integer("--rate") ?? 500)
+        let rate = Double(subscribers) / max(0.001, result.seconds)
+        tell(
+            text(result, subscribers, online, rate),
+            .object([
+                .init("subscribers", .integer(subscribers)), .init("online", .integer(online)),
+                .init("seconds", .number(result.seconds)), .init("recipients_per_second", .number(rate)),
+                .init("server_cpu_us_per_recipient", .number(result.serverMicroseconds)),
+                .init("stored_bytes_per_offline_subscriber", result.storedBytes.map { .number($0) } ?? .null),
+                .init("online_delivery", result.delivery.json),
+                .init("online_delivery_seconds", .number(result.deliverySeconds)),
+                .init("others_before", result.before.json), .init("others_meanwhile", result.meanwhile.json),
+                .init("resident_kib_before", .integer(result.residentKiB.before)),
+                .init("resident_kib_most", .integer(result.residentKiB.most)),
+                .init("resident_kib_after", .integer(result.residentKiB.after)),
+            ]))
+    }
+
+    private func text(
+        _ result: FanoutRun.Result, _ subscribers: Int, _ online: Int, _ rate: Double
+    ) -> String {
+        var lines = [
+            "fan-out to \(Figure.whole(subscribers)) subscribers, \(Figure.whole(online)) of them online: \(Figure.fixed(result.seconds, 2)) s, \(Figure.whole(rate)) recipients/s, \(Figure.fixed(result.serverMicroseconds, 1)) us CPU each"
+        ]
+        if online > 0 {
+            lines.append(
+                "arrival at those online: \(result.delivery.text), the last after \(Figure.fixed(result.deliverySeconds, 2)) s"
+            )
+        }
+        if let bytes = result.storedBytes {
+            lines.append("store: \(Figure.fixed(bytes, 1)) octets for each offline subscriber")
+        }
+        lines.append(
+            "resident: \(Figure.whole(result.residentKiB.before)) KiB before, \(Figure.whole(result.residentKiB.most)) KiB at most, \(Figure.whole(result.residentKiB.after)) KiB after"
+        )
+        lines.append("other messages, alone and meanwhile:")
+        lines += [result.before.line, result.meanwhile.line]
+        return lines.joined(separator: "\n")
+    }
+}

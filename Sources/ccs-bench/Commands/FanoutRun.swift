@@ -1,0 +1,155 @@
+import Basics
+import Client
+import Transport
+import Wire
+
+/// One message to a topic with many subscribers, while other messages go their way.
+final class FanoutRun {
+    /// What was found.
+    struct Result {
+        /// From the answer to the send until every subscriber had been sent the message, in seconds.
+        var seconds = 0.0
+        /// CPU of the server meanwhile, in microseconds for each subscriber, other messages included.
+        var serverMicroseconds = 0.0
+        /// From the send to the arrival at those that are online.
+        var delivery: Latencies
+        /// From the send until the last of them had it, in seconds.
+        var deliverySeconds = 0.0
+        /// Other messages, before and meanwhile.
+        var before: LoadResult
+        var meanwhile: LoadResult
+        /// Memory of the server, in KiB: before, the most meanwhile, at the end.
+        var residentKiB: (before: Int, most: Int, after: Int)
+        /// Octets of the store's files that each offline subscriber takes; nil without any.
+        var storedBytes: Double?
+    }
+
+    /// The topic.
+    private static let topic = "bench"
+    private let bench: Bench
+    private let target: DaemonTarget
+    private let subscribers: Int
+    private let online: [BenchDevice]
+    private let others: [BenchDevice]
+
+    /// Enrols devices: subscribers, of which so many will be online, and others.
+    init(_ bench: Bench, subscribers: Int, online: Int) throws(BenchError) {
+        self.bench = bench
+        self.subscribers = subscribers
+        target = try DaemonTarget(bench, reactors: bench.reactors)
+        others = try bench.devices(target)
+        self.online = try Enrolment(
+            target, bench, count: subscribers, kept: online, topic: Self.topic
+        ).run { bench.progress.show("subscribers enrolled", $0, of: subscribers) }
+        bench.progress.clear()
+        // Nothing of the enrolment stays in memory, and its changes go from the log into the store's files.
+        try target.restart()
+    }
+
+    /// Sends the message; other messages go at `rate` a second for so many seconds before, and until it is done.
+    func run(seconds: Int, rate: Int) throws(BenchError) -> Result {
+        let storedBefore = target.storedBytes
+        let receivers = try Receivers(bench, target, others)
+        let members = try Receivers(bench, target, online)
+        members.counters = LoadCounters()
+        let load = try bench.appServers(
+            target, others, receivers, name: "others", lifetimeSeconds: Bench.lifetime)
+        bench.separate(target)
+        load.begin(.rate(Double(rate)))
+        bench.run(milliseconds: 1_000, "warming up")
+        let first = load.beginMeasuring()
+        bench.run(milliseconds: Int64(seconds) * 1_000, "other messages alone")
+        let second = LoadSample(load.counters, target)
+        let before = LoadResult("before", from: first, to: second, counters: load.counters)
+
+        let probe = ProcessProbe(process: target.process)
+        var resident = (before: probe.residentKiB, most: 0, after: 0)
+        let start = try send()
+        let third = load.beginMeasuring()
+        resident.most = try waitUntilReached(probe)
+        let end = Now.read().monotonic
+        let fourth = LoadSample(load.counters, target)
+        let meanwhile = LoadResult("meanwhile", from: third, to: fourth, counters: load.counters)
+        _ = bench.turn(seconds: 10) { members.counters.delivered >= online.count }
+        resident.after = probe.residentKiB
+        try load.settle()
+        guard members.counters.delivered == online.count, members.counters.failures.isEmpty else {
+            throw BenchError(
+                "\(members.counters.delivered) of \(online.count) online subscribers have the message: \(members.counters.failures)"
+            )
+        }
+        try target.restart()
+        let offline = subscribers - online.count
+        return Result(
+            seconds: Double(end.nanoseconds - start.nanoseconds) / 1e9,
+            serverMicroseconds: Double(fourth.server - third.server) / 1_000 / Double(subscribers),
+            delivery: Latencies(members.counters.deliveryTimes),
+            deliverySeconds: max(0, Double(members.counters.lastDelivery - start.nanoseconds) / 1e9),
+            before: before, meanwhile: meanwhile, residentKiB: resident,
+            storedBytes: offline > 0
+                ? Double(target.storedBytes - storedBefore) / Double(offline) : nil)
+    }
+
+    /// Sends the message over HTTP; when it was answered.
+    private func send() throws(BenchError) -> Instant {
+        let time = Now.read().monotonic
+        var value = ByteBuffer()
+        value.append("~~0000000000000000")
+        Digits.putTime(time.nanoseconds, at: 2, into: &value)
+        let filler = String(repeating: "x", count: 100)
+        var call = HTTPCall("POST", "/fcm/send")
+        call.add("Content-Type", "application/json")
+        call.headers.append(("Authorization", Redacted("key=" + String(decoding: target.key, as: UTF8.self))))
+        call.body = Array(
+            JSONValue.object([
+                .init("to", .string("/topics/\(Self.topic)")),
+                .init("time_to_live", .integer(Bench.lifetime)),
+                .init(
+                    "data",
+                    .object([.init("n", .string(String(decoding: value.copied(), as: UTF8.self) + filler))])),
+            ]).compact.utf8)
+        let client = HTTPClient(
+            reactor: bench.reactor,
+            endpoint: Endpoint(address: target.https, serverName: "localhost", tls: bench.tls))
+        defer { client.close() }
+        do throws(ClientError) {
+            let answer = try client.answer(to: call)
+            guard answer.status == 200, !answer.text.contains("error") else {
+                throw .status(answer.status, answer.text)
+            }
+        } catch { throw BenchError("the message to the topic is refused: \(error)") }
+        return Now.read().monotonic
+    }
+
+    /// Turns the generator until every subscriber has been sent the message; the most memory that the server had meanwhile.
+    private func waitUntilReached(_ probe: ProcessProbe) throws(BenchError) -> Int {
+        let end = Now.read().monotonic.advanced(seconds: 60 + subscribers / 500)
+        var most = 0
+        var pause = 5
+        while true {
+            let topics = try target.control("status", .object([]))["topics"]
+            let reached = topics?["recipients"]?.integer ?? 0
+            most = max(most, probe.residentKiB)
+            bench.progress.show("recipients", reached, of: subscribers)
+            if topics?["under_way"]?.integer == 0 {
+                bench.progress.clear()
+                guard reached == subscribers else {
+                    throw BenchError("only \(reached) of \(subscribers) subscribers were sent the message")
+                }
+                return most
+            }
+            guard Now.read().monotonic < end else { throw BenchError("the fan-out does not end") }
+            bench.turn(milliseconds: pause)
+            // The question costs the generator a moment in which it measures nothing: less often where it takes long.
+            pause = min(200, pause + 5)
+        }
+    }
+}
+
+extension Bench {
+    /// Turns the reactor for so long.
+    func turn(milliseconds: Int) {
+        let end = Now.read().monotonic.advanced(milliseconds: Int64(milliseconds))
+        while Now.read().monotonic < end { turn(waitMilliseconds: 5) }
+    }
+}

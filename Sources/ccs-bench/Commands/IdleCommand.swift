@@ -1,0 +1,30 @@
+import Basics
+import Catalogue
+import Wire
+
+extension Bench {
+    /// Memory of idle device connections.
+    func idle() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let count = invocation.integer("--devices") ?? 5_000
+        let devices = try devices(target, count)
+        // What enrolling left in the daemon's memory would be taken for room of connections.
+        try target.restart()
+        let probe = ProcessProbe(process: target.process)
+        _ = turn(seconds: 1) { false }
+        let before = probe.residentKiB
+        let receivers = try Receivers(self, target, devices)
+        _ = turn(seconds: 3) { false }
+        let after = probe.residentKiB
+        guard receivers.counters.failures.isEmpty else {
+            throw BenchError("devices do not stay: \(receivers.counters.failures)")
+        }
+        let each = Double(after - before) / Double(count)
+        tell(
+            "ccsd: \(count) idle device connections, \(Figure.fixed(each, 1)) KiB each (resident \(Figure.whole(before)) KiB before, \(Figure.whole(after)) KiB after)",
+            .object([
+                .init("devices", .integer(count)), .init("kib_each", .number(each)),
+                .init("resident_kib_before", .integer(before)), .init("resident_kib_after", .integer(after)),
+            ]))
+    }
+}

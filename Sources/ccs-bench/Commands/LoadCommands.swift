@@ -1,0 +1,121 @@
+import Basics
+import Catalogue
+import Wire
+
+/// Messages through a server.
+extension Bench {
+    /// Downstream messages through ccsd.
+    func down() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let devices = try devices(target)
+        let receivers = try Receivers(self, target, devices)
+        let run = try appServers(
+            target, devices, receivers, lifetimeSeconds: invocation.has("--durable") ? Self.lifetime : 0)
+        try measure([run])
+    }
+
+    /// Upstream messages through ccsd.
+    func up() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let (run, receivers) = try upstream(target, try devices(target))
+        try withExtendedLifetime(receivers) { () throws(BenchError) in try measure([run]) }
+    }
+
+    /// Both at once, from and to devices of their own.
+    func both() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let devices = try devices(target)
+        let receivers = try Receivers(self, target, devices)
+        let down = try appServers(target, devices, receivers, name: "down", lifetimeSeconds: Self.lifetime)
+        let (up, upReceivers) = try upstream(target, try self.devices(target), name: "up")
+        try withExtendedLifetime(upReceivers) { () throws(BenchError) in try measure([down, up]) }
+    }
+
+    /// The same messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.
+    func http() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let devices = try devices(target)
+        let receivers = try Receivers(self, target, devices)
+        let lifetime = invocation.has("--durable") ? Self.lifetime : 0
+        let key = String(decoding: target.key, as: UTF8.self)
+        let grant = try target.grant()
+        let runs = [
+            try appServers(target, devices, receivers, name: "xmpp", lifetimeSeconds: lifetime),
+            try requests(target, devices, receivers, name: "http-legacy") {
+                .legacy(token: $0.token, size: size, lifetimeSeconds: lifetime, key: key)
+            },
+            try requests(target, devices, receivers, name: "http-v1") {
+                .v1(
+                    token: $0.token, size: size, lifetimeSeconds: lifetime, project: grant.project,
+                    bearer: grant.bearer)
+            },
+        ]
+        try compare(runs)
+    }
+
+    /// The same load through the relay and through ccsd, in turns.
+    func relay() throws(BenchError) {
+        var runs: [LoadRun] = []
+        var targets: [any Target] = [try RelayTarget(self)]
+        if !invocation.has("--only-relay") { targets.append(try DaemonTarget(self, reactors: reactors)) }
+        for target in targets {
+            let devices = try devices(target)
+            let receivers = try Receivers(self, target, devices)
+            runs.append(try appServers(target, devices, receivers, lifetimeSeconds: 0))
+        }
+        try compare(runs)
+    }
+
+    /// Seconds that a message lives that is to be on disk before its answer.
+    static let lifetime = 3_600
+
+    /// Measures loads that run at once as often as is wanted, and prints each result, then the medians.
+    private func measure(_ runs: [LoadRun]) throws(BenchError) {
+        if let path = invocation.text("--plot") { return try plot(runs, to: path) }
+        var results: [LoadResult] = []
+        for _ in 0..<rounds {
+            let found = try LoadRun.measure(runs, seconds: seconds, pacing)
+            for result in found where !invocation.has("--json") { Terminal.print(result.line + "\n") }
+            results += found
+        }
+        tell(results, against: nil)
+    }
+
+    /// Measures loads in turns, and prints their medians against those of the first.
+    private func compare(_ runs: [LoadRun]) throws(BenchError) {
+        var results: [LoadResult] = []
+        for _ in 0..<(invocation.integer("--rounds") ?? 3) {
+            for run in runs {
+                let result = try run.measure(seconds: seconds, pacing)
+                if !invocation.has("--json") { Terminal.print(result.line + "\n") }
+                results.append(result)
+            }
+        }
+        tell(results, against: runs[0].name)
+    }
+
+    private func tell(_ results: [LoadResult], against first: String?) {
+        let medians = Medians.of(
+            results.map {
+                Medians.Sample(
+                    name: $0.name, rate: $0.rate, serverMicroseconds: $0.serverMicroseconds,
+                    p99: $0.answer.p99)
+            })
+        guard !invocation.has("--json") else {
+            return Terminal.print(
+                JSONValue.object([
+                    .init("rounds", .array(results.map(\.json))),
+                    .init("medians", .object(medians.map { .init($0.name, $0.json(against: medians[0])) })),
+                ]).compact + "\n")
+        }
+        guard results.count > medians.count || first != nil else { return }
+        for median in medians {
+            Terminal.print(median.line(against: first == nil ? nil : medians[0]) + "\n")
+        }
+    }
+
+    /// Prints a result in the form asked for.
+    func tell(_ line: String, _ json: JSONValue) {
+        Terminal.print((invocation.has("--json") ? json.compact : line) + "\n")
+    }
+}

@@ -1,0 +1,100 @@
+import Basics
+import Client
+import Transport
+
+/// One load on one server: connections are made once, and may then be measured several times.
+final class LoadRun {
+    let bench: Bench
+    let target: any Target
+    let counters = LoadCounters()
+    private let feeder: Feeder
+    /// What it is called in reports.
+    let name: String
+    /// Who counts arrivals of what it sends; nil: the lanes themselves do.
+    private let receivers: Receivers?
+
+    /// A load without connections.
+    init(_ bench: Bench, _ target: any Target, name: String, receivers: Receivers?) {
+        self.bench = bench
+        self.target = target
+        self.name = name
+        self.receivers = receivers
+        feeder = Feeder(counters)
+    }
+
+    /// Makes as many lanes as are wanted and connects them; `make` is told which one it makes.
+    func connect(
+        _ count: Int, _ what: String, _ make: (Int, LoadRun) throws(BenchError) -> any Lane
+    ) throws(BenchError) {
+        let before = counters.ready
+        for number in 0..<count {
+            feeder.add(try make(number, self))
+            // Few handshakes at once, so that none waits beyond its deadline.
+            guard bench.turn(seconds: 10, until: { counters.ready - before > number - 100 }) else { break }
+            bench.progress.show("\(what) connected", number, of: count)
+        }
+        guard bench.turn(seconds: 10, until: { counters.ready - before >= count }) else {
+            throw failed("only \(counters.ready - before) of \(count) \(what) could log in")
+        }
+        bench.progress.clear()
+    }
+
+    /// A lane has been answered.
+    func answered(_ lane: any Lane, now: Now) { feeder.answered(lane, now: now) }
+
+    /// An error with what is known of why.
+    func failed(_ words: String) -> BenchError {
+        BenchError(([words + " (\(target.name))"] + counters.failures).joined(separator: "; "))
+    }
+
+    /// Warms up, then measures for so many seconds, and lets what is on its way arrive.
+    func measure(seconds: Int, _ pacing: Pacing = .window) throws(BenchError) -> LoadResult {
+        try Self.measure([self], seconds: seconds, pacing)[0]
+    }
+
+    /// The same for several loads on one server at once.
+    static func measure(
+        _ runs: [LoadRun], seconds: Int, _ pacing: Pacing = .window
+    ) throws(BenchError) -> [LoadResult] {
+        let bench = runs[0].bench
+        bench.separate(runs[0].target)
+        for run in runs { run.begin(pacing) }
+        bench.run(milliseconds: 1_000, "warming up")
+        let begin = runs.map { $0.beginMeasuring() }
+        bench.run(
+            milliseconds: Int64(seconds) * 1_000, "measuring \(runs.map(\.name).joined(separator: ", "))")
+        let end = runs.map { LoadSample($0.counters, $0.target) }
+        let all = zip(begin, end).reduce(0) { $0 + $1.1.messages - $1.0.messages }
+        var results: [LoadResult] = []
+        for (at, run) in runs.enumerated() {
+            results.append(
+                LoadResult(run.name, from: begin[at], to: end[at], all: all, counters: run.counters))
+        }
+        for run in runs { try run.settle() }
+        return results
+    }
+
+    /// Begins to send, and to hear of arrivals.
+    func begin(_ pacing: Pacing) {
+        receivers?.counters = counters
+        feeder.begin(pacing, seed: 1, now: Now.read())
+        bench.feeders.append(feeder)
+    }
+
+    /// What counts from now on; the result is where it begins.
+    func beginMeasuring() -> LoadSample {
+        counters.beginMeasuring()
+        return LoadSample(counters, target)
+    }
+
+    /// Stops to send, and lets what is on its way arrive; throws what went wrong meanwhile.
+    func settle() throws(BenchError) {
+        feeder.end()
+        bench.feeders.removeAll { $0 === feeder }
+        _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
+        bench.progress.clear()
+        guard counters.failures.isEmpty else { throw failed("connections ended") }
+        if counters.refused > 0 { Terminal.error("the first refusal: \(counters.refusal)\n") }
+        guard counters.acknowledged > 0 else { throw failed("no message was answered") }
+    }
+}

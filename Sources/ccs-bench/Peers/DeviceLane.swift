@@ -1,0 +1,95 @@
+import Basics
+import Client
+import Transport
+
+/// One device that sends to app servers; its messages are answered when the server has them on disk.
+///
+/// Devices and app servers of this load are those of the Client module: disk and protocol cost more here than the generator.
+final class DeviceLane: Lane {
+    private weak let load: LoadRun?
+    private let counters: LoadCounters
+    private let client: DeviceClient
+    private let sender: SenderID
+    let window: Int
+    private(set) var outstanding = 0
+    private var number = 0
+    private var times: [[UInt8]: Int64] = [:]
+
+    /// Begins to log in.
+    init(_ load: LoadRun, _ device: BenchDevice, window: Int) throws(BenchError) {
+        self.load = load
+        counters = load.counters
+        self.window = window
+        sender = load.target.sender
+        client = DeviceClient(
+            reactor: load.bench.reactor,
+            endpoint: Endpoint(address: load.target.devices, serverName: "localhost", tls: load.bench.tls),
+            identity: DeviceIdentity(androidID: device.number, securityToken: Redacted(device.secret)))
+        client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
+        do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }
+    }
+
+    private func heard(_ event: DeviceEvent, _ now: Now) {
+        switch event {
+        case .loggedIn: counters.ready += 1
+        case .upstreamStored(let id):
+            counters.acknowledged += 1
+            outstanding -= 1
+            if let time = times.removeValue(forKey: id) {
+                counters.answerTimes.note(now.monotonic.nanoseconds - time)
+            }
+            load?.answered(self, now: now)
+        case .closed(let reason, let detail): counters.noteEnd("device", reason, detail)
+        default: break
+        }
+    }
+
+    func send(dueAt time: Int64) {
+        number += 1
+        let id = Array("\(client.identity.androidID)-\(number)".utf8)
+        var message = Upstream(
+            sender: sender, category: Array(DaemonTarget.category.utf8), messageID: id, persistentID: id)
+        var value = ByteBuffer()
+        value.append("~~0000000000000000")
+        Digits.putTime(time, at: 2, into: &value)
+        message.data = [(Array("n".utf8), value.copied())]
+        times[id] = time
+        outstanding += 1
+        client.send(message)
+    }
+
+    func flush() {}
+}
+
+/// App servers that acknowledge what devices send, and count it.
+final class UpstreamReceivers {
+    private var clients: [AppServerClient] = []
+
+    /// Logs so many in.
+    init(_ load: LoadRun, _ target: DaemonTarget, count: Int) throws(BenchError) {
+        var ready = 0
+        for at in 0..<count {
+            let client = AppServerClient(
+                reactor: load.bench.reactor,
+                endpoint: Endpoint(address: target.appServers, serverName: "localhost", tls: load.bench.tls),
+                login: AppServerLogin(sender: target.sender, key: Redacted(target.key)))
+            client.onEvent = { [counters = load.counters] _, event, now in
+                switch event {
+                case .ready: ready += 1
+                case .upstream(let message):
+                    guard let at = Bytes.offset(of: "~~", in: message.data.raw) else { return }
+                    counters.delivered += 1
+                    counters.deliveryTimes.note(
+                        now.monotonic.nanoseconds - Digits.time(in: message.data.raw, at: at + 2))
+                case .closed(let reason, let detail): counters.noteEnd("app server", reason, detail)
+                default: break
+                }
+            }
+            do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }
+            clients.append(client)
+            guard load.bench.turn(seconds: 10, until: { ready > at }) else {
+                throw load.failed("an app server cannot log in")
+            }
+        }
+    }
+}

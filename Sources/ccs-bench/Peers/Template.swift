@@ -1,0 +1,127 @@
+import Basics
+
+/// A message that is sent again and again: only its number and its time change.
+struct Template {
+    /// What marks the time of sending within a payload: 16 hexadecimal digits follow.
+    static let timeMark: [UInt8] = Array("~~".utf8)
+    /// What marks the number within a message id: 10 decimal digits follow.
+    static let numberMark: [UInt8] = Array("m#".utf8)
+    /// Digits of a time.
+    static let timeDigits = 16
+    /// Digits of a number.
+    static let numberDigits = 10
+
+    private var bytes: [UInt8]
+    /// Where the number is; nil: it has none, since answers come in order.
+    private let numberAt: Int?
+    private let timeAt: Int
+
+    /// A message of these parts; `middle` stands before the time, `head` before the number, where there is one.
+    private init(head: String, hasNumber: Bool, middle: String, tail: String) {
+        bytes = Array(head.utf8)
+        numberAt = hasNumber ? bytes.count : nil
+        if hasNumber { bytes += [UInt8](repeating: 0x30, count: Self.numberDigits) }
+        bytes += Array(middle.utf8)
+        timeAt = bytes.count
+        bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
+    }
+
+    /// A stanza of XMPP of `size` octets, or as long as its parts; `lifetimeSeconds` 0 is now or never.
+    static func stanza(token: String, size: Int, lifetimeSeconds: Int) -> Template {
+        let (head, middle, end) = stanzaParts(token, lifetimeSeconds)
+        return Template(
+            head: head, hasNumber: true, middle: middle, tail: filler(token, size, lifetimeSeconds) + end)
+    }
+
+    private static func stanzaParts(_ token: String, _ lifetime: Int) -> (String, String, String) {
+        (
+            "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"\(token)\",\"message_id\":\"m#",
+            "\",\"data\":{\"n\":\"~~", "\"},\"time_to_live\":\(lifetime)}</gcm></message>"
+        )
+    }
+
+    /// What makes a stanza so long: messages of all protocols carry the same data.
+    private static func filler(_ token: String, _ size: Int, _ lifetime: Int) -> String {
+        let parts = stanzaParts(token, lifetime)
+        let fixed =
+            parts.0.utf8.count + numberDigits + parts.1.utf8.count + timeDigits + parts.2.utf8.count
+        return String(repeating: "x", count: max(0, size - fixed))
+    }
+
+    /// A request of the legacy interface with the data of the stanza of that size (http 2.1).
+    static func legacy(token: String, size: Int, lifetimeSeconds: Int, key: String) -> Template {
+        request(
+            "/fcm/send", authorization: "key=\(key)", "{\"to\":\"\(token)\",\"data\":{\"n\":\"~~",
+            filler(token, size, lifetimeSeconds) + "\"},\"time_to_live\":\(lifetimeSeconds)}")
+    }
+
+    /// A request of HTTP v1 with the data of the stanza of that size (http 8).
+    static func v1(
+        token: String, size: Int, lifetimeSeconds: Int, project: String, bearer: String
+    ) -> Template {
+        request(
+            "/v1/projects/\(project)/messages:send", authorization: "Bearer \(bearer)",
+            "{\"message\":{\"token\":\"\(token)\",\"data\":{\"n\":\"~~",
+            filler(token, size, lifetimeSeconds) + "\"},\"android\":{\"ttl\":\"\(lifetimeSeconds)s\"}}}")
+    }
+
+    private static func request(
+        _ path: String, authorization: String, _ begin: String, _ end: String
+    ) -> Template {
+        let length = begin.utf8.count + timeDigits + end.utf8.count
+        let head =
+            "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            + "Authorization: \(authorization)\r\nContent-Length: \(length)\r\n\r\n"
+        return Template(head: head, hasNumber: false, middle: begin, tail: end)
+    }
+
+    /// Octets of the message.
+    var count: Int { bytes.count }
+
+    /// Appends the message with a number and a time as one record.
+    @inline(__always)
+    func append(number: Int, time: Int64, to outbox: inout Outbox) {
+        let start = outbox.bytes.count
+        outbox.bytes.append(bytes)
+        if let numberAt { Digits.put(number, at: start + numberAt, into: &outbox.bytes) }
+        Digits.putTime(time, at: start + timeAt, into: &outbox.bytes)
+        outbox.endRecord()
+    }
+}
+
+/// Numbers at fixed places, of fixed length.
+enum Digits {
+    /// Overwrites ten digits.
+    static func put(_ number: Int, at start: Int, into buffer: inout ByteBuffer) {
+        var rest = number
+        for at in (0..<Template.numberDigits).reversed() {
+            buffer.set(UInt8(0x30 + rest % 10), at: start + at)
+            rest /= 10
+        }
+    }
+
+    /// Overwrites sixteen digits.
+    static func putTime(_ time: Int64, at start: Int, into buffer: inout ByteBuffer) {
+        for at in 0..<Template.timeDigits {
+            let digit = UInt8((UInt64(bitPattern: time) >> UInt64(60 - 4 * at)) & 15)
+            buffer.set(digit < 10 ? 0x30 + digit : 0x57 + digit, at: start + at)
+        }
+    }
+
+    /// The number that begins at an offset.
+    static func number(in bytes: RawSpan, at start: Int) -> Int {
+        var value = 0
+        for at in 0..<Template.numberDigits { value = value * 10 + Int(bytes.byte(at: start + at) & 15) }
+        return value
+    }
+
+    /// The time that begins at an offset.
+    static func time(in bytes: RawSpan, at start: Int) -> Int64 {
+        var value: UInt64 = 0
+        for at in 0..<Template.timeDigits {
+            let byte = bytes.byte(at: start + at)
+            value = value << 4 | UInt64(byte < 0x40 ? byte & 15 : byte &- 0x57)
+        }
+        return Int64(bitPattern: value)
+    }
+}

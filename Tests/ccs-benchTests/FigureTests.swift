@@ -1,0 +1,112 @@
+import Basics
+import Testing
+
+@testable import ccs_bench
+
+/// Histograms and what is said of them.
+struct HistogramTests {
+    @Test("a share of all durations is found within 4 %, from nanoseconds to hours")
+    func precision() {
+        for scale: Int64 in [1, 1_000, 1_000_000, 1_000_000_000, 100_000_000_000] {
+            var histogram = Histogram()
+            for step in 1...1_000 { histogram.note(Int64(step) * scale) }
+            for share in [0.01, 0.5, 0.9, 0.99, 0.999, 1] {
+                let exact = (1_000 * share).rounded(.up) * Double(scale) / 1_000
+                let found = histogram.microseconds(at: share) ?? -1
+                #expect(abs(found - exact) <= 0.04 * exact, "\(share) of 1 … 1000 times \(scale) ns")
+            }
+        }
+    }
+
+    @Test("no larger share is shorter; nothing noted is nothing known; forgetting forgets")
+    func order() {
+        var histogram = Histogram()
+        #expect(histogram.microseconds(at: 0.5) == nil)
+        var random = SeededRandom(seed: 5)
+        for _ in 0..<10_000 { histogram.note(Int64.random(in: 0...1 << 40, using: &random)) }
+        let shares = stride(from: 0.0, through: 1, by: 0.001).compactMap { histogram.microseconds(at: $0) }
+        #expect(shares.count == 1_001 && shares == shares.sorted())
+        histogram.reset()
+        #expect(histogram.total == 0 && histogram.microseconds(at: 1) == nil)
+    }
+
+    @Test("Canary: one slow message in a hundred shows in p99.9 and not in p50")
+    func canary() {
+        var histogram = Histogram()
+        for number in 0..<1_000 { histogram.note(number % 100 == 0 ? 1_000_000_000 : 1_000) }
+        let found = Latencies(histogram)
+        #expect(found.count == 1_000 && found.p50 < 1.1 && found.p90 < 1.1)
+        #expect(found.p999 > 960_000 && found.p999 <= 1_000_000)
+    }
+}
+
+/// Numbers as text.
+struct FigureTests {
+    @Test("decimals, thousands, units")
+    func text() {
+        #expect(Figure.fixed(3.14159, 2) == "3.14")
+        #expect(Figure.fixed(0.999, 2) == "1.00")
+        #expect(Figure.fixed(-0.05, 1) == "-0.1")
+        #expect(Figure.fixed(2.5, 0) == "3")
+        #expect(Figure.whole(1_234_567) == "1,234,567")
+        #expect(Figure.whole(-1_000) == "-1,000")
+        #expect(Figure.whole(999) == "999")
+        #expect(Figure.duration(999) == "999 us")
+        #expect(Figure.duration(1_500) == "1.5 ms")
+        #expect(Figure.duration(12_345_678) == "12.3 s")
+    }
+
+    @Test("the middle of an odd number, of an even one, and of none")
+    func median() {
+        #expect(Figure.median([9, 1, 5]) == 5)
+        #expect(Figure.median([4, 1, 3, 2]) == 2.5)
+        #expect(Figure.median([]) == 0)
+    }
+
+    @Test("medians are of each load by itself, and ratios against the first")
+    func medians() {
+        let found = [("a", 100.0), ("b", 300.0), ("a", 200.0), ("b", 500.0), ("a", 900.0), ("b", 400.0)]
+            .map { Medians.Sample(name: $0.0, rate: $0.1, serverMicroseconds: $0.1 / 10, p99: 1) }
+        let medians = Medians.of(found)
+        #expect(medians.map(\.name) == ["a", "b"])
+        #expect(medians.map(\.rate) == [200, 400])
+        #expect(medians[1].line(against: medians[0]).contains("2.00 times the rate of a, 2.00 times its CPU"))
+        #expect(!medians[0].line(against: medians[0]).contains("times"))
+    }
+}
+
+/// The plot of latency against load.
+struct PlotTests {
+    private static let plot = Plot(
+        title: "a < b & c", x: "load", y: "ms",
+        series: [
+            Plot.Series("p50", [(100, 0.5), (900, 2)]), Plot.Series("p99", [(100, 5), (900, 420)]),
+        ])
+
+    @Test("the axes hold all points, with round ends")
+    func axes() {
+        #expect(Self.plot.xEnd == 1_000)
+        #expect(Self.plot.decades == -1...3)
+        #expect([0.3, 1, 1.1, 4.9, 5, 7_000].map(Plot.roundUp) == [0.5, 1, 2, 5, 5, 10_000])
+        #expect(Plot.roundUp(0) == 1)
+    }
+
+    @Test("more is further right, slower is further up, and nothing leaves the picture")
+    func places() {
+        let (low, high) = (Self.plot.place((100, 0.5)), Self.plot.place((900, 420)))
+        #expect(low.x < high.x && low.y > high.y)
+        for place in [low, high, Self.plot.place((0, 0)), Self.plot.place((1_000, 1_000))] {
+            #expect((0...800).contains(place.x) && (0...480).contains(place.y))
+        }
+    }
+
+    @Test("the file is a picture whose words cannot break it")
+    func file() {
+        let text = Self.plot.svg
+        #expect(text.hasPrefix("<svg ") && text.hasSuffix("</svg>\n"))
+        #expect(text.contains("a &lt; b &amp; c"))
+        #expect(text.split(separator: "<circle").count == 5, "each point is marked")
+        let empty = Plot(title: "", x: "", y: "", series: []).svg
+        #expect(empty.hasSuffix("</svg>\n") && !empty.contains("nan"))
+    }
+}
