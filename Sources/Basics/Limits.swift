@@ -149,6 +149,9 @@ package enum Limits {
     package static let upstreamRetrySeconds = 60
     /// Devices whose state is held in memory by one partition while they are offline.
     package static let idleDevicesInMemory = 100_000
+    /// Of these, how many may be such that only a message to a topic has met: a million subscribers must not take the place of
+    /// devices that something happens to. What is left of their rates goes with them.
+    package static let passingDevicesInMemory = 4_096
     /// Events that wait for the state of one device to be loaded.
     package static let eventsWaitingForDevice = 1_000
 
@@ -241,6 +244,9 @@ package enum Limits {
     package static let sequencesPerRenewal = 5_000_000
     /// Questions that wait for the store; each login asks two.
     package static let waitingLoads = 65_536
+    /// Questions that the store answers in one go: they share what reading costs to begin, and the first answer waits for the
+    /// last, a few milliseconds.
+    package static let loadsPerRound = 256
     /// Names of unreadable records that one audit lists.
     package static let unreadableNames = 1_000
     /// Octets of the cache of uncompressed blocks, which index and filter blocks share.

@@ -4,10 +4,9 @@ import Basics
 struct DeviceTable {
     private var table: IdentifierTable<DeviceEntry>
     private let idleLimit: Int
-    /// Devices in the order in which they became idle; an item whose stamp is no longer the device's is void.
-    private var idleQueue: [(number: UInt64, stamp: UInt64)] = []
-    private var head = 0
-    private var idleCount = 0
+    private var idle = IdleDevices()
+    /// Those that nothing but messages to topics has met: they go first, and few are kept.
+    private var passing = IdleDevices()
     private var stamp: UInt64 = 0
 
     init(hash: SipHash, idleLimit: Int) {
@@ -38,7 +37,7 @@ struct DeviceTable {
     mutating func wake(_ entry: DeviceEntry) {
         guard entry.idleStamp != 0 else { return }
         entry.idleStamp = 0
-        idleCount -= 1
+        if entry.isPassing { passing.count -= 1 } else { idle.count -= 1 }
     }
 
     /// Notes that it is idle, if it is; forgets those that have been idle for longest where there are too many.
@@ -46,24 +45,56 @@ struct DeviceTable {
         guard entry.idleStamp == 0, entry.isIdle else { return }
         stamp += 1
         entry.idleStamp = stamp
-        idleCount += 1
-        idleQueue.append((entry.device.number, stamp))
-        while idleCount > idleLimit, head < idleQueue.count {
-            let oldest = idleQueue[head]
-            head += 1
-            guard let entry = table[oldest.number], entry.idleStamp == oldest.stamp else { continue }
-            remove(entry)
+        if entry.isPassing { passing.append(entry) } else { idle.append(entry) }
+        while passing.count > Limits.passingDevicesInMemory, forget(passing.takeOldest()) {}
+        while passing.count + idle.count > idleLimit {
+            guard forget(passing.count > 0 ? passing.takeOldest() : idle.takeOldest()) else { break }
         }
-        compact()
+        passing.compact(table)
+        idle.compact(table)
     }
 
-    /// Drops void items when they are most of the queue, so that its length stays in proportion to the devices.
-    private mutating func compact() {
-        guard idleQueue.count > 4 * idleCount + 1_024 else { return }
-        var kept: [(number: UInt64, stamp: UInt64)] = []
-        kept.reserveCapacity(idleCount)
-        for item in idleQueue[head...] where table[item.number]?.idleStamp == item.stamp { kept.append(item) }
-        idleQueue = kept
+    /// Lets go of a device that was idle at that time, unless something has happened to it since; false: there is none.
+    private mutating func forget(_ oldest: IdleDevices.Item?) -> Bool {
+        guard let oldest else { return false }
+        if let entry = table[oldest.number], entry.idleStamp == oldest.stamp { remove(entry) }
+        return true
+    }
+}
+
+/// Devices in the order in which they became idle.
+private struct IdleDevices {
+    /// A device; void where its stamp is no longer the device's.
+    struct Item {
+        var number: UInt64
+        var stamp: UInt64
+    }
+
+    private var items: [Item] = []
+    private var head = 0
+    /// Those that are still idle.
+    var count = 0
+
+    /// Takes in one that has just got its stamp.
+    mutating func append(_ entry: DeviceEntry) {
+        items.append(Item(number: entry.device.number, stamp: entry.idleStamp))
+        count += 1
+    }
+
+    /// The first item, which may be void.
+    mutating func takeOldest() -> Item? {
+        guard head < items.count else { return nil }
+        head += 1
+        return items[head - 1]
+    }
+
+    /// Drops void items when they are most of the list, so that its length stays in proportion to the devices.
+    mutating func compact(_ table: borrowing IdentifierTable<DeviceEntry>) {
+        guard items.count > 4 * count + 1_024 else { return }
+        var kept: [Item] = []
+        kept.reserveCapacity(count)
+        for item in items[head...] where table[item.number]?.idleStamp == item.stamp { kept.append(item) }
+        items = kept
         head = 0
     }
 }

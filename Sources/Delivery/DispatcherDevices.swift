@@ -2,10 +2,11 @@ import Basics
 
 /// Devices in and out of memory.
 extension Dispatcher {
-    /// The device if its state is known.
-    mutating func ready(_ device: DeviceID) -> DeviceEntry? {
+    /// The device if its state is known; `forTopic` where it is only to be sent one of very many messages.
+    mutating func ready(_ device: DeviceID, forTopic: Bool = false) -> DeviceEntry? {
         guard let entry = devices[device], entry.phase == .ready else { return nil }
         devices.wake(entry)
+        if !forTopic { entry.isPassing = false }
         return entry
     }
 
@@ -20,13 +21,16 @@ extension Dispatcher {
 
     /// Keeps an event until the store has said what it holds of the device; asks, if nobody has.
     mutating func wait(_ event: consuming Event, for device: DeviceID, _ effects: inout Effects) {
+        let isForTopic = event.isForTopic
         guard let entry = devices[device] else {
             let entry = DeviceEntry(device)
+            entry.isPassing = isForTopic
             entry.waiting.append(event)
             devices.insert(entry)
             effects.loads.append(.device(device))
             return
         }
+        if !isForTopic { entry.isPassing = false }
         if entry.waiting.count < settings.eventsWaitingForDevice {
             entry.waiting.append(event)
         } else {
@@ -214,5 +218,12 @@ extension Dispatcher {
         }
         entry.link?.isCongested = false
         if case .paused = link.mode, entry.phase == .ready { proceed(entry, &effects) }
+    }
+}
+
+extension Event {
+    /// Whether it is one of the many submissions of a message to topics.
+    fileprivate var isForTopic: Bool {
+        if case .submitted(let submission) = self { submission.topic != nil } else { false }
     }
 }

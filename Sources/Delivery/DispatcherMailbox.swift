@@ -7,7 +7,9 @@ extension Dispatcher {
     ) {
         var submission = given
         let device = submission.target.device
-        guard let entry = ready(device) else { return wait(.submitted(submission), for: device, &effects) }
+        guard let entry = ready(device, forTopic: submission.topic != nil) else {
+            return wait(.submitted(submission), for: device, &effects)
+        }
         let (origin, sender) = (submission.origin, submission.sender)
         guard isMeant(submission, entry, now) else {
             answer(topicJob: origin, of: sender, .passedOver, &effects)

@@ -9,12 +9,18 @@ package struct TopicTarget: Sendable, Equatable {
     package let truth: UInt32
     /// Whether it was written as a condition.
     package let isCondition: Bool
+    /// What is gone through to meet every app instance that it can hold for.
+    ///
+    /// Of the topics the fewest are taken of which each set that it holds for has one: for `a && (b || c)` that is `a` alone.
+    /// What the empty set satisfies holds for app instances that no topic leads to. Found once: each recipient asks for it.
+    package let passes: [Pass]
 
     /// All subscribers of a topic.
     package init(_ topic: TopicName) {
         topics = [topic]
         truth = 0xAAAA_AAAA
         isCondition = false
+        passes = [.topic(0)]
     }
 
     /// Those that meet a condition; nil for more topics than fit its table, or none.
@@ -23,6 +29,7 @@ package struct TopicTarget: Sendable, Equatable {
         self.topics = topics
         self.truth = truth
         isCondition = true
+        passes = Self.passes(through: topics, where: truth)
     }
 
     /// `from` of the frame: the topic; empty for a condition, whose messages come from the sender.
@@ -36,11 +43,7 @@ package struct TopicTarget: Sendable, Equatable {
         case everyone
     }
 
-    /// What is gone through to meet every app instance that it can hold for.
-    ///
-    /// Of the topics the fewest are taken of which each set that it holds for has one: for `a && (b || c)` that is `a` alone.
-    /// What the empty set satisfies holds for app instances that no topic leads to.
-    package var passes: [Pass] {
+    private static func passes(through topics: [TopicName], where truth: UInt32) -> [Pass] {
         if truth & 1 == 1 { return [.everyone] }
         let sets = (1..<UInt32(1) << UInt32(topics.count)).filter { truth >> $0 & 1 == 1 }
         let choices = (0..<UInt32(1) << UInt32(topics.count)).filter { choice in
@@ -56,7 +59,6 @@ package struct TopicTarget: Sendable, Equatable {
         var set: UInt32 = 0
         for (place, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(place) }
         guard truth >> set & 1 == 1 else { return false }
-        let passes = passes
         guard pass < passes.count else { return false }
         for earlier in passes[..<pass] {
             if case .topic(let place) = earlier, set >> UInt32(place) & 1 == 1 { return false }

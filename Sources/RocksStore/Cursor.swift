@@ -10,6 +10,34 @@ import Store
     /// The engine keeps only a pointer to the end, so its octets live here.
     private let end: UnsafeMutableRawPointer?
 
+    /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
+    init(owners family: OpaquePointer, database: OpaquePointer, snapshot: OpaquePointer) {
+        unsafe options = rocksdb_readoptions_create()
+        unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
+        let room = UnsafeMutableRawPointer.allocate(byteCount: Self.endBytes, alignment: 1)
+        unsafe room.initializeMemory(as: UInt8.self, repeating: 0xFF, count: Self.endBytes)
+        unsafe rocksdb_readoptions_set_iterate_upper_bound(options, room, Self.endBytes)
+        unsafe end = room
+        unsafe iterator = rocksdb_create_iterator_cf(database, options, family)
+    }
+
+    /// Octets of the end behind the last owner there can be, whose rows are shorter or hold a smaller octet among these.
+    private static let endBytes = 17
+
+    /// Goes to the first row of an owner, and ends behind the last one; of cursors made for owners only.
+    ///
+    /// The engine looks at the end anew with each seek, so that it may be moved in between.
+    func seek(owner: UInt64) {
+        guard let end = unsafe end else { return }
+        let next = owner == .max ? nil : owner + 1
+        for at in 0..<8 {
+            let octet = next.map { UInt8(truncatingIfNeeded: $0 >> UInt64(56 - 8 * at)) } ?? 0xFF
+            unsafe end.storeBytes(of: octet, toByteOffset: at, as: UInt8.self)
+        }
+        unsafe rocksdb_readoptions_set_iterate_upper_bound(options, end, next == nil ? Self.endBytes : 8)
+        seek(Key(owner))
+    }
+
     init(
         database: OpaquePointer, family: OpaquePointer, snapshot: OpaquePointer, _ start: Key?,
         _ before: Key?

@@ -128,6 +128,11 @@ import Store
 
         deinit { unsafe rocksdb_release_snapshot(engine.database, handle) }
 
+        /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
+        func owners(_ family: Family) -> Cursor {
+            unsafe Cursor(owners: engine.handle(family), database: engine.database, snapshot: handle)
+        }
+
         /// Walks a family from a key up to, and not with, another; from end to end without them.
         func cursor(_ family: Family, from start: Key? = nil, before end: Key? = nil) -> Cursor {
             unsafe Cursor(

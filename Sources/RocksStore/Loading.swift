@@ -4,6 +4,9 @@ import Store
 
 /// Answers questions from one snapshot.
 struct Loading: ~Copyable {
+    /// What walks over devices: making one costs more than a device's rows. They go before the snapshot that they show.
+    private var registry: Cursor?
+    private var mailboxes: Cursor?
     let snapshot: Engine.Snapshot
     /// Messages that could not be read and were passed over.
     var unreadable = 0
@@ -12,8 +15,20 @@ struct Loading: ~Copyable {
 
     /// All that is known of a device, without bodies.
     mutating func device(_ device: DeviceID) throws(StoreError) -> Loaded {
+        let rows = registry.take() ?? snapshot.owners(.registry)
+        let messages = mailboxes.take() ?? snapshot.owners(.pending)
+        // Of a walk that failed no cursor is kept.
+        let state = try self.device(device, rows, messages)
+        registry = consume rows
+        mailboxes = consume messages
+        return .device(state)
+    }
+
+    private mutating func device(
+        _ device: DeviceID, _ rows: borrowing Cursor, _ messages: borrowing Cursor
+    ) throws(StoreError) -> DeviceState {
         var state = DeviceState(device: device, record: nil, registrations: [], mailbox: [])
-        let rows = snapshot.cursor(.registry, from: Key(device.number), before: Key.after(device.number))
+        rows.seek(owner: device.number)
         while rows.isValid {
             do throws(RecordFault) {
                 switch RegistryRow(rows.key) {
@@ -29,7 +44,7 @@ struct Loading: ~Copyable {
             rows.next()
         }
         try rows.finish()
-        let messages = snapshot.cursor(.pending, from: Key(device.number), before: Key.after(device.number))
+        messages.seek(owner: device.number)
         while messages.isValid {
             if messages.key.byteCount == 16,
                 let entry = try? MessageRecord.entry(
@@ -42,7 +57,7 @@ struct Loading: ~Copyable {
             messages.next()
         }
         try messages.finish()
-        return .device(state)
+        return state
     }
 
     /// A page of a device's mailbox.

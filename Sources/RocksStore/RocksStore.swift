@@ -90,29 +90,53 @@ package final class RocksStore: Store {
 
     package func load(_ load: Load) throws(StoreError) -> Loaded {
         try withEngine { (engine) throws(StoreError) in
-            if case .expired(let time, let limit) = load { return try sweep(engine, by: time, limit) }
             var loading = Loading(engine)
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            switch load {
-            case .device(let device): return try loading.device(device)
-            case .messages(let device, let after, let limit):
-                return try loading.messages(device, after: after, limit: limit)
-            case .upstream(let sender, let after, let limit):
-                return try loading.upstream(sender, after: after, limit: limit)
-            case .unseen(let time, let start, let examine, let limit):
-                return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
-            case .group(let name, let isForChange):
-                return .group(name, try loading.group(name), isForChange: isForChange)
-            case .groupLabelled(let sender, let label):
-                return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
-            case .installation(let installation, let limit):
-                return try loading.installation(installation, limit: limit)
-            case .topicPage(let job, let topic, let after, let limit):
-                return try loading.topicPage(job, topic, after: after, limit: limit)
-            case .topicJobs(let after, let limit):
-                return try loading.topicJobs(after: after, limit: limit)
-            case .expired: return .expired([])
+            return try answer(load, &loading, engine)
+        }
+    }
+
+    package func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+        do throws(StoreError) {
+            return try withEngine { (engine) throws(StoreError) in
+                var loading = Loading(engine)
+                defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
+                var results: [Result<Loaded, StoreError>] = []
+                results.reserveCapacity(loads.count)
+                for load in loads {
+                    do throws(StoreError) {
+                        results.append(.success(try answer(load, &loading, engine)))
+                    } catch { results.append(.failure(error)) }
+                }
+                return results
             }
+        } catch {
+            return loads.map { _ in .failure(error) }
+        }
+    }
+
+    private func answer(
+        _ load: Load, _ loading: inout Loading, _ engine: Engine
+    ) throws(StoreError) -> Loaded {
+        switch load {
+        case .device(let device): return try loading.device(device)
+        case .messages(let device, let after, let limit):
+            return try loading.messages(device, after: after, limit: limit)
+        case .upstream(let sender, let after, let limit):
+            return try loading.upstream(sender, after: after, limit: limit)
+        case .unseen(let time, let start, let examine, let limit):
+            return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
+        case .group(let name, let isForChange):
+            return .group(name, try loading.group(name), isForChange: isForChange)
+        case .groupLabelled(let sender, let label):
+            return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
+        case .installation(let installation, let limit):
+            return try loading.installation(installation, limit: limit)
+        case .topicPage(let job, let topic, let after, let limit):
+            return try loading.topicPage(job, topic, after: after, limit: limit)
+        case .topicJobs(let after, let limit):
+            return try loading.topicJobs(after: after, limit: limit)
+        case .expired(let time, let limit): return try sweep(engine, by: time, limit)
         }
     }
 

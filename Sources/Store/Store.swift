@@ -74,6 +74,8 @@ package protocol Store: AnyObject, Sendable {
     func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
     /// Answers a question.
     func load(_ load: Load) throws(StoreError) -> Loaded
+    /// Answers several, each by itself and in order, as if they had been asked at the same moment.
+    func load(_ loads: [Load]) -> [Result<Loaded, StoreError>]
     /// All senders.
     func senders() throws(StoreError) -> [SenderRecord]
     /// Devices in order of their id, after one, at most so many.
@@ -86,4 +88,10 @@ package protocol Store: AnyObject, Sendable {
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs what is still lazy and lets go of the files; the last call.
     func close() throws(StoreError)
+}
+
+extension Store {
+    package func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+        loads.map { question in Result { () throws(StoreError) in try load(question) } }
+    }
 }

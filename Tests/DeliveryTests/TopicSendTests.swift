@@ -52,6 +52,54 @@ import Testing
         bench.settle()
     }
 
+    // MARK: What stays in memory
+
+    /// Sends messages of their own to some devices, then one to a topic that very many have; whether each of those few is
+    /// asked for anew by another message of its own.
+    private static func askedAnew(_ limit: Int, subscribers: Int) -> (asked: [Bool], devices: Int) {
+        var settings = DeliverySettings()
+        settings.idleDevicesInMemory = limit
+        let (bench, names) = Self.bench(subscribers, settings: settings)
+        // Some are subscribers themselves: that a topic met them as well does not make them strangers.
+        let few = Array(names[..<3])
+        for name in few { bench.post(.submitted(Harness.submission(1, to: name))) }
+        bench.settle()
+        Self.submit(bench, 2)
+        bench.settle()
+        bench.asked = []
+        for name in few { bench.post(.submitted(Harness.submission(3, to: name))) }
+        bench.settle()
+        #expect(
+            Self.counts(bench, few, "m3") == [1, 1, 1]
+                && Self.counts(bench, names, "m2").allSatisfy { $0 == 1 })
+        let asked = few.map { name in
+            bench.asked.contains { if case .device(name.device) = $0 { true } else { false } }
+        }
+        return (asked, bench.partitions.reduce(0) { $0 + $1.core.figures.devices })
+    }
+
+    @Test("What only a topic has met is forgotten before what something has happened to")
+    func passing() {
+        let found = Self.askedAnew(4, subscribers: 200)
+        #expect(found.asked == [false, false, false])
+        #expect(found.devices <= 12, "the limit of each partition holds for all")
+        let none = Self.askedAnew(0, subscribers: 200)
+        #expect(
+            none.asked == [true, true, true] && none.devices == 0,
+            "canary: where nothing is kept they are asked for")
+    }
+
+    @Test("Of very many subscribers few stay in memory, however many would fit")
+    func passingLimit() {
+        let (bench, _) = Self.bench(3 * Limits.passingDevicesInMemory + 600)
+        Self.submit(bench, 1)
+        bench.settle()
+        #expect(bench.topicMembers == 3 * Limits.passingDevicesInMemory + 600)
+        for partition in bench.partitions {
+            #expect(partition.core.figures.devices <= Limits.passingDevicesInMemory)
+        }
+    }
+
     // MARK: Whom it reaches
 
     @Test("All subscribers of a topic get it once, and nobody else; it comes from the topic")

@@ -13,6 +13,37 @@ import Testing
         #expect(difference == nil)
     }
 
+    @Test(
+        "Questions that are answered in one go get what each gets by itself", arguments: Kind.allCases,
+        [1, 2] as [UInt64])
+    func rounds(_ kind: Kind, _ seed: UInt64) throws {
+        let opened = try open(kind)
+        var batches = RandomBatches(seed: seed)
+        var random = SeededRandom(seed: seed)
+        // Owners beside one another, without rows between them, and at the end of all numbers.
+        let owners = Array(RandomBatches.owners) + [0, 7, 0xFF, 0x100, .max - 1, .max]
+        _ = try opened.store.commit([
+            WriteBatch(
+                ticket: 0,
+                mutations: owners.map { .putDevice(Samples.device($0, seenAt: 0)) }
+                    + owners.map { .putMessage(Samples.message($0, .max - 1)) }, isDurable: true)
+        ])
+        for round in 1...200 {
+            _ = try opened.store.commit(batches.next())
+            guard round % 10 == 0 else { continue }
+            let loads = (0..<60).map { number -> Load in
+                let device = DeviceID(owners[Int.random(in: 0..<owners.count, using: &random)])
+                return number % 7 == 6
+                    ? .messages(device, after: Sequence(0), limit: 3) : .device(device)
+            }
+            let together = opened.store.load(loads).map { "\($0)" }
+            let alone = loads.map { load in
+                Result { () throws(StoreError) in try opened.store.load(load) }
+            }.map { "\($0)" }
+            #expect(together == alone, "seed \(seed), commit \(round)")
+        }
+    }
+
     @Test("A planted fault is found", arguments: FaultyStore.Fault.allCases)
     func canary(_ fault: FaultyStore.Fault) throws {
         let difference = try firstDifference(FaultyStore(fault), seed: 1, commits: 1_500)

@@ -132,6 +132,12 @@ import Testing
         let error = #expect(throws: StoreError.self) { try damaged.load(.device(DeviceID(6))) }
         #expect(error?.kind == .corrupt)
         #expect(error?.description == "registry/6/3: wrong checksum")
+        // Nor does it take others down with it that are asked for in the same breath.
+        let round = damaged.load([.device(DeviceID(6)), .device(DeviceID(5)), .device(DeviceID(6))])
+        #expect(throws: StoreError.self) { try round[0].get() }
+        guard case .device(let state) = try round[1].get() else { throw error ?? StoreError(.corrupt, "") }
+        #expect(state.mailbox.count == 2)
+        #expect(throws: StoreError.self) { try round[2].get() }
         // The sweep is rid of it, the record itself is not.
         try damaged.apply(.removeMessage(DeviceID(5), Sequence(2), expiresAt: 100, reason: .expired))
         #expect(try damaged.expired(by: 100).count == 2)

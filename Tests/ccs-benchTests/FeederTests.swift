@@ -72,6 +72,23 @@ struct FeederTests {
         #expect(lanes[0].due.count == 5 && lanes.allSatisfy { $0.flushes > 0 })
     }
 
+    @Test("no more is sent than asked for, in either loop")
+    func limit() {
+        for pacing in [Pacing.window, .rate(1_000)] {
+            let counters = LoadCounters()
+            let feeder = Feeder(counters)
+            let lane = Hand(window: 4)
+            feeder.add(lane)
+            feeder.begin(pacing, limit: 10, seed: 1, now: Self.now(0))
+            for _ in 0..<20 {
+                feeder.feed(Self.now(10_000_000_000))
+                lane.outstanding = 0
+                feeder.answered(lane, now: Self.now(10_000_000_000))
+            }
+            #expect(lane.due.count == 10 && counters.sent == 10)
+        }
+    }
+
     @Test(
         "Canary: open loop: what a slow server keeps waiting counts from when it was due, not from when it could be sent"
     )

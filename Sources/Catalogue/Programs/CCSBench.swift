@@ -34,6 +34,26 @@ extension Program {
                         "With equal windows", "ccs-bench http --durable --connections 10 --window 16")
                 ]),
             Command(
+                "login",
+                "Logins of devices: how many a second, how long each takes, and the server's CPU for each.",
+                details: [
+                    "Each is a new connection with a whole TLS handshake. The minimal relay and ccsd take turns; the relay believes everybody."
+                ],
+                options: [
+                    Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "2000"),
+                    rounds("3"), Option("--only-relay", "Leave ccsd out."), reactors,
+                ]),
+            Command(
+                "offline", "Messages to devices that are away, which then log in and fetch them.",
+                options: [
+                    connections, window,
+                    Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "100"),
+                    Option(
+                        "--messages", .integer(1...100), "N",
+                        "Messages that wait for each; beyond 100 all would be discarded.", preset: "50"),
+                    size, reactors,
+                ]),
+            Command(
                 "fanout", "One message to a topic with many subscribers, while other messages go their way.",
                 details: [
                     "Each subscriber is a device of its own that checks in, registers and is subscribed through Instance ID, over kept connections. The growth of the store is that of its table files between two restarts, which bring all from the log into them."

@@ -177,15 +177,20 @@ package final class StoreThread: Sendable {
                 return .done(queue.questions)
             }
             guard !questions.isEmpty else { return }
-            var events = EventsByPartition()
-            for question in questions { events.add(.loaded(answer(question.load)), question.partition) }
-            events.forEach(hear)
+            for begin in stride(from: 0, to: questions.count, by: Limits.loadsPerRound) {
+                let round = questions[begin..<min(begin + Limits.loadsPerRound, questions.count)]
+                var events = EventsByPartition()
+                for (question, result) in zip(round, store.load(round.map(\.load))) {
+                    events.add(.loaded(answer(question.load, result)), question.partition)
+                }
+                events.forEach(hear)
+            }
         }
     }
 
-    private func answer(_ load: Load) -> Loaded {
+    private func answer(_ load: Load, _ result: Result<Loaded, StoreError>) -> Loaded {
         do throws(StoreError) {
-            return try store.load(load)
+            return try result.get()
         } catch {
             metrics.add(1, to: .storeFailures)
             log.error(

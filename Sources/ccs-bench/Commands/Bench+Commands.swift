@@ -9,6 +9,8 @@ extension Bench {
         case "up": try up()
         case "both": try both()
         case "http": try http()
+        case "login": try login()
+        case "offline": try offline()
         case "fanout": try fanout()
         case "relay": try relay()
         case "idle": try idle()

@@ -94,7 +94,11 @@ extension Bench {
         tell(results, against: runs[0].name)
     }
 
-    private func tell(_ results: [LoadResult], against first: String?) {
+    /// Prints the medians of results, against those of one load where there is one.
+    func tell(
+        _ results: [LoadResult], against first: String?, _ rate: String = "msg/s",
+        _ cost: String = "us CPU/msg"
+    ) {
         let medians = Medians.of(
             results.map {
                 Medians.Sample(
@@ -110,7 +114,7 @@ extension Bench {
         }
         guard results.count > medians.count || first != nil else { return }
         for median in medians {
-            Terminal.print(median.line(against: first == nil ? nil : medians[0]) + "\n")
+            Terminal.print(median.line(against: first == nil ? nil : medians[0], rate, cost) + "\n")
         }
     }
 

@@ -6,7 +6,7 @@ import Wire
 extension Bench {
     /// App servers over XMPP that send to devices.
     func appServers(
-        _ target: any Target, _ devices: [BenchDevice], _ receivers: Receivers, name: String? = nil,
+        _ target: any Target, _ devices: [BenchDevice], _ receivers: Receivers?, name: String? = nil,
         lifetimeSeconds: Int
     ) throws(BenchError) -> LoadRun {
         let stanzas = devices.map {

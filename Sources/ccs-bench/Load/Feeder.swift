@@ -11,6 +11,8 @@ final class Feeder {
     private var head = 0
     private var turn = 0
     private var isFeeding = false
+    /// Messages that may still be sent.
+    private var left = Int.max
     /// Far more than a server that keeps up leaves: beyond it messages are left out, and counted.
     private static let backlogLimit = 1_000_000
 
@@ -22,9 +24,10 @@ final class Feeder {
     /// How many lanes there are.
     var laneCount: Int { lanes.count }
 
-    /// Begins to feed.
-    func begin(_ pacing: Pacing, seed: UInt64, now: Now) {
+    /// Begins to feed; at most `limit` messages.
+    func begin(_ pacing: Pacing, limit: Int = .max, seed: UInt64, now: Now) {
         self.pacing = pacing
+        left = limit
         isFeeding = true
         backlog = []
         head = 0
@@ -63,19 +66,15 @@ final class Feeder {
     var upcoming: Int64? { isFeeding ? arrivals?.upcoming : nil }
 
     private func fill(_ lane: any Lane, _ time: Int64) {
-        guard lane.outstanding < lane.window else { return }
-        while lane.outstanding < lane.window {
-            lane.send(dueAt: time)
-            counters.sent += 1
-        }
+        guard lane.outstanding < lane.window, left > 0 else { return }
+        while lane.outstanding < lane.window, left > 0 { send(on: lane, dueAt: time) }
         lane.flush()
     }
 
     /// Sends of the backlog what the lanes have room for, each lane in turn.
     private func spend() {
-        while head < backlog.count, let lane = laneWithRoom() {
-            lane.send(dueAt: backlog[head])
-            counters.sent += 1
+        while head < backlog.count, left > 0, let lane = laneWithRoom() {
+            send(on: lane, dueAt: backlog[head])
             head += 1
             lane.flush()
         }
@@ -86,6 +85,12 @@ final class Feeder {
             backlog.removeFirst(head)
             head = 0
         }
+    }
+
+    private func send(on lane: any Lane, dueAt time: Int64) {
+        lane.send(dueAt: time)
+        counters.sent += 1
+        left -= 1
     }
 
     private func laneWithRoom() -> (any Lane)? {

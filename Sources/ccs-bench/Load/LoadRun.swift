@@ -74,10 +74,27 @@ final class LoadRun {
         return results
     }
 
-    /// Begins to send, and to hear of arrivals.
-    func begin(_ pacing: Pacing) {
+    /// Sends so many messages as fast as the windows allow.
+    func send(_ count: Int) throws(BenchError) -> LoadResult {
+        bench.separate(target)
+        let begin = beginMeasuring()
+        self.begin(.window, limit: count)
+        let before = begin.messages + begin.refused
+        let end = Now.read().monotonic.advanced(seconds: 60 + count / 500)
+        while counters.acknowledged + counters.refused - before < count, Now.read().monotonic < end {
+            bench.turn(milliseconds: 5)
+            bench.progress.show("messages", counters.acknowledged + counters.refused - before, of: count)
+        }
+        let result = LoadResult(
+            name, from: begin, to: LoadSample(counters, target), counters: counters)
+        try settle()
+        return result
+    }
+
+    /// Begins to send, and to hear of arrivals; at most `limit` messages.
+    func begin(_ pacing: Pacing, limit: Int = .max) {
         receivers?.counters = counters
-        feeder.begin(pacing, seed: 1, now: Now.read())
+        feeder.begin(pacing, limit: limit, seed: 1, now: Now.read())
         bench.feeders.append(feeder)
     }
 

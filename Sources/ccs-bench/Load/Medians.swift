@@ -29,9 +29,11 @@ struct Medians {
     }
 
     /// One line for people, with ratios to another load where there is one.
-    func line(against first: Medians?) -> String {
+    func line(
+        against first: Medians?, _ rateUnit: String = "msg/s", _ costUnit: String = "us CPU/msg"
+    ) -> String {
         var text =
-            "median \(Figure.pad(name, 11)) \(Figure.padLeft(Figure.whole(rate), 9)) msg/s, \(Figure.fixed(serverMicroseconds, 2)) us CPU/msg, answer p99 \(Figure.duration(p99))"
+            "median \(Figure.pad(name, 11)) \(Figure.padLeft(Figure.whole(rate), 9)) \(rateUnit), \(Figure.fixed(serverMicroseconds, 2)) \(costUnit), p99 \(Figure.duration(p99))"
         if let first, first.name != name {
             text +=
                 ": \(Figure.fixed(rate / max(0.001, first.rate), 2)) times the rate of \(first.name), \(Figure.fixed(serverMicroseconds / max(0.001, first.serverMicroseconds), 2)) times its CPU"

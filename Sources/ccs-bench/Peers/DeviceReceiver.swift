@@ -10,13 +10,25 @@ final class DeviceReceiver: ConnectionDelegate {
     private var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
     private var frames = FrameCounter()
     private var told = 0
+    private let begun = Now.read().monotonic.nanoseconds
+    private weak var connection: Connection?
+    private var isLeaving = false
+    /// Whether its connection is gone.
+    private(set) var hasLeft = false
 
     init(_ receivers: Receivers, _ device: BenchDevice) {
         self.receivers = receivers
         self.device = device
     }
 
+    /// Breaks its connection off.
+    func leave() {
+        isLeaving = true
+        connection?.abort(.peerReset)
+    }
+
     func connectionOpened(_ connection: Connection, now: Now) {
+        self.connection = connection
         var login = MCS.LoginRequest()
         login.id = Array("ccs-bench".utf8)
         login.domain = Array("mcs.android.com".utf8)
@@ -37,6 +49,7 @@ final class DeviceReceiver: ConnectionDelegate {
         if !isReady, frames.total > 0 {
             isReady = true
             receivers.counters.ready += 1
+            receivers.counters.answerTimes.note(now.monotonic.nanoseconds - begun)
         }
         let instant = now.monotonic.nanoseconds
         let counters = receivers.counters
@@ -57,6 +70,8 @@ final class DeviceReceiver: ConnectionDelegate {
     func connectionDeadline(_ connection: Connection, now: Now) {}
 
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        hasLeft = true
+        guard !isLeaving else { return }
         receivers.counters.noteEnd("device", reason, connection.failure)
     }
 }
