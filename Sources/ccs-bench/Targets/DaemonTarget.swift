@@ -48,7 +48,7 @@ final class DaemonTarget: Target {
         // Rates are counted, as always, but so high that no message of the bench is refused.
         let rates = [
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
-            "sender-upstream-per-minute",
+            "sender-upstream-per-minute", "topic-changes-per-second",
         ].flatMap { ["--\($0)", "\(Limits.highestRate)"] }
         return try bench.start(
             "ccsd",
