@@ -44,7 +44,9 @@ let package = Package(
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
+        .target(
+            name: "CRocksDB", cxxSettings: [.unsafeFlags(["-fno-rtti"])],
+            linkerSettings: [.linkedLibrary("rocksdb")]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
@@ -109,12 +111,17 @@ let package = Package(
             ],
             exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
+        // A load over the real store whose every write is recorded, cut off at any point and read again.
+        .executableTarget(
+            name: "ccs-power-cut",
+            dependencies: ["RocksStore", "Server", "Store", "Delivery", "Basics", "Transport"],
+            path: "Tests/DaemonTests/PowerCut", swiftSettings: strict),
         tests(
             "Daemon",
             [
-                "ccsd", "ccsctl", "ccs-device", "Client", "Wire", "Basics", "Transport", "Catalogue",
-                "TranscriptNotation",
-            ], exclude: ["Clients"]),
+                "ccsd", "ccsctl", "ccs-device", "ccs-power-cut", "Client", "Wire", "Basics", "Transport",
+                "Catalogue", "TranscriptNotation",
+            ], exclude: ["Clients", "PowerCut"]),
         tests("Tidy", ["Catalogue", "Basics"]),
     ]
 )

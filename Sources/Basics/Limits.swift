@@ -251,12 +251,8 @@ package enum Limits {
     package static let unreadableNames = 1_000
     /// Octets of the cache of uncompressed blocks, which index and filter blocks share.
     package static let storeCacheBytes = 67_108_864
-    /// Octets of messages gathered in memory before they are written as one sorted file.
-    package static let storeWriteBufferBytes = 33_554_432
-    /// The same for families with small records.
-    package static let storeSmallWriteBufferBytes = 8_388_608
-    /// Octets of all write buffers together.
-    package static let storeAllWriteBuffersBytes = 134_217_728
+    /// Octets gathered in memory, over all families, before they are written as sorted files.
+    package static let storeWriteBuffersBytes = 67_108_864
     /// Octets of write-ahead logs before the oldest data in memory is written out: bounds the time of a recovery.
     package static let storeLogBytes = 268_435_456
     /// Sorted files that the store keeps open.

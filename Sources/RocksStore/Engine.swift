@@ -13,9 +13,9 @@ import Store
     private let lazy: OpaquePointer
 
     /// Opens or creates the database in a directory.
-    init(path: String, memory: SeenMemory) throws(StoreError) {
+    init(path: String, memory: SeenMemory, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
         self.memory = memory
-        let options = EngineOptions(memory: memory)
+        let options = EngineOptions(memory: memory, sizes: sizes)
         try Engine.refuseUnknownFamilies(path, options)
         let count = Family.allCases.count
         let names: [UnsafePointer<CChar>?] = unsafe Family.allCases.map {

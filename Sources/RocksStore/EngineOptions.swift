@@ -1,6 +1,16 @@
 import Basics
 import CRocksDB
 
+/// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
+package struct EngineSizes: Sendable {
+    /// Of all families together, and in the write-ahead logs.
+    package var buffers = Limits.storeWriteBuffersBytes
+    package var logs = Limits.storeLogBytes
+
+    /// Those of the service.
+    package init() {}
+}
+
 /// The settings of the engine; every other one is its default.
 @safe final class EngineOptions {
     /// For the database and the families with small records.
@@ -12,13 +22,13 @@ import CRocksDB
     private let cache: OpaquePointer
 
     /// Makes them; `memory` decides what the family `seen` forgets, and must outlive the database.
-    init(memory: SeenMemory) {
+    init(memory: SeenMemory, sizes: EngineSizes = EngineSizes()) {
         unsafe cache = rocksdb_cache_create_lru(Limits.storeCacheBytes)
-        unsafe database = Self.family(cache, writeBuffer: Limits.storeSmallWriteBufferBytes)
-        unsafe messages = Self.family(cache, writeBuffer: Limits.storeWriteBufferBytes)
-        unsafe forgetful = Self.family(cache, writeBuffer: Limits.storeSmallWriteBufferBytes)
+        unsafe database = Self.family(cache, sizes, memoryFilter: 0.003)
+        unsafe messages = Self.family(cache, sizes, memoryFilter: 0.0125)
+        unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0.003)
         unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
-        unsafe Self.setDatabase(database)
+        unsafe Self.setDatabase(database, sizes)
     }
 
     deinit {
@@ -38,14 +48,15 @@ import CRocksDB
         }
     }
 
-    private static func setDatabase(_ options: OpaquePointer) {
+    private static func setDatabase(_ options: OpaquePointer, _ sizes: EngineSizes) {
         unsafe rocksdb_options_set_create_if_missing(options, 1)
         unsafe rocksdb_options_set_create_missing_column_families(options, 1)
         // What was acknowledged was synced. Behind it a power cut may leave anything, which must not keep us from
         // opening: replay ends at the first record that is not whole.
         unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
-        unsafe rocksdb_options_set_max_total_wal_size(options, UInt64(Limits.storeLogBytes))
-        unsafe rocksdb_options_set_db_write_buffer_size(options, Limits.storeAllWriteBuffersBytes)
+        unsafe ccs_rocksdb_never_resumes(options)
+        unsafe rocksdb_options_set_max_total_wal_size(options, UInt64(sizes.logs))
+        unsafe rocksdb_options_set_db_write_buffer_size(options, sizes.buffers)
         unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
         unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))
         unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
@@ -58,7 +69,10 @@ import CRocksDB
         unsafe rocksdb_options_set_skip_stats_update_on_db_open(options, 1)
     }
 
-    private static func family(_ cache: OpaquePointer, writeBuffer: Int) -> OpaquePointer {
+    /// A family's options; `memoryFilter` is the part of its buffer that tells what is not there.
+    private static func family(
+        _ cache: OpaquePointer, _ sizes: EngineSizes, memoryFilter: Double
+    ) -> OpaquePointer {
         let table = unsafe rocksdb_block_based_options_create()
         unsafe rocksdb_block_based_options_set_block_cache(table, cache)
         unsafe rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1)
@@ -70,9 +84,11 @@ import CRocksDB
         let options = unsafe rocksdb_options_create()
         unsafe rocksdb_options_set_block_based_table_factory(options, table)
         unsafe rocksdb_block_based_options_destroy(table)
-        unsafe rocksdb_options_set_write_buffer_size(options, writeBuffer)
+        // No family is ever full by itself: that way of writing out loses count of the families where it cannot make a
+        // new log, and the engine ends the process when it is closed (an assertion of 7.8).
+        unsafe rocksdb_options_set_write_buffer_size(options, 2 * sizes.buffers)
         unsafe rocksdb_options_set_max_write_buffer_number(options, 3)
-        unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05)
+        unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, memoryFilter)
         unsafe rocksdb_options_set_memtable_whole_key_filtering(options, 1)
         unsafe rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1)
         unsafe rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))

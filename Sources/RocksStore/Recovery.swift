@@ -9,11 +9,13 @@ enum Recovery {
     static let closed = StoreError(.inputOutput, "the store is closed")
 
     /// Opens a database of this format, or makes one.
-    static func open(_ path: String, _ memory: SeenMemory) throws(StoreError) -> Engine {
+    static func open(
+        _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes
+    ) throws(StoreError) -> Engine {
         try demandRoom(path)
         let engine: Engine
         do throws(StoreError) {
-            engine = try Engine(path: path, memory: memory)
+            engine = try Engine(path: path, memory: memory, sizes: sizes)
         } catch {
             guard error.kind == .locked else { throw error }
             throw StoreError(.locked, holder(of: path, said: error.description))

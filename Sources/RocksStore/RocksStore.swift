@@ -11,6 +11,7 @@ import Synchronization
 package final class RocksStore: Store {
     /// The directory.
     package let path: String
+    private let sizes: EngineSizes
     private let memory = SeenMemory()
     private let floor = ExpiryFloor()
     private let open: ReadWriteLock<Engine?>
@@ -26,12 +27,13 @@ package final class RocksStore: Store {
     }
 
     /// Opens the store in a directory, which is made (for nobody else's eyes) where it is missing.
-    package init(path: String) throws(StoreError) {
+    package init(path: String, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
         self.path = path
+        self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw StoreError(.inputOutput, "make \(path): \(unsafe String(cString: strerror(errno)))")
         }
-        let engine = try Recovery.open(path, memory)
+        let engine = try Recovery.open(path, memory, sizes)
         writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
         open = ReadWriteLock(engine)
     }
@@ -82,7 +84,7 @@ package final class RocksStore: Store {
     private func reopen(_ writer: inout Writer) throws(StoreError) {
         try open.write { (engine) throws(StoreError) in
             engine = nil
-            engine = try Recovery.open(path, memory)
+            engine = try Recovery.open(path, memory, sizes)
         }
         writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
         writer.isBroken = false

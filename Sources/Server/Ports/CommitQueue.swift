@@ -44,6 +44,14 @@ struct CommitQueue {
         return true
     }
 
+    /// Sees to it that there is a next attempt after a failure, even where nobody has anything to write; whether there
+    /// was none. An orchestrator sends nothing to a daemon that is not ready: nothing else would find out that it is again.
+    mutating func ensureNext() -> Bool {
+        guard entries.isEmpty else { return false }
+        let nothing = WriteBatch(ticket: 0, mutations: [], isDurable: true)
+        return add(Entry(batch: nothing, listener: .caller { _ in }))
+    }
+
     /// What the committing thread does: the entries of the next commit, none at the end, or wait.
     mutating func next() -> Monitor<CommitQueue>.Step<[Entry]> {
         if entries.isEmpty { return isStopping ? .done([]) : .wait(until: .distantFuture) }

@@ -145,7 +145,11 @@ package final class StoreThread: Sendable {
         failure.withLock { $0 = error }
         failing.store(true, ordering: .relaxed)
         let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.storeRetryMilliseconds))
-        commits.change { $0.pausedUntil = pause }
+        let isAdded = commits.change { queue in
+            queue.pausedUntil = pause
+            return queue.ensureNext()
+        }
+        if isAdded { metrics.add(1, to: .storeWaitingWrites) }
     }
 
     private func recovered() {

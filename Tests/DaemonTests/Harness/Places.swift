@@ -2,8 +2,12 @@ import Foundation
 
 /// Where the programs and the clients of these tests are.
 enum Places {
-    /// The folder of the built programs: that of the test program itself.
-    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    /// The folder of the built programs: that of the test program itself, or the one that `CCS_PROGRAMS` names.
+    static let programs =
+        ProcessInfo.processInfo.environment["CCS_PROGRAMS"].map { URL(fileURLWithPath: $0) } ?? built
+
+    /// The folder of the test program itself.
+    static let built = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
     /// The root of the package.

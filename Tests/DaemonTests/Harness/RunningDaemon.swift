@@ -17,11 +17,13 @@ final class RunningDaemon {
     private(set) var ports: [String: Int] = [:]
     /// What it printed until it was ready.
     private(set) var greeting: [String] = []
+    /// Milliseconds from its start until the port of app servers took a connection; nil where the port was not given.
+    private(set) var firstConnectionMilliseconds: Double?
 
     /// Starts one and waits until it serves; `scratch` is an earlier one to continue, `ports` keeps its ports.
     init(
         continuing scratch: Scratch? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
-        ports given: [String: Int] = [:]
+        ports given: [String: Int] = [:], environment: [String: String] = [:]
     )
         throws
     {
@@ -38,9 +40,11 @@ final class RunningDaemon {
             + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
                 ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
             }
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
+        if let port = given["app_server"] { firstConnectionMilliseconds = try connects(to: UInt16(port)) }
         // With a configuration file there is no greeting: a service's output is a journal.
         if !flags.contains("--config") {
             let lines = Lines(output.fileHandleForReading)
@@ -68,6 +72,18 @@ final class RunningDaemon {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
+    }
+
+    /// Knocks until somebody opens; how many milliseconds that took.
+    private func connects(to port: UInt16) throws -> Double {
+        let start = Date()
+        while !PlainHTTP.canConnect(port: port) {
+            guard process.isRunning, start.timeIntervalSinceNow > -60 else {
+                throw HarnessFailure("ccsd does not listen on \(port): \(words)")
+            }
+            usleep(500)
+        }
+        return start.timeIntervalSinceNow * -1_000
     }
 
     /// The log so far.

@@ -14,11 +14,15 @@ struct Tool: CustomStringConvertible {
     }
 
     /// Runs one of our programs; `input` is its standard input.
-    static func run(_ name: String, _ arguments: [String], input: String = "") throws -> Tool {
+    static func run(
+        _ name: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Tool {
         let process = ChildProcess()
         let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
-        process.executableURL = Places.programs.appendingPathComponent(name)
+        let isTestsOwn = name == "ccs-power-cut"
+        process.executableURL = (isTestsOwn ? Places.built : Places.programs).appendingPathComponent(name)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = feed
         process.standardOutput = output
         process.standardError = errors

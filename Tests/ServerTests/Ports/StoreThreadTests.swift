@@ -83,16 +83,35 @@ import Testing
     @Test("A failed commit fails its batches, shows, and is forgotten when the next succeeds")
     func failure() throws {
         let thread = try start()
-        store.failNext([StoreError(.full, "no room")])
+        store.failNext(Array(repeating: StoreError(.full, "no room"), count: 10_000))
         thread.submit(batch(1), partition: 0)
         ear.waitForOutcomes(1, 0)
         #expect(!thread.isHealthy)
         #expect(thread.lastFailure?.kind == .full)
+        store.failNext([])
         thread.submit(batch(2), partition: 0)
         ear.waitForOutcomes(2, 0)
         #expect(thread.isHealthy && thread.lastFailure == nil)
         #expect(ear.outcomes(0).map(\.hasFailed) == [true, false])
         #expect(thread.stop() == nil)
+    }
+
+    @Test("After a failure the store is tried again though nobody writes, and is well before anybody does")
+    func recoversAlone() throws {
+        let thread = try start()
+        store.failNext([StoreError(.full, "no room"), StoreError(.inputOutput, "broken")])
+        thread.submit(batch(1), partition: 0)
+        ear.waitForOutcomes(1, 0)
+        while !thread.isHealthy {}
+        #expect(store.commits.map { $0.map(\.mutations.count) } == [[1], [0], [0]])
+        #expect(
+            ear.outcomes(0) == [CommitOutcome(ticket: 1, hasFailed: true)], "nobody hears of the attempts")
+        #expect(metrics.value(.storeWaitingWrites) == 0)
+        // A store that never gets well does not keep the end waiting.
+        store.failNext(Array(repeating: StoreError(.full, "no room"), count: 10_000))
+        thread.submit(batch(2), partition: 0)
+        ear.waitForOutcomes(2, 0)
+        #expect(thread.stop()?.kind == .full)
     }
 
     @Test("An unreadable place fails only the batch that needs it")

@@ -1,0 +1,349 @@
+// A bad disk, preloaded into a program (LD_PRELOAD): it stands between the program and the files below one folder.
+//
+//   FAULTY_DISK_ROOT     the folder
+//   FAULTY_DISK_TRACE    a file in which every change below the folder is recorded, in order: from it a program can make
+//                        what a power cut would have left at any point (Tests/DaemonTests/PowerCut)
+//   FAULTY_DISK_LIES     with a trace: the end of the names of files whose syncs are answered and do nothing
+//   FAULTY_DISK_CONTROL  a file that says how calls fail; the disk is well while there is none. One line of words:
+//                          error=ENOSPC|EIO|EDQUOT   what failing calls answer
+//                          calls=write,sync,...      which calls fail: open write sync allocate truncate rename unlink
+//                                                    link mkdir read room; all but read and room where it is missing
+//                          after=N                   so many of these calls still succeed
+//                          times=N                   so many fail, and then the disk is well
+//                          short=1                   the first failing write writes half of what it was given
+//
+// Built by the tests: gcc -shared -fPIC -O1 -Wall -Wextra -Werror faulty_disk.c -ldl
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define DESCRIPTORS 65536
+#define REAL(name) ((__typeof__(&name))real(#name, &name##_cache))
+#define CACHE(name) static void *name##_cache
+
+// What a trace consists of: this head, then `length` octets (paths end with a NUL). The reader is in Swift.
+enum operation { OPEN = 1, WRITE, SYNC, CLOSE, TRUNCATE, RENAME, UNLINK, LINK, NOTE, SYNC_FAILED };
+struct head {
+    uint32_t operation;
+    int32_t descriptor;
+    uint64_t number;
+    uint32_t length;
+} __attribute__((packed));
+
+enum call { C_OPEN, C_WRITE, C_SYNC, C_ALLOCATE, C_TRUNCATE, C_RENAME, C_UNLINK, C_LINK, C_MKDIR, C_READ, C_ROOM, CALLS };
+static const char *const call_names[CALLS] = {
+    "open", "write", "sync", "allocate", "truncate", "rename", "unlink", "link", "mkdir", "read", "room"};
+
+CACHE(open); CACHE(close); CACHE(write); CACHE(pwrite); CACHE(writev); CACHE(fwrite); CACHE(fflush); CACHE(fsync);
+CACHE(fdatasync); CACHE(sync_file_range); CACHE(fallocate); CACHE(ftruncate); CACHE(rename); CACHE(unlink);
+CACHE(link); CACHE(mkdir); CACHE(pread); CACHE(statvfs);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+// 1: a file below the folder; 2: one whose syncs are lies.
+static char ours[DESCRIPTORS];
+static const char *root, *control, *trace_path, *lies;
+static size_t root_length;
+static int trace = -1, is_ready;
+// What the control file last said, and how many calls it has been asked about since.
+static char said[512];
+static long asked;
+
+static void *real(const char *name, void **cache) {
+    if (!*cache) *cache = dlsym(RTLD_NEXT, name);
+    if (!*cache) abort();
+    return *cache;
+}
+
+static void prepare(void) {
+    if (is_ready) return;
+    is_ready = 1;
+    root = getenv("FAULTY_DISK_ROOT");
+    root_length = root ? strlen(root) : 0;
+    control = getenv("FAULTY_DISK_CONTROL");
+    lies = getenv("FAULTY_DISK_LIES");
+    trace_path = getenv("FAULTY_DISK_TRACE");
+    if (root && trace_path) trace = REAL(open)(trace_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (root && trace_path && trace < 0) abort();
+}
+
+__attribute__((constructor)) static void start(void) {
+    pthread_mutex_lock(&lock);
+    prepare();
+    pthread_mutex_unlock(&lock);
+}
+
+static int is_below(const char *path) {
+    return root && path && strncmp(path, root, root_length) == 0
+        && (path[root_length] == '/' || path[root_length] == 0);
+}
+
+static int ends(const char *path, const char *with) {
+    size_t length = strlen(path), end = with ? strlen(with) : 0;
+    return end && length >= end && strcmp(path + length - end, with) == 0;
+}
+
+static int is_ours(int descriptor) { return descriptor >= 0 && descriptor < DESCRIPTORS && ours[descriptor]; }
+
+static void record(enum operation operation, int descriptor, uint64_t number, const void *octets, size_t length) {
+    if (trace < 0) return;
+    struct head head = {operation, descriptor, number, (uint32_t)length};
+    struct iovec parts[2] = {{&head, sizeof head}, {(void *)octets, length}};
+    if (REAL(writev)(trace, parts, length ? 2 : 1) != (ssize_t)(sizeof head + length)) abort();
+}
+
+static void record_paths(enum operation operation, const char *first, const char *second) {
+    char both[2 * PATH_MAX];
+    int length = snprintf(both, sizeof both, "%s%c%s", first, 0, second);
+    record(operation, -1, 0, both, (size_t)length + 1);
+}
+
+// A word "key=value" of the control file; NULL where it is missing.
+static const char *word(const char *key, char *value, size_t room) {
+    size_t length = strlen(key);
+    for (const char *at = said; *at; at += strcspn(at, " \n"), at += strspn(at, " \n"))
+        if (strncmp(at, key, length) == 0 && at[length] == '=') {
+            snprintf(value, room, "%.*s", (int)strcspn(at + length + 1, " \n"), at + length + 1);
+            return value;
+        }
+    return NULL;
+}
+
+static long number(const char *key, long otherwise) {
+    char value[32];
+    return word(key, value, sizeof value) ? atol(value) : otherwise;
+}
+
+static int names(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length])) return 1;
+    return 0;
+}
+
+// The error that a call answers; 0: it is carried out. `half` is set where a write is to do half its work first.
+static int failure(enum call call, int *half) {
+    if (!control) return 0;
+    char now[sizeof said] = "";
+    int file = REAL(open)(control, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        said[0] = 0;
+        return 0;
+    }
+    // `read` is not intercepted: the engine reads by pread.
+    ssize_t count = read(file, now, sizeof now - 1);
+    REAL(close)(file);
+    if (count <= 0) return 0;
+    if (strcmp(now, said) != 0) {
+        strcpy(said, now);
+        asked = 0;
+    }
+    char value[256];
+    const char *calls = word("calls", value, sizeof value);
+    if (calls ? !names(calls, call_names[call]) : call == C_READ || call == C_ROOM) return 0;
+    long at = asked++, after = number("after", 0);
+    if (at < after || at >= after + number("times", LONG_MAX / 2)) return 0;
+    if (half && at == after && number("short", 0)) *half = 1;
+    char error[32];
+    if (!word("error", error, sizeof error)) return EIO;
+    return strcmp(error, "ENOSPC") == 0 ? ENOSPC : strcmp(error, "EDQUOT") == 0 ? EDQUOT : EIO;
+}
+
+// Runs a call below the lock, unless it is to fail.
+#define GUARDED(type, call, body)                                                                                     \
+    pthread_mutex_lock(&lock);                                                                                        \
+    int half = 0, error = failure(call, &half);                                                                       \
+    (void)half;                                                                                                       \
+    type result = (type)-1;                                                                                           \
+    if (!error) {                                                                                                     \
+        body                                                                                                          \
+        error = errno;                                                                                                \
+    }                                                                                                                 \
+    pthread_mutex_unlock(&lock);                                                                                      \
+    errno = error;                                                                                                    \
+    return result;
+
+// What the program under test wants to have in the trace among its writes; found by dlsym.
+void faulty_disk_note(const char *text) {
+    pthread_mutex_lock(&lock);
+    record(NOTE, -1, 0, text, strlen(text) + 1);
+    pthread_mutex_unlock(&lock);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    prepare();
+    if (!is_below(path)) return REAL(open)(path, flags, mode);
+    GUARDED(int, C_OPEN, {
+        struct stat before;
+        int is_new = stat(path, &before) != 0;
+        result = REAL(open)(path, flags, mode);
+        if (result >= 0 && result < DESCRIPTORS) {
+            ours[result] = ends(path, lies) ? 2 : 1;
+            record(OPEN, result, (is_new ? 1 : 0) | (flags & O_TRUNC ? 2 : 0), path, strlen(path) + 1);
+        }
+    })
+}
+
+int close(int descriptor) {
+    if (!is_ours(descriptor)) return REAL(close)(descriptor);
+    pthread_mutex_lock(&lock);
+    ours[descriptor] = 0;
+    record(CLOSE, descriptor, 0, NULL, 0);
+    int result = REAL(close)(descriptor);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+ssize_t write(int descriptor, const void *octets, size_t count) {
+    if (!is_ours(descriptor)) return REAL(write)(descriptor, octets, count);
+    pthread_mutex_lock(&lock);
+    int half = 0, error = failure(C_WRITE, &half);
+    if (error && !(half && count > 1)) {
+        pthread_mutex_unlock(&lock);
+        errno = error;
+        return -1;
+    }
+    ssize_t done = REAL(write)(descriptor, octets, error ? count / 2 : count);
+    int what = errno;
+    if (done > 0) record(WRITE, descriptor, (uint64_t)(lseek(descriptor, 0, SEEK_CUR) - done), octets, (size_t)done);
+    pthread_mutex_unlock(&lock);
+    errno = what;
+    return done;
+}
+
+ssize_t pwrite(int descriptor, const void *octets, size_t count, off_t offset) {
+    if (!is_ours(descriptor)) return REAL(pwrite)(descriptor, octets, count, offset);
+    GUARDED(ssize_t, C_WRITE, {
+        result = REAL(pwrite)(descriptor, octets, count, offset);
+        if (result > 0) record(WRITE, descriptor, (uint64_t)offset, octets, (size_t)result);
+    })
+}
+
+ssize_t writev(int descriptor, const struct iovec *parts, int count) {
+    if (!is_ours(descriptor)) return REAL(writev)(descriptor, parts, count);
+    // One part after the other: whoever calls must be ready for a short count.
+    return count > 0 ? write(descriptor, parts[0].iov_base, parts[0].iov_len) : 0;
+}
+
+// The engine's diary goes through stdio. It is not in the trace: nothing is read back from it.
+size_t fwrite(const void *octets, size_t size, size_t count, FILE *file) {
+    if (!is_ours(fileno(file))) return REAL(fwrite)(octets, size, count, file);
+    GUARDED(size_t, C_WRITE, {
+        result = REAL(fwrite)(octets, size, count, file);
+    })
+}
+
+int fflush(FILE *file) {
+    if (!file || !is_ours(fileno(file))) return REAL(fflush)(file);
+    GUARDED(int, C_WRITE, { result = REAL(fflush)(file); })
+}
+
+// A trace needs no real sync, and is made faster without. After a sync that failed the system holds the octets for
+// written: no later sync brings them to the disk.
+static int synced(int descriptor, int (*carry_out)(int)) {
+    pthread_mutex_lock(&lock);
+    int error = failure(C_SYNC, NULL), result = -1;
+    if (!error) {
+        result = trace >= 0 ? 0 : carry_out(descriptor);
+        error = errno;
+    }
+    if (result != 0) record(SYNC_FAILED, descriptor, 0, NULL, 0);
+    else if (ours[descriptor] == 1) record(SYNC, descriptor, 0, NULL, 0);
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return result;
+}
+
+int fsync(int descriptor) {
+    if (!is_ours(descriptor)) return REAL(fsync)(descriptor);
+    return synced(descriptor, REAL(fsync));
+}
+
+int fdatasync(int descriptor) {
+    if (!is_ours(descriptor)) return REAL(fdatasync)(descriptor);
+    return synced(descriptor, REAL(fdatasync));
+}
+
+// Promises nothing about a power cut, so the trace does not know it. Without flags it does nothing, and cannot fail.
+int sync_file_range(int descriptor, off64_t offset, off64_t count, unsigned flags) {
+    if (!is_ours(descriptor) || flags == 0) return REAL(sync_file_range)(descriptor, offset, count, flags);
+    GUARDED(int, C_SYNC, { result = trace >= 0 ? 0 : REAL(sync_file_range)(descriptor, offset, count, flags); })
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t count) {
+    if (!is_ours(descriptor)) return REAL(fallocate)(descriptor, mode, offset, count);
+    GUARDED(int, C_ALLOCATE, {
+        result = REAL(fallocate)(descriptor, mode, offset, count);
+        // One that keeps the size changes nothing that can be read, nor does a hole behind the end.
+        struct stat after;
+        if (result == 0 && mode == 0 && fstat(descriptor, &after) == 0)
+            record(TRUNCATE, descriptor, (uint64_t)after.st_size, NULL, 0);
+    })
+}
+
+int ftruncate(int descriptor, off_t size) {
+    if (!is_ours(descriptor)) return REAL(ftruncate)(descriptor, size);
+    GUARDED(int, C_TRUNCATE, {
+        result = REAL(ftruncate)(descriptor, size);
+        if (result == 0) record(TRUNCATE, descriptor, (uint64_t)size, NULL, 0);
+    })
+}
+
+int rename(const char *from, const char *to) {
+    if (!is_below(from)) return REAL(rename)(from, to);
+    GUARDED(int, C_RENAME, {
+        result = REAL(rename)(from, to);
+        if (result == 0) record_paths(RENAME, from, to);
+    })
+}
+
+int unlink(const char *path) {
+    if (!is_below(path)) return REAL(unlink)(path);
+    GUARDED(int, C_UNLINK, {
+        result = REAL(unlink)(path);
+        if (result == 0) record(UNLINK, -1, 0, path, strlen(path) + 1);
+    })
+}
+
+int link(const char *from, const char *to) {
+    if (!is_below(from)) return REAL(link)(from, to);
+    GUARDED(int, C_LINK, {
+        result = REAL(link)(from, to);
+        if (result == 0) record_paths(LINK, from, to);
+    })
+}
+
+int mkdir(const char *path, mode_t mode) {
+    if (!is_below(path)) return REAL(mkdir)(path, mode);
+    GUARDED(int, C_MKDIR, { result = REAL(mkdir)(path, mode); })
+}
+
+ssize_t pread(int descriptor, void *octets, size_t count, off_t offset) {
+    if (!is_ours(descriptor)) return REAL(pread)(descriptor, octets, count, offset);
+    GUARDED(ssize_t, C_READ, { result = REAL(pread)(descriptor, octets, count, offset); })
+}
+
+int statvfs(const char *path, struct statvfs *room) {
+    if (!is_below(path)) return REAL(statvfs)(path, room);
+    pthread_mutex_lock(&lock);
+    int error = failure(C_ROOM, NULL);
+    pthread_mutex_unlock(&lock);
+    int result = REAL(statvfs)(path, room);
+    if (error && result == 0) room->f_bavail = 0;
+    return result;
+}

@@ -1,0 +1,20 @@
+#include <memory>
+
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
+
+#include "include/shim.h"
+
+namespace {
+class NeverResumes final : public rocksdb::EventListener {
+   public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool *resumes) override {
+        *resumes = false;
+    }
+};
+}  // namespace
+
+void ccs_rocksdb_never_resumes(rocksdb_options_t *options) {
+    // All that the type of the C interface holds are the options of the C++ one.
+    reinterpret_cast<rocksdb::Options *>(options)->listeners.push_back(std::make_shared<NeverResumes>());
+}

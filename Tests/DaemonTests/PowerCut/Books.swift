@@ -1,0 +1,81 @@
+import Basics
+import Delivery
+import Store
+
+/// What a store must hold after a number of batches, kept so simply that it can hardly be wrong.
+struct Books {
+    var mailboxes: [DeviceID: [StoredMessage]] = [:]
+    var outboxes: [SenderID: [StoredUpstream]] = [:]
+    var down = MilestoneCounts()
+    var up = MilestoneCounts()
+
+    /// Messages that wait.
+    var count: Int {
+        mailboxes.values.reduce(0) { $0 + $1.count } + outboxes.values.reduce(0) { $0 + $1.count }
+    }
+
+    mutating func apply(_ batch: WriteBatch) {
+        for mutation in batch.mutations {
+            switch mutation {
+            case .putMessage(let message):
+                mailboxes[message.device, default: []].append(message)
+                down.accepted += 1
+            case .removeMessage(let device, let sequence, _, let reason):
+                let box = mailboxes[device] ?? []
+                guard let at = box.firstIndex(where: { $0.sequence == sequence }) else { continue }
+                mailboxes[device]?.remove(at: at)
+                down[reason] += 1
+            case .putUpstream(let message, _):
+                outboxes[message.sender, default: []].append(message)
+                up.accepted += 1
+            case .removeUpstream(let sender, let sequence, _, let reason):
+                let box = outboxes[sender] ?? []
+                guard let at = box.firstIndex(where: { $0.sequence == sequence }) else { continue }
+                outboxes[sender]?.remove(at: at)
+                up[reason] += 1
+            default: break
+            }
+        }
+    }
+
+    /// The batches that a store has: each leaves a sender's record behind.
+    static func tickets(in store: any Store) throws(StoreError) -> Set<UInt64> {
+        Set(try store.senders().map(\.sender.number))
+    }
+
+    /// How a store differs; nil: it does not.
+    func difference(from store: any Store) throws(StoreError) -> String? {
+        for device in Load.devices {
+            guard
+                case .messages(_, let found, _) = try store.load(
+                    .messages(device, after: Sequence(0), limit: 100_000))
+            else { return "mailbox \(device.number) cannot be read" }
+            let expected = mailboxes[device] ?? []
+            if found != expected {
+                return "mailbox \(device.number): "
+                    + Self.words(found.map(\.sequence.number), expected.map(\.sequence.number))
+            }
+        }
+        for sender in Load.senders {
+            guard
+                case .upstream(_, let found, _) = try store.load(
+                    .upstream(sender, after: Sequence(0), limit: 100_000))
+            else { return "upstream messages to \(sender.number) cannot be read" }
+            let expected = outboxes[sender] ?? []
+            if found != expected {
+                return "upstream to \(sender.number): "
+                    + Self.words(found.map(\.sequence.number), expected.map(\.sequence.number))
+            }
+        }
+        let audit = try store.audit()
+        if !audit.holds || audit.downstream != down || audit.upstream != up { return "the counts: \(audit)" }
+        return nil
+    }
+
+    private static func words(_ found: [UInt64], _ expected: [UInt64]) -> String {
+        let missing = expected.filter { !found.contains($0) }
+        let surplus = found.filter { !expected.contains($0) }
+        return missing.isEmpty && surplus.isEmpty
+            ? "other content or order" : "missing \(missing), too many \(surplus)"
+    }
+}

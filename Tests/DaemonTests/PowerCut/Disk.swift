@@ -1,0 +1,199 @@
+import Basics
+
+/// What becomes of what was not synced when the power goes.
+enum Loss: String, CaseIterable {
+    /// All of it is gone.
+    case all
+    /// Nothing is: the process alone was killed.
+    case nothing
+    /// Each file keeps what came first, and half of what came then; the folder keeps its first changes.
+    case tail
+    /// Each page of a file is as it was at some moment, whatever the others are; one that is missing reads as zeros.
+    case pages
+}
+
+/// A folder as a disk has it: what is synced, and what is under way.
+///
+/// The names in a folder are what it holds: they are synced with the folder, not with the file. Changes of names reach the
+/// disk in their order, as with every file system that keeps a journal; those of different files in any order.
+struct Disk {
+    private enum Change {
+        case write(Int, ArraySlice<UInt8>)
+        case truncate(Int)
+    }
+    private final class File {
+        /// What is safe, and what the system shows.
+        var synced: [UInt8] = []
+        var shown: [UInt8] = []
+        /// What no sync has covered.
+        var changes: [Change] = []
+        /// Those of which a sync has failed: the system takes them for written, and no later sync covers them.
+        var doomed: [Change] = []
+
+        func take(_ change: Change) {
+            Disk.apply(change, to: &shown)
+            changes.append(change)
+        }
+    }
+    private enum Naming {
+        case put(String, File)
+        case remove(String)
+        case move(String, String)
+    }
+
+    private let folder: String
+    private var synced: [String: File] = [:]
+    private var names: [String: File] = [:]
+    private var namings: [Naming] = []
+    /// Open files by descriptor; nil: the folder.
+    private var open: [Int32: File?] = [:]
+
+    /// A folder that begins with files that are safe.
+    init(folder: String, files: [String: [UInt8]]) {
+        self.folder = folder
+        for (name, octets) in files {
+            let file = File()
+            file.synced = octets
+            file.shown = octets
+            synced[name] = file
+        }
+        names = synced
+    }
+
+    mutating func apply(_ step: Step) {
+        switch step {
+        case .open(let descriptor, let path, let isNew, let isEmptied):
+            open(descriptor, path, isNew, isEmptied)
+        case .write(let descriptor, let offset, let octets):
+            file(descriptor)?.take(.write(offset, octets))
+        case .truncate(let descriptor, let size): file(descriptor)?.take(.truncate(size))
+        case .sync(let descriptor): sync(descriptor)
+        case .syncFailed(let descriptor):
+            guard let file = file(descriptor) else { return }
+            file.doomed += file.changes
+            file.changes = []
+        case .close(let descriptor): open[descriptor] = nil
+        case .rename(let from, let to): change(.move(name(from), name(to)))
+        case .unlink(let path): change(.remove(name(path)))
+        case .link(let from, let to): if let file = names[name(from)] { change(.put(name(to), file)) }
+        case .note: break
+        }
+    }
+
+    private mutating func open(_ descriptor: Int32, _ path: String, _ isNew: Bool, _ isEmptied: Bool) {
+        guard path != folder else { return open[descriptor] = .some(nil) }
+        let name = name(path)
+        if isNew || names[name] == nil { change(.put(name, File())) }
+        open[descriptor] = names[name]
+        if isEmptied { names[name]?.take(.truncate(0)) }
+    }
+
+    private mutating func sync(_ descriptor: Int32) {
+        guard let entry = open[descriptor] else { return }
+        guard let file = entry else {
+            for naming in namings { Self.apply(naming, to: &synced) }
+            return namings = []
+        }
+        for change in file.changes { Self.apply(change, to: &file.synced) }
+        file.changes = []
+    }
+
+    private func file(_ descriptor: Int32) -> File? { open[descriptor] ?? nil }
+
+    private func name(_ path: String) -> String { String(path.dropFirst(folder.count + 1)) }
+
+    private mutating func change(_ naming: Naming) {
+        Self.apply(naming, to: &names)
+        namings.append(naming)
+    }
+
+    private static func apply(_ naming: Naming, to names: inout [String: File]) {
+        switch naming {
+        case .put(let name, let file): names[name] = file
+        case .remove(let name): names[name] = nil
+        case .move(let from, let to): names[to] = names.removeValue(forKey: from)
+        }
+    }
+
+    private static func apply(_ change: Change, to octets: inout [UInt8]) {
+        switch change {
+        case .write(let offset, let written):
+            if octets.count < offset + written.count { resize(&octets, offset + written.count) }
+            octets.replaceSubrange(offset..<offset + written.count, with: written)
+        case .truncate(let size): resize(&octets, size)
+        }
+    }
+
+    private static func resize(_ octets: inout [UInt8], _ size: Int) {
+        if size <= octets.count {
+            octets.removeLast(octets.count - size)
+        } else {
+            octets += [UInt8](repeating: 0, count: size - octets.count)
+        }
+    }
+
+    // MARK: The cut
+
+    /// The files that a power cut leaves at this point.
+    func cut(_ loss: Loss, _ random: inout SeededRandom) -> [String: [UInt8]] {
+        var left = synced
+        let kept =
+            switch loss {
+            case .all: 0
+            case .nothing: namings.count
+            case .tail, .pages: Int.random(in: 0...namings.count, using: &random)
+            }
+        for naming in namings.prefix(kept) { Self.apply(naming, to: &left) }
+        // In the order of names, or the same seed would not make the same cut.
+        var files: [String: [UInt8]] = [:]
+        for name in left.keys.sorted() {
+            if let file = left[name] { files[name] = Self.rest(of: file, loss, &random) }
+        }
+        return files
+    }
+
+    private static func rest(of file: File, _ loss: Loss, _ random: inout SeededRandom) -> [UInt8] {
+        var octets = file.synced
+        switch loss {
+        case .all: break
+        case .nothing: octets = file.shown
+        case .tail:
+            let kept = Int.random(in: 0...file.changes.count, using: &random)
+            for change in file.changes.prefix(kept) { apply(change, to: &octets) }
+            guard kept < file.changes.count, case .write(let offset, let written) = file.changes[kept] else {
+                break
+            }
+            apply(
+                .write(offset, written.prefix(Int.random(in: 0...written.count, using: &random))), to: &octets
+            )
+        case .pages: scatter(file.doomed + file.changes, into: &octets, &random)
+        }
+        return octets
+    }
+
+    /// Leaves each page as it was at a moment of its own: a page has all that was written to it by then, and nothing after.
+    private static func scatter(
+        _ changes: [Change], into octets: inout [UInt8], _ random: inout SeededRandom
+    ) {
+        // A sector is what a disk writes whole; a page what a system does.
+        let unit = Bool.random(using: &random) ? 512 : 4_096
+        var pages: [Int: [(offset: Int, octets: ArraySlice<UInt8>)]] = [:]
+        for case .write(let offset, let written) in changes {
+            var at = written.startIndex
+            while at < written.endIndex {
+                let place = offset + (at - written.startIndex)
+                let end = min(written.endIndex, at + unit - place % unit)
+                pages[place / unit, default: []].append((place, written[at..<end]))
+                at = end
+            }
+        }
+        for (_, parts) in pages.sorted(by: { $0.key < $1.key }) {
+            for part in parts.prefix(Int.random(in: 0...parts.count, using: &random)) {
+                apply(.write(part.offset, part.octets), to: &octets)
+            }
+        }
+        for case .truncate(let size) in changes where Bool.random(using: &random) {
+            resize(&octets, size)
+        }
+    }
+}

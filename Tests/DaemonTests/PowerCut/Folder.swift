@@ -1,0 +1,14 @@
+import Foundation
+
+/// Folders of files as values.
+enum Folder {
+    /// Makes a folder with just these files.
+    static func write(_ files: [String: [UInt8]], to path: String) throws {
+        let manager = FileManager.default
+        try? manager.removeItem(atPath: path)
+        try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for (name, octets) in files {
+            try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Basics
+import Delivery
+import RocksStore
+import Store
+
+/// The batches of one round of a world: they follow from its seed, the round and what was there before.
+struct Load {
+    static let devices = (1...5).map { DeviceID(UInt64($0)) }
+    static let senders = (1...2).map { SenderID(UInt64($0)) }
+    /// Small enough that every round writes sorted files and compacts them.
+    static let sizes: EngineSizes = {
+        var sizes = EngineSizes()
+        sizes.buffers = 393_216
+        sizes.logs = 262_144
+        return sizes
+    }()
+
+    private static let day: UnixMilliseconds = 86_400_000
+    private static let now: UnixMilliseconds = 1_700_000_000_000
+
+    /// What is there with all batches so far.
+    private(set) var books: Books
+    private var random: SeededRandom
+    private var place: UInt64
+    /// The last batch.
+    private(set) var ticket: UInt64
+
+    /// How a round ended: batches above `end` are lost, and those that failed, as far as they are not there all the same.
+    struct Ending: Sendable {
+        var end: UInt64
+        var missing: [UInt64] = []
+
+        init(end: UInt64, missing: [UInt64]) {
+            self.end = end
+            self.missing = missing
+        }
+
+        init(text: Substring) {
+            let numbers = text.split(separator: ".").compactMap { UInt64($0) }
+            self.init(end: numbers.first ?? 0, missing: Array(numbers.dropFirst()))
+        }
+
+        var text: String { ([end] + missing).map { "\($0)" }.joined(separator: ".") }
+
+        func has(_ batch: WriteBatch) -> Bool { batch.ticket <= end && !missing.contains(batch.ticket) }
+    }
+
+    init(seed: UInt64, round: Int, books: Books) {
+        self.books = books
+        random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(round))
+        // What a round has lost never comes back under the same number.
+        place = UInt64(round + 1) << 24
+        ticket = place
+    }
+
+    /// The books of a world at the end of its rounds.
+    static func books(seed: UInt64, endings: [Ending]) -> Books {
+        var books = Books()
+        for (round, ending) in endings.enumerated() {
+            var load = Load(seed: seed, round: round, books: books)
+            while load.ticket < ending.end {
+                let batch = load.next()
+                if ending.has(batch) { books.apply(batch) }
+            }
+        }
+        return books
+    }
+
+    mutating func next() -> WriteBatch {
+        var mutations: [Mutation] = []
+        var isDurable = true
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0...3:
+            for _ in 0...Int.random(in: 0...2, using: &random) { mutations.append(.putMessage(message())) }
+        case 4: mutations = replacement()
+        case 5, 6: mutations.append(.putUpstream(upstream(), now: Self.now))
+        default:
+            mutations = removals()
+            isDurable = false
+        }
+        ticket += 1
+        mutations.append(
+            .putSender(SenderRecord(sender: SenderID(ticket), label: "", keys: [], createdAt: 0)))
+        let batch = WriteBatch(ticket: ticket, mutations: mutations, isDurable: isDurable)
+        books.apply(batch)
+        return batch
+    }
+
+    private mutating func body() -> Body {
+        let count = Int.random(in: 0...3, using: &random) == 0 ? 4_096 : 600
+        return (0..<Int.random(in: 0...count, using: &random)).map { _ in
+            UInt8.random(in: 0...255, using: &random)
+        }
+    }
+
+    private mutating func message() -> StoredMessage {
+        place += 1
+        let device = Self.devices[Int.random(in: 0..<Self.devices.count, using: &random)]
+        return StoredMessage(
+            device: device, sequence: Sequence(place), salt: UInt32(truncatingIfNeeded: place),
+            registration: RegistrationNumber(1), sender: Self.senders[0],
+            messageID: Array("m\(place)".utf8), acceptedAt: Self.now, expiresAt: Self.now + Self.day,
+            body: body())
+    }
+
+    private mutating func upstream() -> StoredUpstream {
+        place += 1
+        let sender = Self.senders[Int.random(in: 0..<Self.senders.count, using: &random)]
+        return StoredUpstream(
+            sender: sender, sequence: Sequence(place),
+            from: RegistrationName(device: Self.devices[0], number: RegistrationNumber(1)),
+            category: Array("com.example".utf8), messageID: Array("u\(place)".utf8),
+            persistentID: Array("p\(place)".utf8), expiresAt: Self.now + Self.day, lifetimeSeconds: 3_600,
+            body: body())
+    }
+
+    /// A message in the place of an older one: both changes or none.
+    private mutating func replacement() -> [Mutation] {
+        let message = message()
+        guard let old = books.mailboxes[message.device]?.first else { return [.putMessage(message)] }
+        return [
+            .removeMessage(old.device, old.sequence, expiresAt: old.expiresAt, reason: .replaced),
+            .putMessage(message),
+        ]
+    }
+
+    /// What acknowledgements bring: lazy, and more of it than comes in, once much is there.
+    private mutating func removals() -> [Mutation] {
+        var mutations: [Mutation] = []
+        let device = Self.devices[Int.random(in: 0..<Self.devices.count, using: &random)]
+        for message in (books.mailboxes[device] ?? []).prefix(Int.random(in: 0...8, using: &random)) {
+            mutations.append(
+                .removeMessage(device, message.sequence, expiresAt: message.expiresAt, reason: .delivered))
+        }
+        let sender = Self.senders[Int.random(in: 0..<Self.senders.count, using: &random)]
+        for message in (books.outboxes[sender] ?? []).prefix(Int.random(in: 0...4, using: &random)) {
+            mutations.append(
+                .removeUpstream(sender, message.sequence, expiresAt: message.expiresAt, reason: .delivered))
+        }
+        return mutations
+    }
+}

@@ -1,0 +1,220 @@
+import Basics
+import Delivery
+import Foundation
+import RocksStore
+import Store
+
+/// What goes wrong around a world rather than in it.
+struct WorldFailure: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A store that is written to, cut off, opened again and written to further, round after round.
+///
+/// Each round is recorded once. Then, at many points of the record, the folder is made as a power cut would have left it
+/// there, and is opened: the store must hold what its first batches made, up to one that is not before the last that was
+/// acknowledged, and take further writes. One of these folders is what the next round begins with.
+struct World {
+    /// What all worlds have shown so far.
+    struct Tally {
+        var rounds = 0
+        var steps = 0
+        var cuts: [Loss: Int] = [:]
+        /// Messages that stood in the books of a cut and were found.
+        var messages = 0
+        /// Batches that were handed over and not acknowledged, by whether they were there after the cut.
+        var found = 0
+        var gone = 0
+        /// Times that the disk failed, and batches that were refused for it.
+        var faults = 0
+        var refused = 0
+        var total: Int { cuts.values.reduce(0, +) }
+    }
+
+    /// Where and how a world was cut.
+    struct Cut: CustomStringConvertible {
+        var seed: UInt64
+        var round: Int
+        var step: Int
+        var loss: Loss
+        var description: String { "seed \(seed), round \(round), step \(step), loss of \(loss.rawValue)" }
+    }
+
+    /// What the notes of a trace have told by some step.
+    private struct Told {
+        var submitted: UInt64 = 0
+        var acknowledged: [UInt64] = []
+        var failed: Set<UInt64> = []
+        var setting: UInt64 = 0
+        var faults = 0
+
+        mutating func hear(_ note: String) {
+            let words = note.split(separator: " ")
+            let number = words.count > 1 ? UInt64(words[1]) ?? 0 : 0
+            switch words.first {
+            case "submitted": submitted = max(submitted, number)
+            case "acknowledged": acknowledged.append(number)
+            case "failed": failed.insert(number)
+            case "setting": setting = max(setting, number)
+            case "fault": faults += 1
+            default: break
+            }
+        }
+    }
+
+    /// How often each loss is chosen: those that leave something to chance can be had in many ways.
+    private static let losses: [Loss] = [.all, .tail, .tail, .pages, .pages, .nothing]
+
+    let seed: UInt64
+    let scratch: String
+    let settings: Settings
+    private var endings: [Load.Ending] = []
+    private var books = Books()
+    private var setting: UInt64 = 0
+    private var files: [String: [UInt8]] = [:]
+    private var random: SeededRandom
+
+    init(seed: UInt64, settings: Settings) {
+        self.seed = seed
+        self.settings = settings
+        scratch = settings.scratch
+        random = SeededRandom(seed: seed)
+    }
+
+    /// Plays a round with so many cuts; what was wrong, in words, nil: nothing.
+    mutating func round(cuts: Int, _ tally: inout Tally) throws -> String? {
+        let folder = "\(scratch)/store"
+        try Folder.write(files, to: folder)
+        // In every second round the disk also fails now and then, and is well again.
+        let trace = try record(folder, fails: endings.count % 2 == 1)
+        tally.rounds += 1
+        tally.steps += trace.steps.count
+        var load = Load(seed: seed, round: endings.count, books: books)
+        var batches: [WriteBatch] = []
+        for _ in 0..<settings.batches { batches.append(load.next()) }
+
+        var disk = Disk(folder: folder, files: files)
+        var told = Told(setting: setting)
+        // The same point may be cut in several ways.
+        var points: [Int: Int] = [:]
+        for _ in 0..<cuts { points[Int.random(in: 0..<trace.steps.count, using: &random), default: 0] += 1 }
+        let last = points.keys.max()
+        for (number, step) in trace.steps.enumerated() {
+            disk.apply(step)
+            if case .note(let text) = step { told.hear(text) }
+            for way in (0..<points[number, default: 0]).reversed() {
+                let loss = Self.losses[Int.random(in: 0..<Self.losses.count, using: &random)]
+                let cut = Cut(seed: seed, round: endings.count, step: number, loss: loss)
+                files = disk.cut(loss, &random)
+                tally.cuts[loss, default: 0] += 1
+                LastCut.remember("\(cut)")
+                switch try check(files, told, batches, &tally) {
+                case .wrong(let words): return "\(cut): \(words)"
+                case .whole(let ending, let mark):
+                    if number == last, way == 0 { next(ending, mark, batches) }
+                }
+            }
+        }
+        tally.faults += told.faults
+        tally.refused += told.failed.count
+        return nil
+    }
+
+    /// The folder that was looked at last is what the next round begins with.
+    private mutating func next(_ ending: Load.Ending, _ mark: UInt64, _ batches: [WriteBatch]) {
+        endings.append(ending)
+        for batch in batches where ending.has(batch) { books.apply(batch) }
+        setting = mark
+    }
+
+    // MARK: Recording
+
+    private func record(_ folder: String, fails: Bool) throws -> Trace {
+        let trace = "\(scratch)/trace"
+        let control = "\(scratch)/control"
+        try? FileManager.default.removeItem(atPath: control)
+        var environment = ProcessInfo.processInfo.environment
+        environment["LD_PRELOAD"] = settings.library
+        environment["FAULTY_DISK_ROOT"] = folder
+        environment["FAULTY_DISK_TRACE"] = trace
+        if fails { environment["FAULTY_DISK_CONTROL"] = control }
+        if settings.canary == .lyingDisk { environment["FAULTY_DISK_LIES"] = ".log" }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.environment = environment
+        process.arguments = [
+            "record", folder, "\(seed)", "\(settings.batches)",
+            endings.map(\.text).joined(separator: ","), fails ? control : "",
+            settings.canary == .acknowledgesEarly ? "early" : "", settings.fault,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0, process.terminationReason == .exit else {
+            let words = (try? String(contentsOfFile: control, encoding: .utf8)) ?? "a disk that is well"
+            throw WorldFailure(
+                "seed \(seed), round \(endings.count): the store ended its process on \(words): "
+                    + "\(process.terminationReason) \(process.terminationStatus)")
+        }
+        return try Trace(path: trace)
+    }
+
+    // MARK: Checking
+
+    private enum Found {
+        case whole(Load.Ending, setting: UInt64)
+        case wrong(String)
+    }
+
+    private func check(
+        _ files: [String: [UInt8]], _ told: Told, _ batches: [WriteBatch], _ tally: inout Tally
+    ) throws -> Found {
+        let folder = "\(scratch)/cut"
+        try Folder.write(files, to: folder)
+        do throws(StoreError) {
+            let store = try RocksStore(path: folder, sizes: Load.sizes)
+            let found = try Books.tickets(in: store)
+            if let lost = told.acknowledged.first(where: { !found.contains($0) }) {
+                return .wrong("batch \(lost) was acknowledged and is missing")
+            }
+            let end = batches.last { found.contains($0.ticket) }?.ticket ?? 0
+            guard end <= told.submitted else {
+                return .wrong("batch \(end) is there, but nobody has written it yet")
+            }
+            let ending = Load.Ending(
+                end: end,
+                missing: batches.map(\.ticket).filter { $0 <= end && !found.contains($0) })
+            if let skipped = ending.missing.first(where: { !told.failed.contains($0) }) {
+                return .wrong("batch \(skipped) is missing before \(end), and had not failed")
+            }
+            var expected = books
+            for batch in batches where ending.has(batch) { expected.apply(batch) }
+            if let difference = try expected.difference(from: store) { return .wrong(difference) }
+            let kept = try store.setting("mark") ?? []
+            let mark = kept.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard mark >= told.setting else { return .wrong("the setting is \(mark), not \(told.setting)") }
+            if let problem = try goesOn(store, expected, folder) { return .wrong(problem) }
+            tally.messages += expected.count
+            let known = Set(told.acknowledged)
+            let unknown = batches.filter {
+                $0.isDurable && $0.ticket <= told.submitted && !known.contains($0.ticket)
+            }
+            tally.found += unknown.count { found.contains($0.ticket) }
+            tally.gone += unknown.count { !found.contains($0.ticket) }
+            return .whole(ending, setting: mark)
+        } catch { return .wrong("\(error.kind.rawValue): \(error.description)") }
+    }
+
+    /// Whether the store takes a message and has it when it is opened once more.
+    private func goesOn(_ store: RocksStore, _ books: Books, _ folder: String) throws(StoreError) -> String? {
+        var load = Load(seed: seed ^ 1, round: 200, books: books)
+        let batch = load.next()
+        _ = try store.commit([batch])
+        if let difference = try load.books.difference(from: store) {
+            return "after one more batch: \(difference)"
+        }
+        try store.close()
+        let again = try RocksStore(path: folder, sizes: Load.sizes)
+        return try load.books.difference(from: again).map { "opened once more: \($0)" }
+    }
+}

@@ -1,0 +1,89 @@
+import Basics
+import Foundation
+
+/// What a run is asked for.
+struct Settings {
+    /// Faults that must be found.
+    enum Canary: String {
+        /// The recorder says that a batch is acknowledged when it hands it over.
+        case acknowledgesEarly = "early"
+        /// The disk answers syncs of write-ahead logs and does nothing.
+        case lyingDisk = "lying"
+    }
+
+    var cuts = 1_000
+    var seed = UInt64.random(in: 1...1 << 40)
+    var batches = 250
+    var cutsPerRound = 100
+    var scratch = ""
+    var library = ""
+    var canary: Canary?
+    /// How the disk fails, in the words of the library; empty: as chance will have it.
+    var fault = ""
+}
+
+private func settings(_ arguments: ArraySlice<String>) throws -> Settings {
+    var settings = Settings()
+    var rest = arguments
+    while let name = rest.popFirst() {
+        guard let value = rest.popFirst() else { throw WorldFailure("\(name) wants a value") }
+        switch name {
+        case "--cuts": settings.cuts = Int(value) ?? settings.cuts
+        case "--per-round": settings.cutsPerRound = Int(value) ?? settings.cutsPerRound
+        case "--seed": settings.seed = UInt64(value) ?? settings.seed
+        case "--scratch": settings.scratch = value
+        case "--library": settings.library = value
+        case "--fault": settings.fault = value
+        case "--canary": settings.canary = Settings.Canary(rawValue: value)
+        default: throw WorldFailure("unknown argument \(name)")
+        }
+    }
+    guard !settings.scratch.isEmpty, !settings.library.isEmpty else {
+        throw WorldFailure("--scratch and --library are needed: see Scripts/bad-disk")
+    }
+    return settings
+}
+
+private func cut(_ settings: Settings) throws -> Int32 {
+    var tally = World.Tally()
+    var seed = settings.seed
+    var problem: String?
+    while problem == nil, tally.total < settings.cuts {
+        var world = World(seed: seed, settings: settings)
+        // Some rounds each, so that stores are cut that were cut before.
+        for _ in 0..<6 where problem == nil && tally.total < settings.cuts {
+            problem = try world.round(
+                cuts: min(settings.cutsPerRound, settings.cuts - tally.total), &tally)
+        }
+        seed += 1
+    }
+    print(
+        """
+        cuts      \(tally.total)  (\(Loss.allCases.map { "loss of \($0.rawValue) \(tally.cuts[$0] ?? 0)" }.joined(separator: ", ")))
+        worlds    \(seed - settings.seed) from seed \(settings.seed), \(tally.rounds) rounds, \(tally.steps) recorded steps
+        messages  \(tally.messages) that had to be there were there
+        unknown   \(tally.found) durable batches that were not acknowledged yet had reached the disk, \(tally.gone) had not
+        faults    the disk failed \(tally.faults) times and was well again; \(tally.refused) batches were refused
+        missing   \(problem ?? "none")
+        """)
+    return problem == nil ? 0 : 1
+}
+
+do {
+    let arguments = CommandLine.arguments
+    switch arguments.dropFirst().first {
+    case "record" where arguments.count == 9:
+        try Recorder.run(
+            Recorder.Plan(
+                folder: arguments[2], seed: UInt64(arguments[3]) ?? 0,
+                endings: arguments[5].split(separator: ",").map(Load.Ending.init(text:)),
+                batches: Int(arguments[4]) ?? 0, acknowledgesEarly: arguments[7] == "early",
+                control: arguments[6].isEmpty ? nil : arguments[6], fault: arguments[8]))
+    default:
+        LastCut.tellWhenAborted()
+        exit(try cut(settings(arguments.dropFirst())))
+    }
+} catch {
+    FileHandle.standardError.write(Data("power-cut: \(error)\n".utf8))
+    exit(2)
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// The real store after a power cut at any point, on a disk that also fails now and then (Scripts/bad-disk).
+@Suite("Power cuts", .serialized, .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
+struct PowerCutTests {
+    /// Runs worlds from a seed; exit code and table.
+    private func cut(_ count: Int, seed: UInt64, _ more: [String] = []) throws -> Tool {
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let arguments = [
+            "--cuts", "\(count)", "--per-round", "10", "--seed", "\(seed)", "--scratch", scratch.url.path,
+            "--library", try DiskLibrary.path,
+        ]
+        // What is read after a cut need not be synced either: below the recording library it is not.
+        let place = scratch.url.appendingPathComponent("cut").path
+        return try Tool.run(
+            "ccs-power-cut", arguments + more,
+            environment: [
+                "LD_PRELOAD": DiskLibrary.path, "FAULTY_DISK_ROOT": place, "FAULTY_DISK_TRACE": "/dev/null",
+            ])
+    }
+
+    @Test("nothing that was acknowledged is missing, and nothing is there by halves")
+    func fresh() throws {
+        let seed = UInt64.random(in: 1...1 << 40)
+        let result = try cut(40, seed: seed)
+        #expect(result.code == 0, "seed \(seed): \(result)")
+        #expect(result.output.contains("missing   none"), "seed \(seed): \(result)")
+    }
+
+    @Test("worlds that once failed")
+    func kept() throws {
+        let file = Places.root.appendingPathComponent("Fixtures/disk/seeds.txt")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter {
+            !$0.hasPrefix("#")
+        }
+        #expect(!lines.isEmpty)
+        for line in lines {
+            let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+            let seed = try #require(words.first.flatMap { UInt64($0) })
+            let result = try cut(20, seed: seed, words.count > 1 ? ["--fault", words[1]] : [])
+            #expect(result.code == 0, "\(line): \(result)")
+        }
+    }
+
+    @Test(
+        "canary: an ACK before the commit, and a disk that lies about syncs, are found",
+        arguments: ["early", "lying"])
+    func canary(_ fault: String) throws {
+        let result = try cut(400, seed: 1, ["--canary", fault])
+        #expect(result.code == 1, "\(result)")
+        // A disk that lies about its logs may also leave sorted files ahead of them: then the store does not open.
+        #expect(
+            result.output.contains("was acknowledged and is missing")
+                || fault == "lying" && result.output.contains("is ahead of WALs"), "\(result)")
+    }
+}
