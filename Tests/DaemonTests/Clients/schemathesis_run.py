@@ -5,8 +5,9 @@ Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of stand
 authority. KEYFILE is that of a service account, FOLDER takes the run's files.
 
 Commands: {"do": "run"}, with "examples" (for each operation), "document" (a file in place of /openapi.json), "include" or
-"exclude" (a regular expression of paths), "origin" (another address) and "seed" (otherwise each run makes the same
-requests) where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of the tool. {"do": "validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
+"exclude" (a regular expression of paths), "origin" (another address) and "seed" (otherwise each run makes the same requests)
+where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of the tool. {"do":
+"validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
 """
 import base64
 import collections
