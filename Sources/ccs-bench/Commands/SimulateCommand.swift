@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Glibc
 import Simulation
+import Transport
 import Wire
 
 extension Bench {
@@ -23,6 +24,8 @@ extension Bench {
                 Terminal.error("\(failure)\n\n")
             }
             count += 1
+            // Nothing else here would hear Ctrl-C, and leave no folder behind.
+            reactor.turn(waitMilliseconds: 0)
             if count % 64 == 0 { progress.show("seeds", count, of: min(most, 1_000_000)) }
         }
         progress.clear()
