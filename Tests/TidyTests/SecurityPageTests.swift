@@ -1,0 +1,43 @@
+import Testing
+
+/// docs/security.md names no proof that does not exist, and no library that is not used.
+@Suite struct SecurityPageTests {
+    /// The proofs that a page names: in rows of tables and in text, between double quotes.
+    static func proofs(in page: String) -> [Substring] {
+        let parts = page.split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.indices.filter { !$0.isMultiple(of: 2) }.map { parts[$0] }
+    }
+
+    /// The proofs for which there is no test.
+    static func missing(_ page: String) -> [Substring] {
+        proofs(in: page).filter { proof in
+            !SourceTree.tests.contains { $0.text.contains("\"\(proof)\"") }
+        }
+    }
+
+    @Test("every test that the page names exists")
+    func exist() throws {
+        let page = try #require(SourceTree.read("docs/security.md"))
+        #expect(Self.proofs(in: page).count > 40)
+        #expect(Self.missing(page) == [])
+    }
+
+    @Test("the page has every library of Package.swift")
+    func libraries() throws {
+        let page = try #require(SourceTree.read("docs/security.md"))
+        let manifest = try #require(SourceTree.read("Package.swift"))
+        let doors = [
+            "COpenSSL": "OpenSSL", "CExpat": "expat", "CNGHTTP2": "nghttp2", "CZlib": "zlib",
+            "CRocksDB": "RocksDB", "CYAML": "libyaml", "CLibXML2": "libxml2",
+        ]
+        let used = manifest.matches(of: /name: "(C[A-Z]\w+)"/).map { String($0.1) }.filter { $0 != "CLinux" }
+        #expect(Set(used) == Set(doors.keys), "name the new library in the page and here")
+        for (door, library) in doors { #expect(page.contains(library), "\(door)") }
+    }
+
+    @Test("canary: a proof that does not exist is found")
+    func canary() {
+        let page = "| a threat | a guard | \"no such test " + "anywhere\" |"
+        #expect(Self.missing(page).count == 1)
+    }
+}
