@@ -26,6 +26,11 @@ func kind(of said: String) -> StoreError.Kind {
     return .inputOutput
 }
 
+extension StoreError {
+    /// The same where it is not one record that cannot be read, but the store that cannot go on.
+    var ofWholeStore: StoreError { kind == .corrupt ? StoreError(.damaged, description) : self }
+}
+
 extension String {
     fileprivate func contains(anyOf words: [String]) -> Bool {
         words.contains { word in

@@ -33,9 +33,11 @@ package final class RocksStore: Store {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw StoreError(.inputOutput, "make \(path): \(unsafe String(cString: strerror(errno)))")
         }
-        let engine = try Recovery.open(path, memory, sizes)
-        writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
-        open = ReadWriteLock(engine)
+        do throws(StoreError) {
+            let engine = try Recovery.open(path, memory, sizes)
+            writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
+            open = ReadWriteLock(engine)
+        } catch { throw error.ofWholeStore }
     }
 
     /// Unreadable messages that loads have passed over since the store was opened.
@@ -70,7 +72,7 @@ package final class RocksStore: Store {
                     sync: batches.contains { $0.isDurable }, countedBefore: writer.tally)
             } catch {
                 writer.isBroken = true
-                throw error
+                throw error.ofWholeStore
             }
             writer.tally = commit.tally
             passedOver.add(commit.unreadable, ordering: .relaxed)
@@ -82,11 +84,13 @@ package final class RocksStore: Store {
     ///
     /// Until that has worked, reads fail: they might show what is not so.
     private func reopen(_ writer: inout Writer) throws(StoreError) {
-        try open.write { (engine) throws(StoreError) in
-            engine = nil
-            engine = try Recovery.open(path, memory, sizes)
-        }
-        writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
+        do throws(StoreError) {
+            try open.write { (engine) throws(StoreError) in
+                engine = nil
+                engine = try Recovery.open(path, memory, sizes)
+            }
+            writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
+        } catch { throw error.ofWholeStore }
         writer.isBroken = false
     }
 

@@ -93,7 +93,9 @@ struct Startup: ~Copyable {
                     "another ccsd uses this data directory: stop it, or name another with --data-directory"
                 case .newerFormat: "it was written by a newer ccsd: install that version again"
                 case .full: "make room on the device of \(configuration.dataDirectory)"
-                case .corrupt, .inputOutput: "check the device; restore a backup if it is lost"
+                case .corrupt, .damaged:
+                    "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
+                case .inputOutput: "check the device; restore a backup if it is lost"
                 }
             throw StartupFailure(
                 text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,

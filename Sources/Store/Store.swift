@@ -9,8 +9,10 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case full
         /// The device or file system failed.
         case inputOutput = "input_output"
-        /// What was read is not what was written.
+        /// What was read is not what was written: a record, or a file of the engine.
         case corrupt
+        /// What the engine needs to open or to write is not what it wrote: nobody can write until somebody repairs it.
+        case damaged
         /// Another process holds the store.
         case locked
         /// It was written by a newer version.
