@@ -82,6 +82,8 @@ package enum DeviceAcknowledgement: Sendable {
 package struct Upstream: Sendable {
     /// The sender ID it goes to.
     package var sender: SenderID
+    /// The notification key of a group that it goes to in place of that.
+    package var group: [UInt8]?
     /// The app that sends it.
     package var category: [UInt8]
     /// The app's id for it.

@@ -229,7 +229,7 @@ package struct DeviceMachine: ~Copyable {
         var frame = MCS.DataMessage()
         frame.id = message.messageID
         frame.from = Array("gcm@chrome.com".utf8)
-        frame.to = Array("\(message.sender.number)@gcm.googleapis.com".utf8)
+        frame.to = message.group ?? Array("\(message.sender.number)@gcm.googleapis.com".utf8)
         frame.category = message.category
         var body = ByteBuffer()
         for pair in message.data { AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body) }

@@ -80,7 +80,7 @@ package struct Dispatcher: ~Copyable {
         case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
         case .expired(let entry): expired(entry, now, &effects)
 
-        case .groupSubmitted(let submission): groupSubmitted(submission, &effects)
+        case .groupSubmitted(let submission): groupSubmitted(submission, now, &effects)
         case .memberAnswered(_, let ticket, let answer): memberAnswered(ticket, answer, &effects)
         case .groupRequested(let request): changeGroup(request, &effects)
         case .topicSubmitted(let submission): topicSubmitted(submission, now, &effects)

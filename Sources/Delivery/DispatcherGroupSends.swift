@@ -64,17 +64,15 @@ struct GroupSends {
     }
 }
 
-/// Messages to device groups: one to each member, and one answer for all (http 2.5; ccs-xmpp 3.2).
+/// Messages to device groups: one to each member, and one answer for all (http 2.5; ccs-xmpp 3.2, 4.4).
 extension Dispatcher {
-    mutating func groupSubmitted(_ submission: GroupSubmission, _ effects: inout Effects) {
-        let origin = submission.submission.origin
-        guard submission.group.sender == submission.submission.sender else {
-            return effects.commands.append(
-                (origin.connection, .refuse(ticket: origin.ticket, .senderMismatch)))
-        }
-        guard groupSends.hasRoom else {
-            return effects.commands.append(
-                (origin.connection, .refuse(ticket: origin.ticket, .unavailable)))
+    mutating func groupSubmitted(_ submission: GroupSubmission, _ now: Now, _ effects: inout Effects) {
+        do throws(Refusal) {
+            guard submission.group.sender == submission.submission.sender else { throw .senderMismatch }
+            if submission.author != nil { try countUpstream(to: submission.group.sender, now) }
+            guard groupSends.hasRoom else { throw .unavailable }
+        } catch {
+            return tell(submission, .failure(error), &effects)
         }
         groupSends.begin()
         guard groupSends.reads[submission.group] == nil else {
@@ -85,19 +83,41 @@ extension Dispatcher {
         effects.loads.append(.group(submission.group, isForChange: false))
     }
 
+    /// Notes a device's message with the rate of its sender.
+    private mutating func countUpstream(to sender: SenderID, _ now: Now) throws(Refusal) {
+        guard directory[sender] != nil else { throw .notRegistered }
+        let entry = senders.entry(sender)
+        guard entry.bucket.allows(settings.rates.senderUpstream, now: now.monotonic) else {
+            throw .senderRateExceeded
+        }
+        entry.bucket.take(settings.rates.senderUpstream, now: now.monotonic)
+    }
+
     /// The store has said who the members are; nil: there is no such group.
     mutating func groupRead(_ group: GroupName, _ record: GroupRecord?, _ effects: inout Effects) {
         for submission in takeReads(of: group, &effects) {
-            guard let record else {
-                answer(submission, refusal: .notRegistered, &effects)
+            var members = record?.members ?? []
+            if let author = submission.author {
+                // Who is in none of its groups learns nothing of it.
+                guard members.contains(where: { author.own.contains($0) }) else {
+                    end(submission, .failure(.notRegistered), &effects)
+                    continue
+                }
+                members.removeAll { author.own.contains($0) }
+            }
+            guard record != nil else {
+                end(submission, .failure(.notRegistered), &effects)
+                continue
+            }
+            guard !members.isEmpty else {
+                end(submission, .success(GroupAnswer(success: 0, failed: [])), &effects)
                 continue
             }
             let number = groupSends.insert(
                 GroupSend(
-                    submission: submission, members: record.members,
-                    answers: Array(repeating: nil, count: record.members.count), pending: record.members.count
-                ))
-            for (place, member) in record.members.enumerated() {
+                    submission: submission, members: members,
+                    answers: Array(repeating: nil, count: members.count), pending: members.count))
+            for (place, member) in members.enumerated() {
                 var message = submission.submission
                 message.submitter = message.origin.connection
                 message.origin = .core(GroupSends.ticket(number, place))
@@ -109,7 +129,7 @@ extension Dispatcher {
 
     mutating func groupReadFailed(_ group: GroupName, _ effects: inout Effects) {
         for submission in takeReads(of: group, &effects) {
-            answer(submission, refusal: .unavailable, &effects)
+            end(submission, .failure(.unavailable), &effects)
         }
     }
 
@@ -142,8 +162,7 @@ extension Dispatcher {
             case nil: break
             }
         }
-        let origin = send.submission.submission.origin
-        effects.commands.append((origin.connection, .groupAnswered(ticket: origin.ticket, told)))
+        tell(send.submission, .success(told), &effects)
         guard !gone.isEmpty || !replaced.isEmpty, !send.submission.submission.isDryRun else { return }
         let group = send.submission.group
         changeGroup(
@@ -152,12 +171,56 @@ extension Dispatcher {
                 operation: .settle(number: group.number, gone: gone, replaced: replaced)), &effects)
     }
 
-    private mutating func answer(
-        _ submission: GroupSubmission, refusal: Refusal, _ effects: inout Effects
+    /// Answers a message that was sent to nobody.
+    private mutating func end(
+        _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>, _ effects: inout Effects
     ) {
         groupSends.end()
-        let origin = submission.submission.origin
-        effects.commands.append((origin.connection, .refuse(ticket: origin.ticket, refusal)))
+        tell(submission, outcome, &effects)
+    }
+
+    /// Tells whoever sent a message to a group what became of it.
+    private func tell(
+        _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>, _ effects: inout Effects
+    ) {
+        let (connection, ticket) = (
+            submission.submission.origin.connection, submission.submission.origin.ticket
+        )
+        guard let author = submission.author else {
+            switch outcome {
+            case .success(let told):
+                effects.commands.append((connection, .groupAnswered(ticket: ticket, told)))
+            case .failure(let refusal):
+                effects.commands.append((connection, .refuse(ticket: ticket, refusal)))
+            }
+            return
+        }
+        let refusal = Self.upstreamRefusal(outcome)
+        if let refusal {
+            effects.commands.append((connection, .upstreamRefused(ticket: ticket, refusal)))
+            effects.upstream.refused += 1
+        } else {
+            effects.commands.append((connection, .upstreamStored(ticket: ticket)))
+        }
+        guard let name = author.own.last else { return }
+        let isStored = refusal == nil && submission.submission.lifetimeSeconds > 0
+        effects.forwards.append(
+            .upstreamAnswered(name, persistentID: isStored ? author.persistentID : [], isStored: isStored))
+    }
+
+    /// What a device hears of its message to a group; nil: it is with the others, as far as they are there.
+    ///
+    /// While one of them cannot be stored for, the device sends it again, and the others may get it twice.
+    private static func upstreamRefusal(_ outcome: Result<GroupAnswer, Refusal>) -> UpstreamRefusal? {
+        switch outcome {
+        case .failure(.unavailable): return .unavailable
+        case .failure(.senderRateExceeded): return .tooMany
+        case .failure: return .invalidParameters
+        case .success(let told):
+            if told.failed.contains(where: { $0.refusal == .unavailable }) { return .unavailable }
+            let isReached = told.success > 0 || told.failed.allSatisfy { $0.refusal == .notRegistered }
+            return isReached ? nil : .tooMany
+        }
     }
 
     /// Tells whoever submitted a message what became of it: a session, or the core itself.

@@ -26,7 +26,16 @@ extension Dispatcher {
             return refuse(upstream, .tooMany, &effects)
         }
         entry.countWaiting(name.number, by: 1)
-        effects.forwards.append(.upstreamResolved(upstream, from: name))
+        guard let group = upstream.group else {
+            effects.forwards.append(.upstreamResolved(upstream, from: name))
+            return
+        }
+        let own = entry.registrations.map(\.registration).filter {
+            $0.allows(upstream.sender) && $0.category == upstream.category
+        }.map(\.name)
+        var submission = GroupSubmission(group: group, submission: Submission(upstream))
+        submission.author = GroupAuthor(own: own, persistentID: upstream.persistentID)
+        effects.forwards.append(.groupSubmitted(submission))
     }
 
     mutating func upstreamAnswered(_ name: RegistrationName, _ persistentID: [UInt8], _ isStored: Bool) {
@@ -167,6 +176,15 @@ extension Dispatcher {
                 due.message.device, due.sequence, mutation: effects.mutations.count,
                 origin: due.origin))
         effects.mutations.append(.putUpstream(receipt, now: now.wall))
+    }
+}
+
+extension Submission {
+    /// What the other members of a group are sent of a device's message; the target is set for each.
+    fileprivate init(_ upstream: UpstreamSubmission) {
+        self.init(
+            origin: upstream.origin, sender: upstream.sender, target: .setLater,
+            messageID: upstream.messageID, lifetimeSeconds: upstream.lifetimeSeconds, body: upstream.body)
     }
 }
 

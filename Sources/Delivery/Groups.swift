@@ -73,10 +73,26 @@ package enum GroupRefusal: String, Error, Sendable {
     case unavailable = "unavailable"
 }
 
+/// The app instance that sends a message to a group which it is in (ccs-xmpp 4.4).
+package struct GroupAuthor: Sendable {
+    /// The registrations of its app on its device, the newest last, of which one must be a member. They are not sent it.
+    package var own: [RegistrationName]
+    /// The device's id for the message.
+    package var persistentID: [UInt8]
+
+    /// An author; both parts are the caller's, and there is one registration at least.
+    package init(own: [RegistrationName], persistentID: [UInt8]) {
+        self.own = own
+        self.persistentID = persistentID
+    }
+}
+
 /// A message for every member of a group.
 package struct GroupSubmission: Sendable {
     /// The group; its sender is the one that submitted.
     package var group: GroupName
+    /// Who sends it, where no app server does.
+    package var author: GroupAuthor?
     /// What each member gets; its target is set for each.
     package var submission: Submission
 
@@ -121,4 +137,9 @@ extension Origin {
 
     /// Whether the core itself asks.
     var isCore: Bool { connection.reactor == .max }
+}
+
+extension RegistrationName {
+    /// The target of a message to a group or topic, which the core sets for each member.
+    package static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
 }

@@ -6,8 +6,10 @@ package struct UpstreamSubmission: Sendable {
     package var origin: Origin
     /// The device.
     package var device: DeviceID
-    /// The sender ID it is addressed to.
+    /// The sender ID it is addressed to, or that of the group.
     package var sender: SenderID
+    /// The group that it is addressed to; nil: app servers.
+    package var group: GroupName?
     /// Whether it was addressed to the domain `fcm.googleapis.com` instead of `gcm.googleapis.com` (ccs-xmpp 4.1).
     package var isFCMDomain: Bool
     /// The app that sends it.

@@ -14,7 +14,7 @@ extension DeviceSession {
         // The client's own traffic: its place in the count is all the answer it needs.
         if isInternal { return }
         let messageID = messageID(of: message)
-        let target = DeviceTarget(message.to ?? [])
+        let target = DeviceTarget(message.to ?? [], settings.seal)
         if let reason = Self.fault(in: message, messageID: messageID, target: target) {
             return writeSendError(
                 reason, category: message.category, messageID: messageID, sender: target?.sender, now: now,
@@ -36,14 +36,12 @@ extension DeviceSession {
         }
         let ticket = upstream.note(
             streamID: incoming, category: message.category, messageID: messageID, sender: target.sender)
-        io.events.append(
-            .upstreamReceived(
-                UpstreamSubmission(
-                    origin: Origin(connection: connection, ticket: ticket), device: device,
-                    sender: target.sender,
-                    isFCMDomain: target.isFCMDomain, category: message.category, messageID: messageID,
-                    persistentID: message.persistentID ?? [], lifetimeSeconds: max(0, left),
-                    body: message.body)))
+        var submission = UpstreamSubmission(
+            origin: Origin(connection: connection, ticket: ticket), device: device, sender: target.sender,
+            isFCMDomain: target.isFCMDomain, category: message.category, messageID: messageID,
+            persistentID: message.persistentID ?? [], lifetimeSeconds: max(0, left), body: message.body)
+        submission.group = target.group
+        io.events.append(.upstreamReceived(submission))
     }
 
     /// The core will not store a message: tell the device, or leave it unacknowledged where it is to send it again.
@@ -162,19 +160,29 @@ extension DeviceSession {
     }
 }
 
-/// Whom a message is addressed to: `SENDER_ID@gcm.googleapis.com`, or the bare sender ID (mcs-device 4.1).
+/// Whom a message is addressed to: `SENDER_ID@gcm.googleapis.com`, or the bare sender ID (mcs-device 4.1), or in its place the
+/// notification key of a group (ccs-xmpp 4.4).
 struct DeviceTarget {
-    /// The account.
+    /// The account, of a group its owner.
     var sender: SenderID
+    /// The group.
+    var group: GroupName?
     /// Whether the domain is `fcm.googleapis.com`.
     var isFCMDomain: Bool
 
-    /// Reads an address; nil if what stands before the `@` is no sender ID.
-    init?(_ text: [UInt8]) {
+    /// Reads an address; nil if what stands before the `@` is no sender ID and no key of ours.
+    init?(_ text: [UInt8], _ seal: TokenSeal) {
         let at = text.firstIndex(of: UInt8(ascii: "@")) ?? text.count
-        guard let number = DeviceNumber.parseUnsigned(text.raw, from: 0, to: at), number > 0, number < 1 << 63
-        else { return nil }
-        sender = SenderID(number)
+        if let group = seal.group(of: text.raw.extracting(0..<at)) {
+            self.group = group
+            sender = group.sender
+        } else if let number = DeviceNumber.parseUnsigned(text.raw, from: 0, to: at), number > 0,
+            number < 1 << 63
+        {
+            sender = SenderID(number)
+        } else {
+            return nil
+        }
         isFCMDomain = at < text.count && text.raw.extracting(at + 1..<text.count).equals("fcm.googleapis.com")
     }
 }

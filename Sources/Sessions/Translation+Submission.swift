@@ -28,11 +28,6 @@ package enum Addressee: Sendable, Equatable {
     }
 }
 
-extension RegistrationName {
-    /// The target of a message to a group or topic, which the core sets for each member.
-    static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
-}
-
 extension Translation {
     /// Steps 7 and 8 of ccs-xmpp 3.4, as every way of sending takes them: the fields, the payload and the seal of the token.
     ///

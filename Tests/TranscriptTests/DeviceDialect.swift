@@ -20,6 +20,9 @@ struct DeviceDialect: TranscriptDialect {
             "AID": "5000000000000000001", "TOKEN": "6000000000000000002", "NOW": "\(Self.startWall)",
             "LOGIN":
                 #"user: "5000000000000000001", auth_token: "6000000000000000002", use_rmq2: true, auth_service: 2"#,
+            "GROUP": String(
+                decoding: settings.seal.groupKey(of: GroupName(sender: SenderID(123), number: 7)),
+                as: UTF8.self),
             "JID": "5000000000000000001@mcs.android.com/5000000000000000001",
         ]
     }
@@ -87,7 +90,7 @@ struct DeviceDialect: TranscriptDialect {
             "deviceAcknowledged [\(sequences.map { "\($0.number)" }.joined(separator: ", "))]"
         case .upstreamReceived(let upstream):
             "upstreamReceived ticket=\(upstream.origin.ticket) sender=\(upstream.sender.number)"
-                + (upstream.isFCMDomain ? " fcm" : "")
+                + (upstream.group.map { " group=\($0.number)" } ?? "") + (upstream.isFCMDomain ? " fcm" : "")
                 + " category=\(String(decoding: upstream.category, as: UTF8.self))"
                 + " id=\(String(decoding: upstream.messageID, as: UTF8.self))"
                 + " persistent_id=\(String(decoding: upstream.persistentID, as: UTF8.self))"

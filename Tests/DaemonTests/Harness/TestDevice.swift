@@ -137,19 +137,22 @@ final class TestDevice {
     }
 
     /// Sends a message upstream.
-    func send(id: String, pairs: [(key: String, value: String)], lifetimeSeconds: Int? = nil) {
+    func send(
+        id: String, pairs: [(key: String, value: String)], lifetimeSeconds: Int? = nil, group: String? = nil
+    ) {
         var message = Upstream(
             sender: sender, category: Array(app.utf8), messageID: Array(id.utf8),
             persistentID: Array("persistent-\(id)".utf8))
         if let lifetimeSeconds { message.lifetimeSeconds = lifetimeSeconds }
+        message.group = group.map { Array($0.utf8) }
         message.data = pairs.map { (Array($0.key.utf8), Array($0.value.utf8)) }
         client?.send(message)
     }
 
     /// Sends a message upstream and waits until the server has it on disk.
-    func sendUpstream(_ data: [String: String]) throws {
+    func sendUpstream(_ data: [String: String], group: String? = nil) throws {
         let id = "up-\(UInt32.random(in: 0...UInt32.max))"
-        send(id: id, pairs: data.map { ($0.key, $0.value) })
+        send(id: id, pairs: data.map { ($0.key, $0.value) }, group: group)
         guard reactor.turn(seconds: 20, until: { stored.contains("persistent-\(id)") }) else {
             throw HarnessFailure("the upstream message was not acknowledged")
         }

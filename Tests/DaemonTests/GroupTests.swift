@@ -1,0 +1,40 @@
+import Basics
+import Client
+import Foundation
+import Testing
+import Wire
+
+/// Device groups on the real daemon, as devices use them.
+@Suite("Groups", .serialized)
+struct GroupTests {
+    @Test("what a member sends to its group reaches the others, and survives kill -9 once acknowledged")
+    func upstream() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let devices = try (0..<3).map { _ in try TestDevice(daemon, sender: sender.id) }
+        var call = HTTPCall("POST", "/fcm/notification")
+        call.add("Content-Type", "application/json")
+        call.add("project_id", sender.id)
+        call.headers.append(("Authorization", Redacted("key=\(sender.key)")))
+        let tokens = devices.map { "\"\($0.token)\"" }.joined(separator: ",")
+        let request =
+            "{\"operation\":\"create\",\"notification_key_name\":\"team\",\"registration_ids\":[\(tokens)]}"
+        call.body = Array(request.utf8)
+        let answer = try JSONValue(parsing: devices[0].call(daemon, call).text)
+        let key = try #require(answer["notification_key"]?.text)
+
+        try devices[0].sendUpstream(["n": "1"], group: key)
+        #expect(try devices[1].expectMessage { _ in true }["n"] == "1")
+        #expect(try devices[2].expectMessage { _ in true }["n"] == "1")
+        devices[2].stop()
+        try devices[1].sendUpstream(["n": "2"], group: key)
+        // Nothing of its own came back to it meanwhile.
+        #expect(try devices[0].expectMessage { _ in true }["n"] == "2")
+        daemon.signal(SIGKILL)
+        #expect(try daemon.wait() == -SIGKILL)
+        let next = try RunningDaemon(continuing: daemon.scratch)
+        try devices[2].start(next)
+        #expect(try devices[2].expectMessage { _ in true }["n"] == "2")
+        #expect(try next.ctl("audit")["holds"] as? Bool == true)
+    }
+}

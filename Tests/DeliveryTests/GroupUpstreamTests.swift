@@ -1,0 +1,137 @@
+import Basics
+import Delivery
+import Testing
+
+/// Devices that send to a group they are in: the other members get it (ccs-xmpp 4.4).
+@Suite struct GroupUpstreamTests {
+    private static let group = GroupName(sender: Harness.sender, number: 7)
+
+    /// The device of the scene and so many others, all of them members unless said otherwise.
+    private static func bench(
+        _ others: Int = 2, isMember: Bool = true, settings: DeliverySettings = DeliverySettings()
+    ) -> Harness {
+        let bench = Harness.withDevice(partitions: 3, settings: settings)
+        var names = isMember ? [Harness.target] : []
+        for at in 0..<others {
+            let device = DeviceID(1 << 60 | UInt64(at + 1) << 8)
+            let name = RegistrationName(device: device, number: RegistrationNumber(UInt64(at + 2)))
+            bench.store.records[device] = DeviceRecord(
+                device: device, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 100)
+            bench.store.registrations[name] = Registration(
+                name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
+                sender: Harness.sender, createdAt: 0)
+            names.append(name)
+        }
+        bench.store.groups = [
+            GroupRecord(name: group, label: bytes("team"), members: names, createdAt: 0)
+        ]
+        return bench
+    }
+
+    private static func send(_ bench: Harness, _ ticket: UInt32, lifetime: Int = 3_600) -> [String] {
+        var upstream = Harness.upstream(ticket, lifetime: lifetime)
+        upstream.group = group
+        bench.post(.upstreamReceived(upstream))
+        bench.settle()
+        return bench.take(phone).words
+    }
+
+    private static func waiting(_ bench: Harness) -> [UInt64] {
+        bench.store.messages.filter { !$0.value.isEmpty }.map { $0.key.number >> 8 & 0xFF }.sorted()
+    }
+
+    @Test("The others get it, the sender does not; it is acknowledged when it is on disk for all of them")
+    func others() throws {
+        let bench = Self.bench()
+        var upstream = Harness.upstream(1)
+        upstream.group = Self.group
+        bench.post(.upstreamReceived(upstream))
+        bench.runTurns()
+        #expect(bench.take(phone).isEmpty, "what is not on disk is not acknowledged")
+        bench.settle()
+        #expect(bench.take(phone).words == ["stored 1"])
+        #expect(Self.waiting(bench) == [1, 2])
+        let message = try #require(bench.store.messages.values.first { !$0.isEmpty }?.first)
+        #expect(message.messageID == bytes("u1") && message.body == bytes("up 1"))
+        #expect(message.expiresAt == bench.now.wall + 3_600_000)
+        #expect(bench.store.upstream.isEmpty, "no app server hears of it")
+        #expect(bench.take(appServer).isEmpty)
+        bench.login()
+        bench.settle()
+        let words = bench.take(phone).words
+        #expect(words.contains("device login accepted 1"), "known at the next login: \(words)")
+    }
+
+    @Test("Who is no member, a group that is not there, a sender that is not there")
+    func refused() {
+        let stranger = Self.bench(isMember: false)
+        #expect(Self.send(stranger, 1) == ["refused 1 invalid_parameters"])
+        #expect(Self.waiting(stranger).isEmpty)
+        let bench = Self.bench()
+        bench.store.groups = []
+        #expect(Self.send(bench, 2) == ["refused 2 invalid_parameters"])
+        bench.post(.senders(SenderDirectory([])))
+        #expect(Self.send(bench, 3) == ["refused 3 invalid_parameters"])
+        #expect(bench.up.refused == 2)
+    }
+
+    @Test("Alone in its group, or with none that is left: it is done; the group forgets who is gone")
+    func alone() {
+        let alone = Self.bench(0)
+        #expect(Self.send(alone, 1) == ["stored 1"])
+        let bench = Self.bench(1)
+        bench.store.registrations = bench.store.registrations.filter { $0.key == Harness.target }
+        #expect(Self.send(bench, 2) == ["stored 2"])
+        #expect(bench.store.groups.first?.members == [Harness.target])
+    }
+
+    @Test("While the store cannot take it the device keeps it")
+    func unavailable() {
+        let bench = Self.bench(1)
+        var upstream = Harness.upstream(1)
+        upstream.group = Self.group
+        bench.post(.upstreamReceived(upstream))
+        bench.runTurns()
+        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        bench.read(owner, failing: true)
+        bench.tellAnswer(owner)
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 1 unavailable"])
+        #expect(Self.send(bench, 2) == ["stored 2"], "canary: it can later")
+        let other = bench.partitions[Address.device(DeviceID(1 << 60 | 1 << 8)).partition(of: 3)]
+        upstream.origin.ticket = 3
+        bench.post(.upstreamReceived(upstream))
+        bench.runTurns()
+        bench.read(owner)
+        bench.tellAnswer(owner)
+        bench.runTurns()
+        bench.apply(other, failing: true)
+        bench.tellOutcome(other)
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 3 unavailable"])
+    }
+
+    @Test("Rates count: those of the device, of its sender, and of who gets it")
+    func rates() {
+        var settings = DeliverySettings()
+        settings.rates.senderUpstream = Rate(1, perSeconds: 60)
+        let bench = Self.bench(settings: settings)
+        #expect(Self.send(bench, 1) == ["stored 1"])
+        #expect(Self.send(bench, 2) == ["refused 2 toomanymessages"])
+        settings = DeliverySettings()
+        settings.rates.deviceShort = Rate(1, perSeconds: 60)
+        let other = Self.bench(1, settings: settings)
+        #expect(Self.send(other, 1) == ["stored 1"])
+        #expect(Self.send(other, 2) == ["refused 2 toomanymessages"])
+    }
+
+    @Test("Now or never goes to those who are there, and is not remembered")
+    func passing() {
+        let bench = Self.bench()
+        #expect(Self.send(bench, 1, lifetime: 0) == ["stored 1"])
+        #expect(Self.waiting(bench).isEmpty)
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words.contains("device login accepted 0"))
+    }
+}
