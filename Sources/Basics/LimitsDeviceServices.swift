@@ -26,6 +26,8 @@ extension Limits {
     package static let installationTokenSeconds = 604_800
     /// Octets of a project's name in a path: ten times what Google allows for an id.
     package static let projectNameBytes = 300
+    /// Octets of the version of an app that are kept: it is a number or a short name; a longer one counts as none.
+    package static let appVersionBytes = 64
     /// Hexadecimal digits of a token of Apple's: they have 64, and Apple asks not to count on it.
     package static let appleTokenDigits = 400
     /// Octets of the URL of a web push endpoint: a host and a token.

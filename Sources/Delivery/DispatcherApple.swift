@@ -51,16 +51,18 @@ extension Dispatcher {
             sender: request.sender, instance: address.isImport ? [] : request.installation,
             createdAt: now.wall)
         registration.apnsToken = address.token
+        registration.appVersion = address.appVersion
         add(registration, record, entry, origin, now, &effects)
     }
 
-    /// Gives a registration its new token, if it is new, and answers when it is on disk.
+    /// Gives a registration its new token and version, if they are new, and answers when that is on disk.
     private mutating func renew(
         _ at: Int, _ entry: DeviceEntry, _ address: AppleAddress, _ origin: Origin, _ now: Now,
         _ effects: inout Effects
     ) {
         var registration = entry.registrations[at].registration
         registration.apnsToken = address.token
+        if !address.appVersion.isEmpty { registration.appVersion = address.appVersion }
         change(at, of: entry, to: registration, &effects)
         if let record = entry.record { seen(entry, record, now, &effects) }
         answerOnceStored(entry.registrations[at], origin, &effects)

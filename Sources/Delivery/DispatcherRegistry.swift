@@ -87,17 +87,19 @@ extension Dispatcher {
                 createdAt: now.wall)
             registration.scope = request.scope
             registration.apnsToken = request.apnsToken
+            registration.appVersion = request.appVersion
             add(registration, record, entry, origin, now, &effects)
         }
     }
 
-    /// Answers with a registration that is there; the token that Apple gave the app may be new.
+    /// Answers with a registration that is there; the token that Apple gave the app may be new, and so may its version.
     private mutating func renew(
         _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ origin: Origin,
         _ effects: inout Effects
     ) {
         var registration = entry.registrations[at].registration
         if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
+        if !request.appVersion.isEmpty { registration.appVersion = request.appVersion }
         change(at, of: entry, to: registration, &effects)
         answerOnceStored(entry.registrations[at], origin, &effects)
     }

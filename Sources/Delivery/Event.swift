@@ -93,6 +93,8 @@ package struct RegistrationRequest: Sendable {
     package var scope: [UInt8] = []
     /// `apns_token` of an iOS app; empty where absent.
     package var apnsToken: [UInt8] = []
+    /// `app_ver`; empty where absent.
+    package var appVersion: [UInt8] = []
 
     /// A request; all parts are the caller's.
     package init(

@@ -55,6 +55,8 @@ package struct Registration: Sendable, Equatable {
     package var scope: [UInt8] = []
     /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
     package var apnsToken: [UInt8] = []
+    /// The version of the app as it told it last; empty where it told none.
+    package var appVersion: [UInt8] = []
     /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
     package var web: WebKeys?
     /// When it was made, milliseconds since 1970.

@@ -87,6 +87,8 @@ package struct AppleAddress: Sendable, Equatable {
     package var freshDevice: DeviceID
     /// Digest of a security token that nobody is told: such a device never logs in.
     package var freshDigest: SecretDigest
+    /// The version of the app; empty where it tells none.
+    package var appVersion: [UInt8] = []
     /// Whether an app server names the token, and not the app (http 7.4): `InstallationRequest.installation` is then its
     /// place, and the number of the device follows from that.
     package var isImport: Bool

@@ -16,9 +16,10 @@ extension HTTPSession {
             throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
         }
         let named = installation.sender.number != 0 ? installation.sender : SenderID(decimal: project)
-        let address = AppleAddress(
+        var address = AppleAddress(
             bundle: bundle, token: try Self.appleToken(body), freshDevice: DeviceID(freshNumber()),
             freshDigest: digest(ofToken: freshNumber()))
+        address.appVersion = Self.appVersion(Array((body["app_version"]?.text ?? "").utf8))
         io.events.append(
             .installation(
                 InstallationRequest(

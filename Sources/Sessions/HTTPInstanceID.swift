@@ -136,12 +136,14 @@ extension HTTPSession {
 }
 
 extension TokenReport {
-    /// The members of `/iid/info`; the version of an app is not known here, and empty (http 7.1).
+    /// The members of `/iid/info`; the version of an app that told none is empty (http 7.1).
     func info(_ sender: SenderID, details: Bool) -> [UInt8] {
         var body = ByteBuffer()
         body.append("{\"application\":")
         JSONWriter.append(string: registration.category.raw, to: &body)
-        body.append(",\"applicationVersion\":\"\",\"authorizedEntity\":\"")
+        body.append(",\"applicationVersion\":")
+        JSONWriter.append(string: registration.appVersion.raw, to: &body)
+        body.append(",\"authorizedEntity\":\"")
         body.append(text: String(sender.number))
         body.append("\",\"platform\":\"")
         body.append(platform)

@@ -25,6 +25,7 @@ extension HTTPSession {
             registration.scope = Self.scope(
                 try Self.field(form, form["X-scope"] == nil ? "scope" : "X-scope", orEmpty: true))
             registration.apnsToken = try Self.field(form, "apns_token", orEmpty: true)
+            registration.appVersion = Self.appVersion(form["app_ver"] ?? form["X-app_ver"] ?? [])
             guard !registration.category.isEmpty else { throw .invalidParameters }
             if form["X-gcm.topic"] != nil {
                 return try subscribe(form, registration, request.isFromChromium, &io)
@@ -91,6 +92,12 @@ extension HTTPSession {
             String(validating: value, as: UTF8.self) != nil
         else { throw .invalidParameters }
         return value
+    }
+
+    /// The version of an app, where it is one that can be kept: nobody is refused for it.
+    static func appVersion(_ text: [UInt8]) -> [UInt8] {
+        let isFit = text.count <= Limits.appVersionBytes && text.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return isFit && String(validating: text, as: UTF8.self) != nil ? text : []
     }
 
     private static func asksForDeletion(_ form: FormBody) -> Bool {

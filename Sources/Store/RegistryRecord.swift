@@ -10,6 +10,8 @@ package enum RegistryRecord {
     private static let webVersion: UInt8 = 3
     /// Of a registration with a scope or a token of Apple's; keys of a web app may be absent in it.
     private static let fullVersion: UInt8 = 4
+    /// Of a registration with the version of its app, before the keys of a web app and behind all else that version 4 holds.
+    private static let appVersion: UInt8 = 5
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
     /// Of a sender's record with a project id or accounts of HTTP v1, behind all that version 2 holds.
@@ -44,7 +46,9 @@ package enum RegistryRecord {
     package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
         // What needs no more is written as it always was.
         let written: UInt8 =
-            if !registration.scope.isEmpty || !registration.apnsToken.isEmpty {
+            if !registration.appVersion.isEmpty {
+                appVersion
+            } else if !registration.scope.isEmpty || !registration.apnsToken.isEmpty {
                 fullVersion
             } else if registration.web != nil {
                 webVersion
@@ -64,9 +68,10 @@ package enum RegistryRecord {
             writer.number(UInt64(registration.otherSenders.count))
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
-        if written == fullVersion {
+        if written >= fullVersion {
             writer.bytes(registration.scope)
             writer.bytes(registration.apnsToken)
+            if written == appVersion { writer.bytes(registration.appVersion) }
             writer.byte(registration.web == nil ? 0 : 1)
         }
         if let web = registration.web {
@@ -81,7 +86,7 @@ package enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = (wideVersion...fullVersion).contains(first) ? first : version
+        let written = (wideVersion...appVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -97,10 +102,15 @@ package enum RegistryRecord {
             }
         }
         var hasKeys = written == webVersion
-        if written == fullVersion {
+        if written >= fullVersion {
             registration.scope = try reader.byteArray()
             registration.apnsToken = try reader.byteArray()
-            guard !registration.scope.isEmpty || !registration.apnsToken.isEmpty else { throw .value }
+            if written == appVersion { registration.appVersion = try reader.byteArray() }
+            let isNeeded =
+                written == appVersion
+                ? !registration.appVersion.isEmpty
+                : !registration.scope.isEmpty || !registration.apnsToken.isEmpty
+            guard isNeeded else { throw .value }
             hasKeys = try flag(&reader)
         }
         if hasKeys {

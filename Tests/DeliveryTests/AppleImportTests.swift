@@ -117,11 +117,17 @@ import Testing
         bench.settle()
         #expect(names(bench) == [2: own])
         request.apnsToken = bytes("p_02")
+        request.appVersion = bytes("37")
         bench.post(.register(request))
         bench.settle()
         bench.post(imported(3, "p_02"))
         bench.settle()
         #expect(names(bench)[3] == own)
+        #expect(bench.store.registrations[own]?.appVersion == bytes("37"))
+        request.appVersion = []
+        bench.post(.register(request))
+        bench.settle()
+        #expect(bench.store.registrations[own]?.appVersion == bytes("37"), "told nothing, it stays")
     }
 
     @Test("One that was given up is made anew, under another name")

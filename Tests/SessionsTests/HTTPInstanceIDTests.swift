@@ -177,6 +177,31 @@ import Wire
         #expect(json["authorizedEntity"]?.text == "1234567890" && json["rel"] == nil)
     }
 
+    @Test(
+        "The version of an app is kept as it told it, where it is one; it is told by /iid/info",
+        arguments: [
+            ("app_ver=36&X-app_ver=1", "36"), ("X-app_ver=36", "36"), ("", ""), ("app_ver=1%0A", ""),
+            ("app_ver=%FF", ""), ("app_ver=\(String(repeating: "1", count: 65))", ""),
+        ])
+    func version(form: String, kept: String) throws {
+        let desk = HTTPDesk()
+        desk.send(
+            HTTPDesk.register("app=a&sender=123&device=600000000000000001" + (form.isEmpty ? "" : "&\(form)"))
+        )
+        guard case .register(let request)? = desk.events.first else {
+            Issue.record("no registration")
+            return
+        }
+        #expect(request.appVersion == Array(kept.utf8))
+        var report = Self.report()
+        report.registration.appVersion = request.appVersion
+        let other = HTTPDesk()
+        other.send(Self.request("GET /iid/info/\(Self.token)"))
+        other.perform(.tokenKnown(ticket: 1, report))
+        let json = try JSONValue(parsing: HTTPTokenTests.answer(other).body)
+        #expect(json["applicationVersion"]?.text == kept)
+    }
+
     @Test("A path that takes another method, and a body that is no JSON, are told in `error`")
     func faults() {
         let desk = HTTPDesk()

@@ -110,8 +110,13 @@ import Testing
         scope.scope = Array("a".utf8)
         var apple = plain
         apple.apnsToken = Array("s_01".utf8)
+        var told = plain
+        told.appVersion = Array("36".utf8)
+        var full = scope
+        full.appVersion = told.appVersion
         let versions: [(Registration, UInt8)] = [
-            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (scope, 4), (apple, 4),
+            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (scope, 4), (apple, 4), (told, 5),
+            (full, 5),
         ]
         for (registration, version) in versions {
             var buffer = ByteBuffer()
