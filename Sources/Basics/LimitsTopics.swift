@@ -33,6 +33,8 @@ extension Limits {
     package static let topicPagesInFlight = 4
     /// Rows of the registry that one page of a condition which reaches all looks at: a sender may have few of very many.
     package static let topicScanRows = 4_096
+    /// Subscriptions counted in one read for an operator: some milliseconds, in which nothing is kept from being written.
+    package static let topicCountRows = 65_536
     /// Milliseconds after which subscribers whom the store could not serve are tried again.
     package static let topicRetryMilliseconds = 1_000
     /// Messages to topics read at once when those that a stop has interrupted go on.

@@ -167,6 +167,11 @@ package struct Dispatcher: ~Copyable {
         ledger.mutations + effects.mutations.count >= settings.waitingWrites
     }
 
+    /// Messages to topics that are under way, for operators: the first ones of so many, and how many there are.
+    package func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+        (topicRuns.list(limit: limit), topicRuns.count)
+    }
+
     /// Notes that the turn that runs changes a device.
     mutating func touch(_ entry: DeviceEntry) {
         guard !entry.isTouched else { return }

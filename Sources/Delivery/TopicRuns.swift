@@ -48,6 +48,15 @@ struct TopicRuns {
     /// How many of one sender are.
     func count(of sender: SenderID) -> Int { counts[sender] ?? 0 }
 
+    /// The first ones of so many in the order of their names, with how far they have come just now.
+    func list(limit: Int) -> [TopicJob] {
+        runs.values.sorted { $0.job.name < $1.job.name }.prefix(limit).map { run in
+            var job = run.job
+            job.cursor.reached += run.reached
+            return job
+        }
+    }
+
     subscript(number: UInt32) -> TopicRun? {
         get { runs[number] }
         set { runs[number] = newValue }

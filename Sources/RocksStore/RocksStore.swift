@@ -170,6 +170,12 @@ package final class RocksStore: Store {
         }
     }
 
+    package func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        try withEngine { (engine) throws(StoreError) in
+            try Loading(engine).topics(from: place, examine: examine)
+        }
+    }
+
     package func setting(_ name: String) throws(StoreError) -> [UInt8]? {
         try withEngine { (engine) throws(StoreError) in
             try engine.get(.meta, MetaKey.setting(name).raw) { (bytes) throws(StoreError) in

@@ -146,6 +146,25 @@ enum TopicKey {
         bigEndian(sender.number) + topic.octets + [0]
     }
 
+    /// What a subscriber's key says of the topic; nil for what is none.
+    static func topic(of key: borrowing RawSpan) -> (SenderID, TopicName)? {
+        let end = key.byteCount - 17
+        guard end > 8, key.byte(at: end) == 0,
+            let topic = TopicName([UInt8](copying: key.extracting(8..<end)))
+        else { return nil }
+        return (SenderID(key.bigEndian(at: 0)), topic)
+    }
+
+    /// Behind all keys: no name of a topic begins with this octet.
+    static let end = [UInt8](repeating: 0xFF, count: 9)
+
+    /// The first key that may stand at a place.
+    static func start(_ place: TopicPlace) -> [UInt8] {
+        guard let topic = place.topic else { return bigEndian(place.sender.number) }
+        guard let after = place.after else { return self.topic(place.sender, topic) }
+        return subscriber(place.sender, topic, after) + [0]
+    }
+
     /// One of them.
     static func subscriber(
         _ sender: SenderID, _ topic: TopicName, _ name: RegistrationName

@@ -144,6 +144,34 @@ extension Loading {
         return page
     }
 
+    /// The topics from a place on, with how many subscribe to each.
+    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        let rows = snapshot.cursor(.topics, from: place.map(TopicKey.start) ?? [], before: TopicKey.end)
+        var page = TopicCounts(counts: [], next: nil)
+        // That of the topic which is being counted; nothing is made of a row that begins with it.
+        var head: [UInt8] = []
+        var examined = 0
+        var last: TopicPlace?
+        while rows.isValid, examined < examine {
+            examined += 1
+            let end = rows.key.byteCount - 16
+            if !head.isEmpty, head.count == end, rows.key.extracting(0..<end).equals(head.raw) {
+                page.counts[page.counts.count - 1].subscribers += 1
+            } else if let (sender, topic) = TopicKey.topic(of: rows.key) {
+                head = [UInt8](copying: rows.key.extracting(0..<end))
+                page.counts.append(TopicCount(sender: sender, topic: topic, subscribers: 1))
+                last = TopicPlace(sender: sender, topic: topic)
+            }
+            if examined == examine, end > 0 {
+                last?.after = RegistrationName(key: rows.key, at: end)
+            }
+            rows.next()
+        }
+        if rows.isValid { page.next = last }
+        try rows.finish()
+        return page
+    }
+
     /// A page of all registrations that a sender may address; it may be short, since so many rows are looked at only.
     private mutating func registrations(
         of sender: SenderID, after: RegistrationName?, limit: Int

@@ -101,6 +101,10 @@ package struct MemoryState: Sendable {
         if message.kind == .message { tally.upstream.accepted += 1 }
     }
 
+    func topics(from place: TopicPlace?, examine: Int) -> TopicCounts {
+        subscriptions.counts(from: place, examine: examine)
+    }
+
     /// Answers a question.
     package func load(_ load: Load) -> Loaded {
         switch load {

@@ -21,6 +21,10 @@ package final class MemoryStore: Store {
         state.withLock { $0.devices(after: after, limit: limit) }
     }
 
+    package func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        state.withLock { $0.topics(from: place, examine: examine) }
+    }
+
     package func setting(_ name: String) throws(StoreError) -> [UInt8]? {
         state.withLock { $0.settings[name] }
     }

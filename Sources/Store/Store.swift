@@ -82,6 +82,8 @@ package protocol Store: AnyObject, Sendable {
     func senders() throws(StoreError) -> [SenderRecord]
     /// Devices in order of their id, after one, at most so many.
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
+    /// The topics that have subscribers, from a place on, with how many; so many subscriptions are looked at at most.
+    func topics(from: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts
     /// A small secret or setting of the server itself; nil if it was never set.
     func setting(_ name: String) throws(StoreError) -> [UInt8]?
     /// Keeps a setting, durably.

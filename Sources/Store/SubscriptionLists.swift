@@ -58,6 +58,35 @@ struct SubscriptionLists: Sendable {
         return (Array(page), page.endIndex == all.count)
     }
 
+    /// The topics from a place on, with how many subscribe to each.
+    func counts(from start: TopicPlace?, examine: Int) -> TopicCounts {
+        let topics = byTopic.keys.sorted { ($0.sender, $0.name) < ($1.sender, $1.name) }
+        var page = TopicCounts(counts: [], next: nil)
+        var left = examine
+        for topic in topics {
+            var subscribers = (byTopic[topic] ?? [])[...]
+            if let start {
+                guard topic.sender >= start.sender else { continue }
+                if topic.sender == start.sender, let first = start.topic {
+                    guard topic.name >= first else { continue }
+                    if topic.name == first, let after = start.after {
+                        subscribers = subscribers.drop { $0 <= after }
+                    }
+                }
+            }
+            guard !subscribers.isEmpty else { continue }
+            guard left > 0 else { return page }
+            let seen = subscribers.prefix(left)
+            left -= seen.count
+            page.counts.append(
+                TopicCount(sender: topic.sender, topic: topic.name, subscribers: seen.count))
+            page.next = TopicPlace(sender: topic.sender, topic: topic.name, after: seen.last)
+            if seen.count < subscribers.count { return page }
+        }
+        page.next = nil
+        return page
+    }
+
     private func place(of name: RegistrationName, _ topic: Topic) -> Int {
         guard let all = byTopic[topic] else { return 0 }
         var (low, high) = (0, all.count)

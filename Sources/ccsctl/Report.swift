@@ -43,6 +43,19 @@ enum Report {
                     ("SINCE", "since"),
                 ],
                 none: "Nobody is logged in.")
+        case "topics list":
+            return list(
+                result, "topics",
+                [("SENDER_ID", "sender_id"), ("TOPIC", "topic"), ("SUBSCRIBERS", "subscribers")],
+                none: "Nobody subscribes to a topic.")
+        case "topics running":
+            return list(
+                result, "messages",
+                [
+                    ("SENDER_ID", "sender_id"), ("TO", "to"), ("SINCE", "since"), ("SENT", "sent"),
+                    ("DONE", "done"), ("TOTAL", "total"), ("ID", "message_id"),
+                ],
+                none: "No message to a topic is under way.")
         case "devices show": return DeviceReport.text(result)
         case "devices trace": return TraceReport.summary(result)
         case "senders add", "senders rotate-key": return key(result)

@@ -30,6 +30,9 @@ struct TopicTests {
         let sender = try daemon.firstSender
         let devices = try (0..<3).map { try TestDevice(daemon, sender: sender.id, app: "com.example.\($0)") }
         for device in devices[..<2] { try device.subscribe(daemon, to: "news") }
+        let listed = try #require(try daemon.ctl("topics", "list")["topics"] as? [[String: Any]])
+        #expect(listed.count == 1 && listed[0]["topic"] as? String == "news")
+        #expect(listed[0]["subscribers"] as? Int == 2 && listed[0]["sender_id"] as? String == sender.id)
         let toTopic = try send(
             daemon, sender.key, "{\"to\":\"/topics/news\",\"data\":{\"id\":\"1\"}}", by: devices[0])
         #expect(isTaken(toTopic), "\(toTopic)")
@@ -57,6 +60,8 @@ struct TopicTests {
         #expect(audit["holds"] as? Bool == true)
         #expect(audit["subscriptions"] as? Int == 2)
         #expect(audit["topic_messages"] as? Int == 0)
+        let running = try next.ctl("topics", "running")
+        #expect((running["messages"] as? [Any])?.isEmpty == true && running["left_out"] as? Int == 0)
         let status = try #require(try next.ctl("status")["topics"] as? [String: Any])
         #expect(status["under_way"] as? Int == 0)
     }

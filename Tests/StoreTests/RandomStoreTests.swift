@@ -101,6 +101,9 @@ final class FaultyStore: Store {
     }
 
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
+    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        try base.topics(from: place, examine: examine)
+    }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }

@@ -69,6 +69,43 @@ import Testing
         #expect(try store.state(6)?.subscriptions.isEmpty == true, "canary: another device has none")
     }
 
+    @Test(
+        "Topics are counted in their order, in pages of any size, from any place",
+        arguments: Kind.allCases, [1, 2, 3, 100])
+    func counts(_ kind: Kind, examine: Int) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        #expect(try store.topics(from: nil, examine: examine) == TopicCounts(counts: [], next: nil))
+        for device in [1, 255, 256, .max] as [UInt64] {
+            try store.apply(.putSubscription(Samples.subscription(device, 1, sender: 42)))
+        }
+        try store.apply(.putSubscription(Samples.subscription(7, 1, topic: 1, sender: 42)))
+        try store.apply(.putSubscription(Samples.subscription(7, 2, sender: 43)))
+        let topics = Samples.topics
+        let all = [
+            TopicCount(sender: SenderID(42), topic: topics[0], subscribers: 4),
+            TopicCount(sender: SenderID(42), topic: topics[1], subscribers: 1),
+            TopicCount(sender: SenderID(43), topic: topics[0], subscribers: 1),
+        ].sorted { ($0.sender, $0.topic) < ($1.sender, $1.topic) }
+        func gather(
+            _ start: TopicPlace?, _ isWanted: (TopicCount, Int) -> Bool = { _, _ in true }
+        ) throws -> [TopicCount] {
+            try TopicCounts.gather(from: start, while: isWanted) { (place) throws(StoreError) in
+                let page = try store.topics(from: place, examine: examine)
+                #expect(page.counts.reduce(0) { $0 + $1.subscribers } <= examine)
+                return page
+            }
+        }
+        #expect(try gather(nil) == all)
+        #expect(try gather(TopicPlace(sender: SenderID(43))) == Array(all.suffix(1)))
+        #expect(try gather(.behind(SenderID(42), all[0].topic)) == Array(all.dropFirst()))
+        #expect(try gather(nil) { _, before in before < 2 } == Array(all.prefix(2)), "those are whole")
+        let second = TopicPlace(
+            sender: SenderID(42), topic: topics[0], after: Samples.subscription(255, 1, sender: 42).name)
+        #expect(try gather(second) { count, _ in count.topic == topics[0] }.first?.subscribers == 2)
+        #expect(try gather(TopicPlace(sender: SenderID(44))).isEmpty)
+    }
+
     @Test("An installation has its registrations, and no other's", arguments: Kind.allCases)
     func installations(_ kind: Kind) throws {
         let opened = try open(kind)

@@ -66,6 +66,33 @@ import Wire
                 "… and more: --limit N shows more, --after 1 goes on.\n"))
     }
 
+    @Test("messages to topics show how far they are, and no total where nobody knows it")
+    func topics() {
+        let running: JSONValue = [
+            "messages": [
+                [
+                    "sender_id": "12", "message_id": "m", "to": "/topics/news", "since": "t", "sent": 9,
+                    "done": 10, "total": 1_000,
+                ],
+                [
+                    "sender_id": "12", "message_id": "", "to": "condition", "since": "t", "sent": 3,
+                    "done": .null, "total": .null,
+                ],
+            ]
+        ]
+        #expect(
+            Report.text(of: running, for: "topics running") == """
+                SENDER_ID  TO            SINCE  SENT  DONE  TOTAL  ID
+                12         /topics/news  t         9  10    1000   m
+                12         condition     t         3  -     -      -
+
+                """)
+        let topics: JSONValue = [
+            "topics": [["sender_id": "12", "topic": "news", "subscribers": 7]], "next_after": "12/news",
+        ]
+        #expect(Report.text(of: topics, for: "topics list").contains("--after 12/news goes on"))
+    }
+
     @Test("a reload names what it changed and what waits for a restart, and neither where there is none")
     func reload() {
         #expect(

@@ -8,7 +8,8 @@ extension Program {
             "ccsctl talks to a running ccsd over its control socket. Without --socket it takes $CCSD_CONTROL_SOCKET, else ./ccs-data/control.sock, else /run/ccsd/control.sock, whichever exists first.",
             "Server keys are never arguments, which every user of the machine can read: give them by --key-file or --key-stdin.",
         ],
-        commands: stateCommands + senderCommands + accountCommands + deviceCommands + offlineCommands,
+        commands: stateCommands + senderCommands + accountCommands + deviceCommands + topicCommands
+            + offlineCommands,
         options: [
             Option("--socket", .path, "PATH", "The control socket of the daemon."),
             Option("--json", "Print the answer as one JSON object, for programs."),
@@ -148,6 +149,30 @@ extension Program {
         Command(
             "devices forget", "Forget a device, its registrations and its waiting messages.",
             arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
+    ]
+
+    private static let topicCommands = [
+        Command(
+            "topics list", "List the topics, with how many subscribe to each.",
+            details: [
+                "A topic is there as long as somebody subscribes to it. Its subscribers are counted one by one: a million take a second or so."
+            ],
+            options: [
+                Option("--sender", .integer(1...Int.max), "N", "Only the topics of one sender."),
+                Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "100"),
+                Option("--after", .text, "SENDER_ID/TOPIC", "Go on after this topic."),
+            ],
+            examples: [
+                Example("Those of one sender", "ccsctl topics list --sender 100000000001")
+            ]),
+        Command(
+            "topics running", "List the messages to topics and conditions that are still being sent.",
+            details: [
+                "DONE of TOTAL subscribers have been gone through, and SENT of them were sent the message: it is not for those who have left the topic, or who do not meet the rest of a condition. Of a condition that reaches who subscribes to nothing there is no total."
+            ],
+            options: [
+                Option("--limit", .integer(1...10_000), "N", "List so many at most.", preset: "20")
+            ]),
     ]
 
     private static let offlineCommands = [

@@ -49,6 +49,8 @@ final class ControlServer: Sendable {
             ("devices trace", traceDevice),
             ("devices forget", forgetDevice),
             ("sessions list", listSessions),
+            ("topics list", listTopics),
+            ("topics running", listRunningTopics),
             ("send", send),
             ("drain", drain),
             ("audit", audit),

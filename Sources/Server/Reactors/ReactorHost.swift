@@ -87,6 +87,11 @@ final class ReactorHost: ReactorDelegate {
         dispatcher.handle(event, now: now, effects: &effects)
     }
 
+    /// Messages to topics that are under way here; see `Dispatcher.runningTopics`.
+    func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+        dispatcher.runningTopics(limit: limit)
+    }
+
     /// Tells every connection of an app server how many messages may go unanswered on it.
     func changePendingWindow(_ window: Int) {
         for link in allLinks where link.kind.isAppServer {

@@ -44,6 +44,9 @@ final class GatedStore: Store {
 
     func load(_ load: Load) throws(StoreError) -> Loaded { try base.load(load) }
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
+    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        try base.topics(from: place, examine: examine)
+    }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }
