@@ -57,6 +57,31 @@ import Wire
     }
 
     @Test(
+        "What has no meaning here is checked and has no effect: analytics, direct boot, narrow links, proxies"
+    )
+    func withoutEffect() throws {
+        let plain = HTTPTokenTests.desk()
+        plain.send(
+            Self.request(#"{"message":{"token":"\#(Self.token)","notification":{"title":"t"}}}"#))
+        let desk = HTTPTokenTests.desk()
+        desk.send(
+            Self.request(
+                #"{"message":{"token":"\#(Self.token)","fcm_options":{"analytics_label":"a.b~%"},"#
+                    + #""android":{"direct_boot_ok":true,"bandwidth_constrained_ok":true,"#
+                    + #""restricted_satellite_ok":true,"fcm_options":{"analyticsLabel":"x"},"#
+                    + #""notification":{"title":"t","proxy":"DENY","bypass_proxy_notification":true}}}}"#))
+        #expect(try Self.submission(desk).body == Self.submission(plain).body)
+        for wrong in [
+            #""android":{"direct_boot_ok":"yes"}"#, #""fcm_options":{"analytics_label":"a b"}"#,
+            #""android":{"notification":{"proxy":"MAYBE"}}"#,
+        ] {
+            let other = HTTPTokenTests.desk()
+            other.send(Self.request(#"{"message":{"token":"\#(Self.token)",\#(wrong)}}"#))
+            #expect(HTTPTokenTests.answer(other).status == "400", "\(wrong)")
+        }
+    }
+
+    @Test(
         "Topics, with and without their prefix, and conditions",
         arguments: [
             (#""topic":"a""#, 0xAAAA_AAAA), (#""topic":"/topics/a""#, 0xAAAA_AAAA),

@@ -36,6 +36,8 @@ extension ProtoMessage {
             ProtoField("notification", .message(androidNotification)),
         ])
 
+    // Of these the options and the last three are only checked: no figures are gathered here for analytics, and what may wake a
+    // phone before it is unlocked, or is let through a narrow or a satellite link, is decided by services that it has not got.
     private static let androidFields = [
         ProtoField("collapse_key", .string), ProtoField("ttl", .duration),
         ProtoField("restricted_package_name", .string), ProtoField("data", .map),
@@ -67,6 +69,7 @@ extension ProtoMessage {
     private static let androidNotification = ProtoMessage(
         "google.firebase.fcm.v1.AndroidNotification",
         notificationFields + [
+            // Whether another app may show it in its place: only checked, since no such app gets it.
             ProtoField("bypass_proxy_notification", .boolean), ProtoField("proxy", .enumeration(.proxy)),
         ])
 
