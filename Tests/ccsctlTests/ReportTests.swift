@@ -83,8 +83,8 @@ import Wire
         #expect(
             Report.text(of: running, for: "topics running") == """
                 SENDER_ID  TO            SINCE  SENT  DONE  TOTAL  ID
-                12         /topics/news  t         9  10    1000   m
-                12         condition     t         3  -     -      -
+                       12  /topics/news  t         9  10    1000   m
+                       12  condition     t         3  -     -      -
 
                 """)
         let topics: JSONValue = [
