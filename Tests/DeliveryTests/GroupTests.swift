@@ -86,9 +86,31 @@ import Testing
         #expect(
             Self.ask(bench, 3, .create(label: bytes("a"), members: Array(names[..<20]))).hasPrefix(
                 "group known 3"))
+        let number = try Self.made(bench).number
         #expect(
-            Self.ask(bench, 4, .add(number: try Self.made(bench).number, label: nil, members: [names[20]]))
+            Self.ask(bench, 4, .add(number: number, label: nil, members: [names[20]]))
                 == "group refused 4 too_many_members")
+        _ = Self.ask(bench, 5, .remove(number: number, label: nil, members: [names[0]]))
+        #expect(
+            Self.ask(bench, 6, .add(number: number, label: nil, members: [names[20]])).hasPrefix(
+                "group known 6"), "twenty by adding, too")
+    }
+
+    @Test("A dry run finds who is gone, and changes nothing")
+    func dryRun() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        bench.post(.unregisterToken(names[0], Origin(connection: web, ticket: 2)))
+        bench.settle()
+        var submission = Harness.submission(7)
+        submission.isDryRun = true
+        let group = try Self.made(bench)
+        bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["group 7 2/1 1=not_registered"])
+        #expect(bench.store.groups.first?.members.count == 3)
+        #expect(Self.send(bench, 8, to: group) == "group 8 2/1 1=not_registered", "canary")
+        #expect(bench.store.groups.first?.members.count == 2)
     }
 
     @Test("Changes of one sender take turns, so that none is lost")

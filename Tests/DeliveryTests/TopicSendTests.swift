@@ -122,40 +122,6 @@ import Testing
         #expect(bench.topicMembers == Self.counts(bench, names).reduce(0, +))
     }
 
-    @Test("What is under way is listed with how far it has come, the first ones of many")
-    func running() throws {
-        let (bench, _) = Self.bench(Limits.topicPage + 5)
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
-        for ticket in 1...3 as ClosedRange<UInt32> { Self.submit(bench, ticket) }
-        bench.settle()
-        #expect(owner.core.runningTopics(limit: 9).count == 0, "canary: all of them are done")
-        Self.submit(bench, 4)
-        Self.submit(bench, 5)
-        bench.runTurns()
-        bench.apply(owner)
-        bench.tellOutcome(owner)
-        bench.runTurns()
-        let begun = owner.core.runningTopics(limit: 9)
-        #expect(begun.count == 2 && begun.jobs.map(\.messageID) == [bytes("m4"), bytes("m5")])
-        #expect(begun.jobs.allSatisfy { $0.cursor == TopicCursor() && $0.acceptedAt == bench.now.wall })
-        #expect(owner.core.runningTopics(limit: 1).jobs.map(\.messageID) == [bytes("m4")])
-        #expect(owner.core.runningTopics(limit: 1).count == 2)
-        // The first page of each is read and gone through, and nothing more.
-        while owner.core.runningTopics(limit: 9).jobs.contains(where: { $0.cursor.after == nil }) {
-            for partition in bench.partitions {
-                if !partition.loads.isEmpty { bench.read(partition) }
-                if !partition.answers.isEmpty { bench.tellAnswer(partition) }
-                if !partition.batches.isEmpty { bench.apply(partition) }
-                if !partition.outcomes.isEmpty { bench.tellOutcome(partition) }
-            }
-            bench.runTurns()
-        }
-        let later = owner.core.runningTopics(limit: 9).jobs
-        #expect(later.allSatisfy { $0.cursor.reached >= UInt64(Limits.topicPage) })
-        bench.settle()
-        #expect(owner.core.runningTopics(limit: 9).count == 0)
-    }
-
     @Test("A device that is there gets it at once, from the topic; one that comes later as well")
     func delivery() {
         let (bench, names) = Self.bench(2)

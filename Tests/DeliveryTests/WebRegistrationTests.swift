@@ -41,6 +41,31 @@ import Testing
         return bench
     }
 
+    @Test("An app server that names a token means that one, though a newer one was made of the same endpoint")
+    func named() throws {
+        let bench = bench()
+        bench.post(.registerWeb(request(2, keys: try keys(1))))
+        bench.post(.registerWeb(request(3, keys: try keys(1), project: .sender(Harness.otherSender))))
+        bench.settle()
+        #expect(bench.take(web).words == ["registered 2 3", "registered 3 4"])
+        for (ticket, number, sender) in [
+            (4, 3, Harness.sender), (5, 4, Harness.otherSender), (6, 2, Harness.otherSender),
+            (7, 2, Harness.sender),
+        ] as [(UInt32, UInt64, SenderID)] {
+            bench.post(
+                .address(
+                    TokenRequest(
+                        origin: Origin(connection: appServer, ticket: ticket), name: name(number),
+                        sender: sender, action: .describe)))
+        }
+        bench.settle()
+        #expect(
+            bench.take(appServer).words == [
+                "token known 4 3 false", "token known 5 4 false", "token known 6 4 false",
+                "token refused 7 sender_mismatch",
+            ])
+    }
+
     @Test("Keys have their lengths and the mark of a point that is not compressed")
     func lengths() {
         let point = [4] + [UInt8](repeating: 1, count: 64)

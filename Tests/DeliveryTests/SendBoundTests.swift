@@ -1,0 +1,134 @@
+import Basics
+import Delivery
+import Testing
+
+/// How many messages to topics and groups may be under way, and how many a sender may send.
+@Suite struct SendBoundTests {
+    private static let group = GroupName(sender: Harness.sender, number: 7)
+
+    private static func toTopic(
+        _ ticket: UInt32, from sender: SenderID = Harness.sender, lifetime: Int = 0
+    ) throws -> Event {
+        var submission = Harness.submission(ticket, lifetime: lifetime)
+        submission.sender = sender
+        let topic = try #require(TopicName(bytes("news")))
+        return .topicSubmitted(TopicSubmission(target: TopicTarget(topic), submission: submission))
+    }
+
+    @Test("A message to a topic counts once for the rate of its sender, beside those to devices")
+    func rate() throws {
+        var settings = DeliverySettings()
+        settings.rates.sender = Rate(2, perSeconds: 60)
+        let bench = Harness.withDevice(settings: settings)
+        bench.submit(1)
+        bench.settle()
+        bench.post(try Self.toTopic(2))
+        bench.post(try Self.toTopic(3))
+        bench.post(try Self.toTopic(4, from: Harness.otherSender))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words.sorted() == [
+                "ack 1", "ack 2", "ack 4", "nack 3 sender_rate_exceeded",
+            ])
+        bench.submit(5)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 5 sender_rate_exceeded"])
+    }
+
+    @Test("Of all senders together so many messages to topics are under way in a partition")
+    func topics() throws {
+        let bench = Harness.withDevice()
+        let senders = Limits.topicJobs / Limits.topicJobsPerSender
+        for sender in 0..<UInt64(senders) {
+            for ticket in 0..<UInt32(Limits.topicJobsPerSender) {
+                bench.post(try Self.toTopic(ticket, from: SenderID(1_000 + sender)))
+            }
+        }
+        bench.runTurns()
+        let words = bench.take(appServer).words
+        #expect(words.count == Limits.topicJobs && words.allSatisfy { $0.hasPrefix("ack") }, "canary")
+        bench.post(try Self.toTopic(1, from: SenderID(9)))
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+    }
+
+    @Test("So many messages to groups, and so many requests about them, wait for the store")
+    func groups() {
+        let bench = Harness.withDevice()
+        for ticket in 0...UInt32(Limits.groupSendsWaiting) {
+            bench.post(
+                .groupSubmitted(GroupSubmission(group: Self.group, submission: Harness.submission(ticket))))
+        }
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["nack \(Limits.groupSendsWaiting) unavailable"])
+        bench.settle()
+        #expect(bench.take(appServer).count == Limits.groupSendsWaiting, "all others are answered")
+        for ticket in 0...UInt32(Limits.groupRequestsWaiting) {
+            bench.post(
+                .groupRequested(
+                    GroupRequest(
+                        origin: Origin(connection: web, ticket: ticket), sender: Harness.sender,
+                        operation: .find(label: bytes("a")))))
+        }
+        bench.runTurns()
+        #expect(
+            bench.take(web).words == ["group refused \(Limits.groupRequestsWaiting) unavailable"])
+        bench.settle(rounds: 100_000)
+        #expect(bench.take(web).count == Limits.groupRequestsWaiting)
+    }
+
+    /// So many devices that subscribe to the topic, over three partitions.
+    private static func bench(_ count: Int) throws -> Harness {
+        let store = FakeStore()
+        let bench = Harness(partitions: 3, store: store)
+        for at in 0..<UInt64(count) {
+            let name = RegistrationName(
+                device: DeviceID(1 << 60 | (at + 1) << 8), number: RegistrationNumber(1))
+            bench.store.records[name.device] = DeviceRecord(
+                device: name.device, token: token, createdAt: 0, seenAt: 1_700_000_000_000,
+                nextRegistration: 2)
+            bench.store.registrations[name] = Registration(
+                name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
+                sender: Harness.sender, createdAt: 0)
+            bench.store.subscriptions.append(
+                Subscription(
+                    name: name, sender: Harness.sender, topic: try #require(TopicName(bytes("news"))),
+                    since: 0))
+        }
+        return bench
+    }
+
+    @Test("What is under way is listed with how far it has come, the first ones of many")
+    func running() throws {
+        let bench = try Self.bench(Limits.topicPage + 5)
+        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(try Self.toTopic(ticket, lifetime: 3_600)) }
+        bench.settle()
+        #expect(owner.core.runningTopics(limit: 9).count == 0, "canary: all of them are done")
+        bench.post(try Self.toTopic(4, lifetime: 3_600))
+        bench.post(try Self.toTopic(5, lifetime: 3_600))
+        bench.runTurns()
+        bench.apply(owner)
+        bench.tellOutcome(owner)
+        bench.runTurns()
+        let begun = owner.core.runningTopics(limit: 9)
+        #expect(begun.count == 2 && begun.jobs.map(\.messageID) == [bytes("m4"), bytes("m5")])
+        #expect(begun.jobs.allSatisfy { $0.cursor == TopicCursor() && $0.acceptedAt == bench.now.wall })
+        #expect(owner.core.runningTopics(limit: 1).jobs.map(\.messageID) == [bytes("m4")])
+        #expect(owner.core.runningTopics(limit: 1).count == 2)
+        // The first page of each is read and gone through, and nothing more.
+        while owner.core.runningTopics(limit: 9).jobs.contains(where: { $0.cursor.after == nil }) {
+            for partition in bench.partitions {
+                if !partition.loads.isEmpty { bench.read(partition) }
+                if !partition.answers.isEmpty { bench.tellAnswer(partition) }
+                if !partition.batches.isEmpty { bench.apply(partition) }
+                if !partition.outcomes.isEmpty { bench.tellOutcome(partition) }
+            }
+            bench.runTurns()
+        }
+        let later = owner.core.runningTopics(limit: 9).jobs
+        #expect(later.allSatisfy { $0.cursor.reached >= UInt64(Limits.topicPage) })
+        bench.settle()
+        #expect(owner.core.runningTopics(limit: 9).count == 0)
+    }
+}
