@@ -40,12 +40,21 @@ extension TokenSeal {
         return text.copied()
     }
 
+    /// The octets of a token; nil where it is not written as tokens are: Base64 is read in two alphabets, and one token has one
+    /// text.
+    static func octets(ofToken text: RawSpan) -> [UInt8]? {
+        guard let octets = Base64.bytes(text) else { return nil }
+        var again = ByteBuffer()
+        Base64.append(octets.raw, urlSafe: true, padded: false, to: &again)
+        return again.bytes.equals(text) ? octets : nil
+    }
+
     /// What an access token says; nil if it was not sealed here. Whether its time is over is the caller's to see.
     package func accessToken(_ text: borrowing RawSpan) -> AccessToken? {
         let start = Self.accessPrefix.utf8CodeUnitCount
         guard text.byteCount == start + ((Self.accessBytes + 16) * 4 + 2) / 3,
             text.extracting(0..<start).equals(Self.accessPrefix),
-            let octets = Base64.bytes(text.extracting(start..<text.byteCount))
+            let octets = Self.octets(ofToken: text.extracting(start..<text.byteCount))
         else { return nil }
         let plain = octets.raw.extracting(0..<Self.accessBytes)
         let expected = tag(plain)

@@ -57,9 +57,9 @@ extension TokenSeal {
 
     /// What a token of an installation says; nil if it was not sealed here. Whether its time is over is the caller's to see.
     package func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
-        guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1, let octets = Base64.bytes(text) else {
-            return nil
-        }
+        guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1,
+            let octets = Self.octets(ofToken: copy text)
+        else { return nil }
         let plain = octets.raw.extracting(0..<Self.plainBytes)
         let expected = tag(plain)
         let given = (octets.raw.word(at: Self.plainBytes), octets.raw.word(at: Self.plainBytes + 8))

@@ -68,6 +68,7 @@ package enum MessageRecord {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         var message = try envelope(&reader, device, sequence)
         message.body = try reader.byteArray()
+        guard message.topic == nil || message.body.isEmpty else { throw .value }
         try reader.finish()
         return message
     }

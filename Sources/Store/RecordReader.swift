@@ -35,7 +35,8 @@ struct RecordReader: ~Escapable {
             let next = try byte()
             guard shift < 63 || (shift == 63 && next <= 1) else { throw .value }
             value |= UInt64(next & 0x7f) << shift
-            if next < 0x80 { return value }
+            // A last group without bits could be left out: no number has two forms.
+            if next < 0x80 { if next == 0, shift > 0 { throw .value } else { return value } }
             shift += 7
         }
     }

@@ -29,6 +29,21 @@ import Testing
         #expect(seal.accessToken(text.raw) != nil, "the canary: unchanged, it must be read")
     }
 
+    @Test("One token has one text, though Base64 is read in two alphabets")
+    func alphabets() {
+        var changed = 0
+        for account in 0..<8 as Range<UInt64> {
+            let text = seal.text(of: AccessToken(sender: SenderID(123), account: account, expiresAt: 5))
+            let other = text.map { octet in
+                octet == UInt8(ascii: "-") ? UInt8(ascii: "+") : octet == UInt8(ascii: "_") ? 0x2F : octet
+            }
+            guard other != text else { continue }
+            changed += 1
+            #expect(seal.accessToken(other.raw) == nil && seal.accessToken(text.raw) != nil)
+        }
+        #expect(changed > 0)
+    }
+
     @Test("No other token is one, and it is no other")
     func apart() {
         let text = seal.text(of: token)

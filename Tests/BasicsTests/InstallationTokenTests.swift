@@ -35,6 +35,21 @@ import Testing
         #expect(seal.installationToken(text.raw) != nil, "the canary: unchanged, it must be read")
     }
 
+    @Test("One token has one text, though Base64 is read in two alphabets")
+    func alphabets() {
+        var changed = 0
+        for nonce in 0..<8 as Range<UInt64> {
+            let text = seal.text(of: token, nonce: nonce)
+            let other = text.map { octet in
+                octet == UInt8(ascii: "-") ? UInt8(ascii: "+") : octet == UInt8(ascii: "_") ? 0x2F : octet
+            }
+            guard other != text else { continue }
+            changed += 1
+            #expect(seal.installationToken(other.raw) == nil && seal.installationToken(text.raw) != nil)
+        }
+        #expect(changed > 0)
+    }
+
     @Test("A registration token is none, and it is no registration token")
     func apart() {
         let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))

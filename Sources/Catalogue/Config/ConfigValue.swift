@@ -34,8 +34,10 @@ package enum ConfigValue: Sendable, Equatable {
             (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
                 || byte == 0x2E || byte == 0x2F || byte == 0x5F || byte == 0x2D
         }
-        let isWord = text.utf8.contains { (0x61...0x7A).contains($0) } && text != "true" && text != "false"
-        return isPlain && isWord ? text : "\"\(text)\""
+        let isWord =
+            text.utf8.contains { (0x61...0x7A).contains($0) } && !["true", "false", "null"].contains(text)
+        if isPlain && isWord { return text }
+        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }
 
