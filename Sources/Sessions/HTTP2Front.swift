@@ -80,7 +80,8 @@ final class HTTP2Front: HTTPFront {
         } else if stalled == nil || stalled?.written != connection.writtenBytes {
             stalled = (now.monotonic, connection.writtenBytes)
         }
-        isOver = isBroken || ending != nil && connection.isEmpty && !connection.canWrite
+        let isDone = connection.isFinished || ending != nil && connection.isEmpty
+        isOver = isBroken || isDone && !connection.canWrite
         return answers
     }
 

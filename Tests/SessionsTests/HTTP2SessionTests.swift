@@ -141,6 +141,20 @@ final class HTTP2Scene {
         #expect(other.desk.events.count == Limits.http2Streams + 1 && other.peer.answers[last] == nil)
     }
 
+    @Test("A peer that leaves is answered what it has asked, then the connection ends")
+    func leaving() {
+        let goodbye = Frames.frame(7, [0, 0, 0, 0, 0, 0, 0, 0])
+        let idle = HTTP2Scene()
+        idle.send(goodbye)
+        #expect(idle.desk.close == .responseComplete)
+        let scene = HTTP2Scene()
+        scene.send(HTTP2Scene.registration(1) + goodbye)
+        #expect(scene.desk.close == nil)
+        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1))
+        #expect(scene.desk.close == .responseComplete)
+    }
+
     @Test("A drain tells the last stream, finishes what was begun, then closes")
     func drain() {
         let scene = HTTP2Scene()

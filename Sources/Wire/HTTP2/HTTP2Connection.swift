@@ -32,6 +32,8 @@ package enum HTTP2Failure: Sendable {
     var now: UnixMilliseconds = 0
     /// Set once nothing more is read.
     package internal(set) var failure: HTTP2Failure?
+    /// Whether the peer has said that it leaves (RFC 9113, 6.8).
+    package internal(set) var peerLeaves = false
     /// Octets of answers that wait to be written, mostly for the peer's windows.
     package internal(set) var unwrittenBytes = 0
     /// Octets of answers written since the begin.
@@ -72,6 +74,9 @@ package enum HTTP2Failure: Sendable {
 
     /// Whether no request is under way.
     package var isEmpty: Bool { streams.isEmpty }
+
+    /// Whether the peer leaves and nothing is under way: nghttp2 passes over whatever it still sends.
+    package var isFinished: Bool { peerLeaves && isEmpty }
 
     /// The stream whose header block has begun and not ended; nothing else can come before its end.
     package var openHead: UInt32? { head.map { UInt32($0.stream) } }

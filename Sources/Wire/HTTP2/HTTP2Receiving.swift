@@ -43,6 +43,7 @@ extension HTTP2Connection {
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(2 * held))
             return
         }
+        if Self.isOf(frame, NGHTTP2_GOAWAY) { peerLeaves = true }
         if Self.isOf(frame, NGHTTP2_HEADERS) { headersCame(stream) }
         guard Self.isOf(frame, NGHTTP2_HEADERS) || Self.isOf(frame, NGHTTP2_DATA),
             frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
