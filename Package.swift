@@ -122,6 +122,14 @@ let package = Package(
                 "ccsd", "ccsctl", "ccs-device", "ccs-power-cut", "Client", "Wire", "Basics", "Transport",
                 "Catalogue", "TranscriptNotation",
             ], exclude: ["Clients", "PowerCut"]),
+        // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
+                "Basics", "CLibXML2",
+            ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
+        tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Basics"]),
     ]
 )
@@ -130,7 +138,7 @@ let package = Package(
 if Context.environment["CCS_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "ccs-fuzz", dependencies: ["Wire", "Basics", "CLibXML2"],
+            name: "ccs-fuzz", dependencies: ["FuzzTargets"],
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 

@@ -25,7 +25,7 @@ enum ImportRules {
         "ccs-bench": core.union([
             "Client", "Simulation", "Catalogue", "Transport", "Glibc", "Synchronization", "COpenSSL",
         ]),
-        "ccs-fuzz": ["Wire", "Basics", "CLibXML2", "Glibc"],
+        "ccs-fuzz": ["FuzzTargets", "Glibc"],
     ]
 
     /// Imports that a product file may not have.

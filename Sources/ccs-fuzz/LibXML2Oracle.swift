@@ -1,1 +1,0 @@
-../../Tests/WireTests/LibXML2Oracle.swift

@@ -1,0 +1,90 @@
+import Basics
+import FuzzTargets
+import Glibc
+import Testing
+
+/// Files that fuzzers read or wrote.
+enum FuzzFiles {
+    static let root: String = {
+        var parts = "\(#filePath)".split(separator: "/")
+        while let last = parts.popLast(), last != "Tests" {}
+        return "/" + parts.joined(separator: "/")
+    }()
+
+    /// The octets of the files of a folder, by name; none where there is no such folder.
+    static func contents(of folder: String) -> [(name: String, octets: [UInt8])] {
+        guard let directory = opendir("\(root)/\(folder)") else { return [] }
+        defer { closedir(directory) }
+        var files: [(name: String, octets: [UInt8])] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+                start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard !name.hasPrefix("."), let octets = octets(of: "\(root)/\(folder)/\(name)") else { continue }
+            files.append((name, octets))
+        }
+        return files.sorted { $0.name < $1.name }
+    }
+
+    private static func octets(of path: String) -> [UInt8]? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&part, 1, part.count, file), count > 0 { content += part[..<count] }
+        return content
+    }
+
+    /// What is committed of a target's inputs, and what once broke it.
+    static func inputs(_ target: FuzzTarget) -> [(name: String, octets: [UInt8])] {
+        contents(of: "Fixtures/corpus/\(target.rawValue)")
+            + contents(of: "Fixtures/hostile/\(target.rawValue)")
+    }
+}
+
+@Suite struct FuzzTests {
+    @Test(
+        "every property holds for what fuzzers have found, and for the beginnings of it",
+        arguments: FuzzTarget.real)
+    func replay(target: FuzzTarget) {
+        let inputs = FuzzFiles.inputs(target)
+        #expect(inputs.count >= 10)
+        for (name, octets) in inputs {
+            // Hostile files that were written by hand may be far longer than what fuzzers try.
+            guard octets.count <= 8_192 else { continue }
+            var random = SeededRandom(seed: UInt64(octets.count))
+            for length in [octets.count, Int.random(in: 0...octets.count, using: &random)] {
+                do throws(Violation) {
+                    try target.run(Array(octets.prefix(length)))
+                } catch {
+                    Issue.record("\(target.rawValue)/\(name), the first \(length) octets: \(error)")
+                }
+            }
+        }
+    }
+
+    @Test("what is committed is small")
+    func size() {
+        for target in FuzzTarget.real {
+            let files = FuzzFiles.contents(of: "Fixtures/corpus/\(target.rawValue)")
+            #expect(files.count <= 100, "\(target)")
+            for (name, octets) in files { #expect(octets.count <= 4_096, "\(target) \(name)") }
+        }
+    }
+
+    @Test("Scripts/fuzz knows all targets")
+    func script() throws {
+        let script = try #require(FuzzFiles.contents(of: "Scripts").first { $0.name == "fuzz" })
+        let line = String(decoding: script.octets, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix("all=(")
+        }
+        let names = try #require(line).dropFirst(5).dropLast().split(separator: " ").map(String.init)
+        #expect(Set(names) == Set(FuzzTarget.real.map(\.rawValue)) && names.count == FuzzTarget.real.count)
+    }
+
+    @Test("canary: a property that does not hold is told")
+    func canary() throws {
+        #expect(throws: Violation.self) { try FuzzTarget.canary.run(Array("ccsd".utf8)) }
+        #expect(throws: Never.self) { try FuzzTarget.canary.run(Array("ccse".utf8)) }
+    }
+}

@@ -1,0 +1,117 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// Whatever stands in a body: each form of body is read within its limits, and what is read and written is read again the same.
+///
+/// The first octet chooses the form.
+func fuzzBodies(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let body = Array(input.dropFirst())
+    switch first % 6 {
+    case 0: try checkForm(body)
+    case 1: try checkGzip(body)
+    case 2: try checkBatch(body)
+    case 3: try checkCheckIn(body)
+    case 4: try checkCondition(body)
+    default: try checkPairs(body)
+    }
+}
+
+private func checkForm(_ body: [UInt8]) throws(Violation) {
+    guard let form = try? FormBody(body.raw) else { return }
+    let pairs = form.pairs(prefix: "")
+    var text: [UInt8] = []
+    for pair in pairs { text += escaped(pair.key) + Array("=".utf8) + escaped(pair.value) + Array("&".utf8) }
+    let again = (try? FormBody(text.raw))?.pairs(prefix: "")
+    try demand(
+        again?.map(\.key) == pairs.map(\.key) && again?.map(\.value) == pairs.map(\.value),
+        "a form reads otherwise")
+    guard let legacy = try? LegacyForm(form) else { return }
+    try demand(!legacy.target.isEmpty, "a form without target was taken")
+    try demand(0...Limits.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime beyond its limit")
+}
+
+private func escaped(_ octets: [UInt8]) -> [UInt8] {
+    var text = ByteBuffer()
+    for octet in octets {
+        text.append("%")
+        Hex.appendUpper(octet, to: &text)
+    }
+    return text.copied()
+}
+
+private func checkGzip(_ body: [UInt8]) throws(Violation) {
+    let limit = 20_000
+    if let plain = try? Gzip.unpacked(body, limit: limit) {
+        try demand(plain.count <= limit, "more was unpacked than may be")
+    }
+    guard let packed = Gzip.packed(body) else { throw Violation(description: "it cannot be packed") }
+    try demand((try? Gzip.unpacked(packed, limit: body.count)) == body, "a packed body reads otherwise")
+    try demand(
+        body.isEmpty || (try? Gzip.unpacked(packed, limit: body.count - 1)) == nil,
+        "the limit was passed over")
+}
+
+private func checkBatch(_ input: [UInt8]) throws(Violation) {
+    let boundary = Array(input.prefix { $0 != 0x0A })
+    let body = Array(input.dropFirst(boundary.count + 1))
+    guard let batch = try? BatchBody(body, boundary: boundary) else { return }
+    try demand(1...Limits.batchParts ~= batch.parts.count, "\(batch.parts.count) parts")
+    let size = batch.parts.reduce(0) {
+        $0 + $1.body.count + $1.path.count + $1.method.count + ($1.contentID?.count ?? 0)
+            + ($1.authorization?.count ?? 0)
+    }
+    try demand(size <= body.count, "the parts are larger than the body")
+    try demand(
+        batch.parts.allSatisfy { ($0.contentID?.count ?? 0) <= Limits.contentIDBytes }, "a long Content-ID")
+    for part in batch.parts { _ = try? V1Message(part.body.raw) }
+}
+
+private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
+    if let value = try? JSONValue(parsing: body.raw) { _ = CheckInRequest(json: value) }
+    if var request = try? CheckInRequest(decoding: body.raw) {
+        // What is written is always the version that we know.
+        request.version = 3
+        var text = ByteBuffer()
+        request.append(to: &text)
+        try demand(
+            (try? CheckInRequest(decoding: text.bytes)) == request, "a check-in reads otherwise: \(request)")
+    }
+    if let response = try? CheckInResponse(decoding: body.raw) {
+        var text = ByteBuffer()
+        response.append(to: &text)
+        try demand((try? CheckInResponse(decoding: text.bytes)) == response, "an answer reads otherwise")
+        try demand(
+            (try? JSONValue(parsing: Array(response.json.compact.utf8).raw)) != nil, "its JSON is none")
+    }
+}
+
+private func checkCondition(_ text: [UInt8]) throws(Violation) {
+    guard let condition = try? TopicCondition(text) else { return }
+    try demand(1...Limits.conditionTests ~= condition.topics.count, "\(condition.topics.count) topics")
+    // One who subscribes to some of the topics, chosen by the text.
+    let chosen = seed(of: text)
+    let some = condition.topics.enumerated().filter { chosen >> UInt64($0.offset) & 1 == 1 }.map(\.element)
+    guard let target = try? Translation.target(ofCondition: text) else { return }
+    try demand(target.truth == condition.truth, "the core is told another condition")
+    _ = condition.holds(for: some)
+}
+
+/// The pairs of a message, as devices write them.
+private func checkPairs(_ body: [UInt8]) throws(Violation) {
+    var again = ByteBuffer()
+    var octets = 0
+    do throws(MCSError) {
+        try AppData.forEach(in: body.raw) { key, value in
+            octets += key.byteCount + value.byteCount
+            AppData.append(key: key, value: value, to: &again)
+        }
+    } catch { return }
+    try demand(octets <= body.count, "the pairs are larger than what they were read from")
+    var third = ByteBuffer()
+    try? AppData.forEach(in: again.bytes) { AppData.append(key: $0, value: $1, to: &third) }
+    try demand(third.copied() == again.copied(), "pairs read otherwise")
+    try demand((try? AppData.payloadBytes(of: again.bytes)) == octets, "their size is another")
+}

@@ -1,0 +1,41 @@
+import Basics
+import Catalogue
+import Server
+
+/// Whatever stands in a config file: it is refused in printable lines with places that are in it, or taken; what is taken can be
+/// written as YAML and is then read as the same.
+func fuzzConfig(_ input: [UInt8]) throws(Violation) {
+    let configuration: Configuration
+    do throws(ConfigProblems) {
+        configuration = try ConfigLoader.load(bytes: input, name: "ccsd.yaml")
+    } catch {
+        return try check(error, of: input)
+    }
+    var text = "format: 1\n"
+    for key in ConfigKey.allCases where key != .format {
+        text += "\(key.rawValue): \(configuration[key].yaml)\n"
+    }
+    let again: Configuration
+    do throws(ConfigProblems) {
+        again = try ConfigLoader.load(text: text, name: "again")
+    } catch {
+        throw Violation(description: "what was taken is refused once it is written: \(error.lines)")
+    }
+    try demand(again == configuration, "a configuration reads otherwise: \(text)")
+}
+
+private func check(_ problems: ConfigProblems, of input: [UInt8]) throws(Violation) {
+    try demand(!problems.list.isEmpty, "it was refused without a reason")
+    // Beside line feeds YAML knows carriage returns and three line ends of Unicode.
+    let lines = 2 + input.count { $0 == 0x0A || $0 == 0x0D || $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 }
+    for problem in problems.list {
+        if case .file(_, let line, let column) = problem.place {
+            try demand(line <= lines && column <= input.count + 2, "a place beyond the file: \(problem)")
+        }
+    }
+    for line in problems.lines {
+        try demand(line.utf8.count < 1_000, "a long line: \(line)")
+        try demand(
+            line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "not printable: \(line)")
+    }
+}

@@ -1,0 +1,51 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// Whatever a device sends once it is logged in: pieces change nothing of what the core is told, and what is answered are
+/// frames.
+///
+/// The first octet says into what pieces the rest is cut.
+func fuzzDevice(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let stream = Array(input.dropFirst())
+    let whole = try link(stream, piece: .max)
+    let cut = try link(stream, piece: Int(first) + 1)
+    try demand(whole == cut, "pieces changed what the core is told")
+    // Stream acks go with each call, so that what is answered does depend on the pieces.
+}
+
+private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
+    var settings = FuzzWorld.settings
+    settings.idleNotifications = true
+    var run = SessionRun(
+        DeviceSession(connection: FuzzWorld.connection, settings: settings, now: FuzzWorld.now))
+    var login = MCS.LoginRequest()
+    login.id = Array("chrome-63.0.3234.0".utf8)
+    login.domain = Array("mcs.android.com".utf8)
+    login.user = Array("600000000000000001".utf8)
+    login.resource = login.user
+    login.authToken = Array("700000000000000002".utf8)
+    var hello = ByteBuffer()
+    hello.append(byte: MCS.version)
+    MCS.Message.loginRequest(login).append(to: &hello)
+    run.receive(hello.copied())
+    run.settle()
+    try demand(run.told.contains { $0.contains("deviceLogin") }, "the fuzzer could not log in")
+    run.receive(stream, piece: piece)
+    run.settle()
+    if run.close == nil { run.wait(2) }
+    var reader = MCS.FrameReader()
+    var octets = run.output
+    if octets.first != MCS.version { octets.insert(MCS.version, at: 0) }
+    do throws(MCSError) {
+        try reader.read(octets.raw) { (tag, message) throws(MCSError) in
+            _ = try MCS.Message(tag: tag, decoding: message)
+            return true
+        }
+    } catch {
+        throw Violation(description: "what was answered is no frame: \(error)")
+    }
+    return run.told + [run.close?.rawValue ?? "open"]
+}

@@ -1,0 +1,94 @@
+import Basics
+import Sessions
+import Wire
+
+/// One request as text, so that two readings can be compared.
+private func text(of request: HTTPRequest) throws(Violation) -> String {
+    try demand(request.path.first == UInt8(ascii: "/"), "a path does not begin with a slash")
+    try demand(request.body.count <= Limits.requestBodyBytes, "a body is longer than its limit")
+    return
+        "\(request.method) \(request.path) \(request.query) \(request.keepsAlive) \(request.mediaType) \(request.body)"
+}
+
+/// Whatever is sent over HTTP/1.1: pieces change nothing, and what is read is within its limits.
+///
+/// The first octet says into what pieces the rest is cut.
+func fuzzHTTP1(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let stream = Array(input.dropFirst())
+    let whole = try readHTTP1(stream, piece: max(1, stream.count))
+    try demand(try readHTTP1(stream, piece: Int(first) + 1) == whole, "pieces changed what is read")
+}
+
+private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
+    var reader = RequestReader()
+    var found: [String] = []
+    for start in stride(from: 0, to: stream.count, by: piece) {
+        reader.append(stream[start..<min(start + piece, stream.count)].span.bytes)
+        while true {
+            let request: HTTPRequest?
+            do throws(RequestFault) {
+                request = try reader.next()
+            } catch {
+                return found + ["\(error.status)"]
+            }
+            guard let request else { break }
+            found.append(try text(of: request))
+        }
+    }
+    return found
+}
+
+/// Whatever is sent over HTTP/2: pieces change nothing, and each request that comes out can be answered.
+///
+/// The first octet says into what pieces the rest is cut. Preface and settings are put in front, since most inputs would end
+/// at them.
+func fuzzHTTP2(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let hello: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]
+    let stream = HTTP2Preface.octets + hello + input.dropFirst()
+    let whole = try readHTTP2(stream, piece: stream.count)
+    let cut = try readHTTP2(stream, piece: Int(first) + 1)
+    // Once the peer has said that it leaves, how much more is heard depends on the pieces.
+    if !whole.peerLeaves && !cut.peerLeaves {
+        try demand(cut.found == whole.found, "pieces changed what is read: \(whole.found) \(cut.found)")
+    }
+    let told = try serveHTTP2(stream, piece: .max)
+    // Where many streams are open at once, those that are answered make room for others, and the pieces say when.
+    guard stream.count < 1_000, !whole.peerLeaves, !cut.peerLeaves else { return }
+    try demand(try serveHTTP2(stream, piece: Int(first) + 1) == told, "pieces changed what the core is told")
+}
+
+private func readHTTP2(
+    _ stream: [UInt8], piece: Int
+) throws(Violation) -> (found: [String], peerLeaves: Bool) {
+    let connection = HTTP2Connection()
+    for start in stride(from: 0, to: stream.count, by: piece) {
+        connection.receive(stream[start..<min(start + piece, stream.count)].span.bytes, at: 0)
+    }
+    var found: [String] = []
+    while let (number, request) = connection.next() {
+        found.append("\(number) \(try text(of: request))")
+        connection.answer(number, HTTPResponse(.ok, HTTPResponse.text, request.body), at: 0)
+    }
+    connection.shutDown()
+    var out = ByteBuffer()
+    while connection.canWrite, out.count < 8 * Limits.requestBodyBytes {
+        let before = out.count
+        connection.write(upTo: before + Limits.outboundLowBytes, to: &out)
+        if out.count == before { break }
+    }
+    try demand(connection.unwrittenBytes >= 0, "more has been written than there was")
+    return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.peerLeaves)
+}
+
+/// The session with its front for HTTP/2; what it tells the core.
+private func serveHTTP2(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
+    var run = SessionRun(
+        HTTPSession(connection: FuzzWorld.connection, settings: FuzzWorld.settings, now: FuzzWorld.now))
+    run.receive(stream, piece: piece)
+    run.settle()
+    run.wait(3)
+    try demand(run.output.count <= 64 * stream.count + 65_536, "\(run.output.count) octets were answered")
+    return run.told
+}

@@ -1,0 +1,12 @@
+import Basics
+import Wire
+
+/// Whatever a device sends: cuts change nothing, and what is read is written and read again the same.
+///
+/// The first octet says into what pieces the rest is cut. The version octet is put in front, since most inputs would
+/// end at it; that a missing one is refused is what the hostile files check.
+func fuzzMCS(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let stream = [MCS.version] + input.dropFirst()
+    MCS.exercise(stream.raw, pieces: Int(first) + 1)
+}

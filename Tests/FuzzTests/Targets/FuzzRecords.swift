@@ -1,0 +1,130 @@
+import Basics
+import Delivery
+import Store
+
+/// Whatever lies in the store under a right checksum: each kind of record is refused, or is a value that is written as the same
+/// octets again.
+///
+/// The first octet chooses the kind; the rest is the record up to its checksum, which is put behind it.
+func fuzzRecords(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first else { return }
+    let content = Array(input.dropFirst())
+    let kind = RecordKind.all[Int(first) % RecordKind.all.count]
+    let record = content + kind.checksum(of: content)
+    guard let again = kind.rewritten(record) else { return }
+    // An older version of ccsd wrote less; it is read, and written as it is now.
+    if kind.isOlder(record) {
+        try demand(kind.rewritten(again) == again, "a \(kind.name) of an older version is not stable")
+    } else {
+        try demand(
+            again == record, "a \(kind.name) is written otherwise: \(Hex.text(record)) \(Hex.text(again))")
+    }
+    let at = Int(seed(of: input) % UInt64(record.count))
+    var damaged = record
+    damaged[at] ^= 1 + first & 0x7F
+    try demand(kind.rewritten(damaged) == nil, "a \(kind.name) damaged at \(at) was read")
+}
+
+/// One kind of record under one key: what it reads and writes again.
+private struct RecordKind: Sendable {
+    var name: String
+    /// The number of the kind in the checksum; it is written out, so that no change of the format goes unnoticed.
+    var number: UInt64
+    var high: UInt64 = 5
+    var low: UInt64 = 9
+    var isOlder: @Sendable ([UInt8]) -> Bool = { _ in false }
+    /// The octets that its value is written as; nil where it is refused.
+    var rewritten: @Sendable ([UInt8]) -> [UInt8]?
+
+    /// The four octets behind a record.
+    func checksum(of content: [UInt8]) -> [UInt8] {
+        let hash = SipHash(key: (high ^ (number &* 0x9e37_79b9_7f4a_7c15), low)).hash(content.raw)
+        return (0..<4 as Range<UInt64>).map { UInt8(truncatingIfNeeded: hash >> (8 * $0)) }
+    }
+
+    private static func written(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
+        var buffer = ByteBuffer()
+        write(&buffer)
+        return buffer.copied()
+    }
+
+    private static let registration = RegistrationName(device: DeviceID(5), number: RegistrationNumber(9))
+    private static let job = TopicJobName(sender: SenderID(5), sequence: Sequence(9))
+
+    static let all: [RecordKind] = mailboxes + registry + topics
+
+    private static let mailboxes = [
+        RecordKind(name: "message", number: 1) { record in
+            guard
+                let message = try? MessageRecord.message(
+                    record.raw, device: DeviceID(5), sequence: Sequence(9)),
+                let entry = try? MessageRecord.entry(record.raw, device: DeviceID(5), sequence: Sequence(9)),
+                let header = try? MessageRecord.header(
+                    record.raw, device: DeviceID(5), sequence: Sequence(9)),
+                entry == MailboxEntry(message), header.expiresAt == message.expiresAt,
+                header.isCounted == (message.kind == .message)
+            else { return nil }
+            return written { MessageRecord.write(message, to: &$0) }
+        },
+        RecordKind(name: "upstream message", number: 2) { record in
+            guard
+                let message = try? UpstreamRecord.upstream(
+                    record.raw, sender: SenderID(5), sequence: Sequence(9)),
+                let header = try? UpstreamRecord.header(
+                    record.raw, sender: SenderID(5), sequence: Sequence(9)),
+                header.expiresAt == message.expiresAt, header.isCounted == (message.kind == .message)
+            else { return nil }
+            return written { UpstreamRecord.write(message, to: &$0) }
+        },
+        RecordKind(
+            name: "tally", number: 6, high: 0, low: 0,
+            isOlder: { $0.count > 1 && Int($0[1]) < Milestone.allCases.count },
+            rewritten: { record in
+                (try? Tally(reading: record.raw)).map { tally in written { tally.write(to: &$0) } }
+            }),
+    ]
+
+    private static let registry = [
+        RecordKind(name: "device", number: 3, low: 0) { record in
+            (try? RegistryRecord.device(record.raw, DeviceID(5))).map { device in
+                written { RegistryRecord.write(device, to: &$0) }
+            }
+        },
+        RecordKind(name: "registration", number: 4) { record in
+            (try? RegistryRecord.registration(record.raw, registration)).map { found in
+                written { RegistryRecord.write(found, to: &$0) }
+            }
+        },
+        RecordKind(
+            name: "sender", number: 5, low: 0, isOlder: { $0.first == 1 },
+            rewritten: { record in
+                (try? RegistryRecord.sender(record.raw, SenderID(5))).map { sender in
+                    written { RegistryRecord.write(sender, to: &$0) }
+                }
+            }),
+        RecordKind(name: "group", number: 8) { record in
+            (try? GroupCodec.group(record.raw, GroupName(sender: SenderID(5), number: 9))).map { group in
+                written { GroupCodec.write(group, to: &$0) }
+            }
+        },
+        RecordKind(name: "subscription", number: 7) { record in
+            guard let topic = TopicName(Array("news".utf8)) else { return nil }
+            return (try? SubscriptionRecord.subscription(record.raw, registration, SenderID(5), topic)).map {
+                found in written { SubscriptionRecord.write(found, to: &$0) }
+            }
+        },
+    ]
+
+    private static let topics = [
+        RecordKind(name: "message to topics", number: 9) { record in
+            (try? TopicRecord.job(record.raw, job)).map { found in
+                written { TopicRecord.write(found, to: &$0) }
+            }
+        },
+        RecordKind(name: "cursor", number: 10) { record in
+            (try? TopicRecord.cursor(record.raw, job)).map { cursor in
+                written { TopicRecord.write(cursor, of: job, to: &$0) }
+            }
+        },
+    ]
+}

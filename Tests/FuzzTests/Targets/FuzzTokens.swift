@@ -1,0 +1,58 @@
+import Basics
+import Delivery
+
+/// Whatever comes back as a token: what opens is what was given out, letter for letter, and a genuine one that was changed does
+/// not open.
+///
+/// The first octet chooses what is changed; each two behind it are a place and what is put there.
+func fuzzTokens(_ input: [UInt8]) throws(Violation) {
+    try checkReading(input)
+    guard let kind = input.first else { return }
+    let genuine = genuine[Int(kind) % genuine.count]
+    var forged = genuine
+    for at in stride(from: 1, to: input.count - 1, by: 2) {
+        forged[Int(input[at]) % forged.count] = input[at + 1]
+    }
+    try checkReading(forged)
+    guard forged != genuine else { return }
+    let seal = FuzzWorld.seal
+    try demand(
+        seal.name(of: forged.raw) == nil && seal.group(of: forged.raw) == nil
+            && seal.accessToken(forged.raw) == nil && seal.installationToken(forged.raw) == nil,
+        "a forged token was taken: \(String(decoding: forged, as: UTF8.self))")
+}
+
+private let genuine: [[UInt8]] = {
+    let seal = FuzzWorld.seal
+    return [
+        seal.token(for: FuzzWorld.name(1)),
+        seal.groupKey(of: GroupName(sender: FuzzWorld.sender, number: 77)),
+        seal.text(of: AccessToken(sender: FuzzWorld.sender, account: 5, expiresAt: 1_430_281_421_658)),
+        seal.text(
+            of: InstallationToken(
+                purpose: .access, installation: FuzzWorld.installation, sender: FuzzWorld.sender,
+                expiresAt: 1_430_281_421_658), nonce: 3),
+    ]
+}()
+
+private func checkReading(_ text: [UInt8]) throws(Violation) {
+    let seal = FuzzWorld.seal
+    if let name = seal.name(of: text.raw) {
+        try demand(seal.token(for: name) == text, "a token has two texts")
+    }
+    if let group = seal.group(of: text.raw) {
+        try demand(seal.groupKey(of: group) == text, "a group key has two texts")
+    }
+    if let token = seal.accessToken(text.raw) {
+        try demand(seal.text(of: token) == text, "an access token has two texts")
+    }
+    if let id = PersistentID(text: text.raw) {
+        try demand(Array(id.text.utf8) == text, "a persistent id has two texts")
+    }
+    if let octets = Base64.bytes(text.raw) {
+        try demand(Base64.bytes(Array(Base64.text(octets).utf8).raw) == octets, "Base64 reads otherwise")
+    }
+    if let time = Timestamp.parsed(text) {
+        try demand(Timestamp.parsed(Array(Timestamp.text(time).utf8)) == time, "a time reads otherwise")
+    }
+}

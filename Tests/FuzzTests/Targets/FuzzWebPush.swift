@@ -1,0 +1,48 @@
+import Basics
+import Crypto
+
+private let pair = KeyPair(privateKey: [UInt8](repeating: 1, count: 32))
+private let auth = [UInt8](repeating: 9, count: WebPush.authBytes)
+
+private func counted(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0) + 1 } }
+
+/// Whatever a web app is sent: what is no message of its keys is refused, what we encrypt is read again, and not where an octet
+/// of it is changed.
+///
+/// The first octet chooses the size of records, and what is changed.
+func fuzzWebPush(_ input: [UInt8]) throws(Violation) {
+    guard let first = input.first, let pair else { return }
+    let text = Array(input.dropFirst())
+    if let opened = WebPush.openBody(text, keys: pair, auth: auth) {
+        try demand(opened.count < text.count, "more came out of a body than was in it")
+    }
+    let apart = WebPush.Sealed(
+        records: Array(text.dropFirst(P256.publicKeyBytes + WebPush.saltBytes)),
+        publicKey: Array(text.prefix(P256.publicKeyBytes)),
+        salt: Array(text.dropFirst(P256.publicKeyBytes).prefix(WebPush.saltBytes)))
+    if let opened = WebPush.open(apart, keys: pair, auth: auth) {
+        try demand(opened.count < text.count, "more came out of records than was in them")
+    }
+    _ = WebPush.isUsable(publicKey: apart.publicKey, auth: apart.salt)
+    _ = P256.verifies(Array(text.prefix(P256.signatureBytes)), of: text, by: pair.publicKey)
+
+    let size = 18 + Int(first)
+    guard
+        var body = WebPush.sealBody(
+            text, publicKey: pair.publicKey, auth: auth, random: counted, recordSize: size)
+    else { throw Violation(description: "records of \(size) octets cannot be made") }
+    // A body may be as long as a frame, and what is sent to web apps is far below.
+    guard body.count <= Limits.frameBytes else { return }
+    try demand(WebPush.openBody(body, keys: pair, auth: auth) == text, "a body reads otherwise")
+    // The size of records, behind the salt, is not sealed: one record is the same for many sizes.
+    let drawn = Int(seed(of: input) % UInt64(body.count))
+    let at = 16..<20 ~= drawn ? 0 : drawn
+    body[at] ^= first | 1
+    try demand(WebPush.openBody(body, keys: pair, auth: auth) == nil, "a body changed at \(at) was read")
+    guard var sealed = WebPush.seal(text, publicKey: pair.publicKey, auth: auth, random: counted) else {
+        throw Violation(description: "records cannot be made")
+    }
+    try demand(WebPush.open(sealed, keys: pair, auth: auth) == text, "records read otherwise")
+    sealed.records[at % sealed.records.count] ^= first | 1
+    try demand(WebPush.open(sealed, keys: pair, auth: auth) == nil, "changed records were read")
+}

@@ -1,0 +1,132 @@
+import Basics
+import Crypto
+import Delivery
+import Sessions
+import Transport
+import Wire
+
+/// What stands round the sessions that are fuzzed: the same secrets, keys and numbers in every run.
+enum FuzzWorld {
+    static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
+    static let now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_430_277_821_658)
+    static let connection = ConnectionID(reactor: 0, slot: 1, generation: 1)
+    static let sender = SenderID(1_234_567_890)
+    static let device = DeviceID(600_000_000_000_000_001)
+    static let installation = Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8)
+    static let functions = SCRAM.Functions(
+        hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
+
+    /// A key that the fuzzer does not know, and has nothing to find it with.
+    static let key: ServerKey = {
+        let salt = Array("salt".utf8)
+        let salted = Digest.stretched(Array("a key that nobody is told".utf8), salt: salt, iterations: 4_096)
+        let keys = functions.keys(saltedPassword: salted)
+        return ServerKey(
+            digest: SecretDigest(octets: Digest.sha256(salted)), createdAt: 0,
+            scram: SCRAMVerifier(
+                storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: 4_096))
+    }()
+
+    static let account = ServiceAccount(
+        email: "app@lab-project.iam.gserviceaccount.com", keyID: "0a1b2c", publicKey: [1, 2, 3], createdAt: 0)
+
+    static let senders = SenderDirectory([
+        SenderRecord(
+            sender: sender, label: "lab", keys: [], createdAt: 0, project: "lab-project", accounts: [account])
+    ])
+
+    /// Every signature is right, so that what lies behind is reached; the keys of web apps need not be points.
+    static let settings: SessionSettings = {
+        var settings = SessionSettings(
+            seal: seal, digest: { SecretDigest(octets: $0) }, random: { 0x0123_4567_89AB_CDEF })
+        settings.senderOfKey = { key, _ in
+            key.octets == Array("AIza-key".utf8) ? sender : nil
+        }
+        settings.accounts = AccountFunctions(
+            account: { senders.account(withKeyID: $0) }, record: { senders[$0] },
+            verifies: { _, _, _ in true })
+        settings.webPush = WebPushFunctions(
+            encrypt: { EncryptedPayload(records: $1, publicKey: $0.publicKey, salt: []) },
+            isUsable: { _ in true }, verifies: { _, _, _ in true })
+        settings.checkIn = CheckInSettings(
+            host: "push.example.com", devicePort: 5_228, httpsPort: 443, sha1: { Digest.sha1($0) })
+        settings.scram = SCRAMSettings(functions: functions) { Array("no salt of \($0.number)".utf8) }
+        return settings
+    }()
+
+    static func name(_ number: UInt64) -> RegistrationName {
+        RegistrationName(device: device, number: RegistrationNumber(number))
+    }
+
+    /// What the core says to an event that wants an answer; what it is depends on the ticket alone.
+    static func answer(to event: Event) -> SessionCommand? {
+        switch event {
+        case .appServerLogin: .loginRefused(.wrongCredentials)
+        case .appServerKeysWanted: .loginKeys([key])
+        case .appServerStreamWanted: .streamNotResumed
+        case .submitted(let message): outcome(message.origin.ticket)
+        case .topicSubmitted(let message): outcome(message.submission.origin.ticket)
+        case .groupSubmitted(let message):
+            .groupAnswered(
+                ticket: message.submission.origin.ticket,
+                GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)]))
+        case .groupRequested(let request): request.origin.map { group($0.ticket, request.sender) }
+        case .upstreamReceived(let message):
+            message.origin.ticket % 4 == 3
+                ? .upstreamRefused(ticket: message.origin.ticket, .tooLarge)
+                : .upstreamStored(ticket: message.origin.ticket)
+        case .deviceLogin: .deviceLoginAccepted(storedUpstream: [])
+        case .checkIn(let request):
+            .checkedIn(
+                ticket: request.origin.ticket, request.claimed?.0 ?? request.freshDevice,
+                freshToken: request.claimed == nil ? request.freshToken : nil)
+        case .register(let request): .registered(ticket: request.origin.ticket, name(1))
+        case .registerWeb(let request): .registered(ticket: request.origin.ticket, name(1))
+        case .unregister(let request): .unregistered(ticket: request.origin.ticket)
+        case .unregisterToken(_, let origin): .unregistered(ticket: origin.ticket)
+        case .subscribe(let request): .unregistered(ticket: request.origin.ticket)
+        case .installation(let request):
+            if case .address = request.action {
+                report(request.origin.ticket)
+            } else {
+                .unregistered(ticket: request.origin.ticket)
+            }
+        case .address(let request): report(request.origin.ticket)
+        default: nil
+        }
+    }
+
+    private static let refusals: [Refusal] = [
+        .notRegistered, .senderMismatch, .unavailable, .deviceRateExceeded, .packageMismatch,
+    ]
+
+    private static func outcome(_ ticket: UInt32) -> SessionCommand {
+        let at = Int(ticket % 8)
+        guard at < refusals.count else {
+            return .acknowledge(
+                ticket: ticket, id: PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 7),
+                canonical: at == 7 ? name(2) : nil)
+        }
+        return .refuse(ticket: ticket, refusals[at])
+    }
+
+    private static func report(_ ticket: UInt32) -> SessionCommand {
+        guard ticket % 4 != 3, let topic = TopicName(Array("news".utf8)) else {
+            return .tokenRefused(ticket: ticket, .notRegistered)
+        }
+        let registration = Registration(
+            name: name(1), category: Array("com.example".utf8), subtype: [],
+            senderText: Array("1234567890".utf8), sender: sender, createdAt: 0)
+        let subscription = Subscription(name: name(1), sender: sender, topic: topic, since: now.wall)
+        return .tokenKnown(ticket: ticket, TokenReport(registration: registration, topics: [subscription]))
+    }
+
+    private static func group(_ ticket: UInt32, _ owner: SenderID) -> SessionCommand {
+        guard ticket % 4 != 3 else { return .groupRefused(ticket: ticket, .labelTaken) }
+        return .groupKnown(
+            ticket: ticket,
+            GroupRecord(
+                name: GroupName(sender: owner, number: 77), label: Array("family".utf8), members: [name(1)],
+                createdAt: 0))
+    }
+}

@@ -1,0 +1,1 @@
+../../WireTests/LibXML2Oracle.swift

@@ -1,0 +1,101 @@
+import Basics
+import Delivery
+import Sessions
+import Wire
+
+/// A session that is fed in pieces and whose core answers when the fuzzer says so, not before.
+///
+/// Whatever the pieces, the same events and the same octets must come of it.
+struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
+    private var session: Session
+    private var io = SessionIO()
+    private var now = FuzzWorld.now
+    /// All that was sent.
+    private(set) var output: [UInt8] = []
+    /// All that was told, as text.
+    private(set) var told: [String] = []
+    private var waiting: [Event] = []
+
+    /// A run from the begin of a connection.
+    init(_ session: consuming Session) { self.session = session }
+
+    /// Why the session ends; nil while it does not.
+    var close: CloseReason? { io.close }
+
+    /// Hands over octets, so many at once, as long as the session reads.
+    mutating func receive(_ bytes: [UInt8], piece: Int = .max) {
+        var start = 0
+        while start < bytes.count, io.close == nil, io.isReading {
+            let end = min(bytes.count, start + min(piece, bytes.count))
+            session.receive(bytes[start..<end].span.bytes, now: now, io: &io)
+            collect()
+            start = end
+        }
+    }
+
+    /// Has a command performed.
+    mutating func perform(_ command: SessionCommand) {
+        guard io.close == nil else { return }
+        session.perform(command, now: now, io: &io)
+        collect()
+    }
+
+    /// Answers what the core was asked, in order, until nothing waits.
+    mutating func settle(_ core: (Event) -> SessionCommand? = { FuzzWorld.answer(to: $0) }) {
+        while !waiting.isEmpty {
+            let events = waiting
+            waiting = []
+            for event in events {
+                if let command = core(event) { perform(command) }
+            }
+        }
+    }
+
+    /// Lets the deadline come, as often as there is one and at most so many times.
+    mutating func wait(_ times: Int) {
+        for _ in 0..<times where io.close == nil && session.deadline < .distantFuture {
+            let seconds = 1 + max(0, Int(session.deadline.milliseconds(since: now.monotonic)) / 1_000)
+            now.monotonic = now.monotonic.advanced(seconds: seconds)
+            now.wall += Int64(seconds) * 1_000
+            session.wake(now: now, io: &io)
+            collect()
+        }
+    }
+
+    /// Forgets what was sent and told so far.
+    mutating func forget() {
+        output = []
+        told = []
+    }
+
+    private mutating func collect() {
+        output += io.out.bytes.copied()
+        io.out.removeAll()
+        for event in io.events { told.append(Self.text(of: event)) }
+        waiting += io.events
+        io.events.removeAll()
+    }
+
+    /// Short where events are many: to describe one whole takes longer than to make it.
+    private static func text(of event: Event) -> String {
+        switch event {
+        case .submitted(let message): "submitted \(text(of: message))"
+        case .topicSubmitted(let message): "\(message.target) \(text(of: message.submission))"
+        case .groupSubmitted(let message): "\(message.group) \(text(of: message.submission))"
+        case .upstreamReceived(let message):
+            "upstream \(message.origin.ticket) \(message.sender.number) \(message.lifetimeSeconds) "
+                + "\(sum(message.category)) \(sum(message.messageID)) \(sum(message.persistentID)) "
+                + "\(sum(message.body))"
+        default: "\(event)"
+        }
+    }
+
+    private static func text(of message: Submission) -> String {
+        "\(message.origin.ticket) \(message.target.device.number) \(message.target.number.number) "
+            + "\(message.lifetimeSeconds) \(message.priority) \(message.wantsReceipt) \(message.isDryRun) "
+            + "\(message.delaysWhileIdle) \(sum(message.messageID)) \(sum(message.body)) "
+            + "\(sum(message.collapseKey ?? [])) \(sum(message.restrictedPackage ?? []))"
+    }
+
+    private static func sum(_ octets: [UInt8]) -> UInt64 { SipHash(key: (1, 2)).hash(octets.raw) }
+}

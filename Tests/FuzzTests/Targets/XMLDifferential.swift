@@ -1,0 +1,1 @@
+../../WireTests/XMLDifferential.swift
