@@ -1,0 +1,59 @@
+import Glibc
+import Synchronization
+import Testing
+
+/// Faults that Scripts/test --sanitize plants to see that they are told; they stand still in any other run.
+@Suite struct SanitizerTests {
+    /// What is planted: `race`, `use-after-free`, or nothing.
+    static let planted = getenv("CCS_PLANT").map { String(cString: $0) } ?? ""
+
+    /// Two numbers that threads count up.
+    private final class Counters: Sendable {
+        let guarded = Mutex(0)
+        nonisolated(unsafe) var bare = 0
+
+        /// Counts; now and then it sleeps with the lock, so that others must wait for it in the kernel.
+        func count() {
+            for _ in 0..<2_000 {
+                guarded.withLock { value in
+                    value += 1
+                    if value % 64 == 0 { usleep(1) }
+                }
+                if SanitizerTests.planted == "race" { bare += 1 }
+            }
+        }
+    }
+
+    @Test(
+        "Threads that wait for one lock are no race; where a race is planted, the sanitizer tells it (canary)"
+    )
+    func race() {
+        let counters = Counters()
+        var threads: [pthread_t] = []
+        for _ in 0..<4 {
+            var thread = pthread_t()
+            let context = Unmanaged.passRetained(counters).toOpaque()
+            let code = pthread_create(
+                &thread, nil,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<Counters>.fromOpaque(context).takeRetainedValue().count()
+                    return nil
+                }, context)
+            #expect(code == 0)
+            threads.append(thread)
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        #expect(counters.guarded.withLock { $0 } == 8_000)
+    }
+
+    @Test("Where a use after free is planted, the sanitizer tells it (canary)")
+    func useAfterFree() {
+        let octets = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
+        octets.initialize(repeating: 7, count: 64)
+        let at = SanitizerTests.planted.isEmpty ? 1 : 2
+        #expect(octets[at] == 7)
+        octets.deallocate()
+        if SanitizerTests.planted == "use-after-free" { #expect(octets[at] >= 0) }
+    }
+}
