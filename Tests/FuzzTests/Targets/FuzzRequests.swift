@@ -72,6 +72,7 @@ private let endpoints: [(method: String, path: String)] = [
     ("POST", "/v1/projects/lab-project/registrations/$T/topicSubscriptions"),
     ("GET", "/v1/projects/lab-project/registrations/$T/topicSubscriptions"),
     ("POST", "/fcm/send/$T"), ("POST", "/wp/$T"), ("POST", "/token"),
+    ("POST", "/iid/v1:batchImport"),
 ]
 
 /// What `$` and a letter stand for.

@@ -86,10 +86,10 @@ enum FuzzWorld {
         case .unregisterToken(_, let origin): .unregistered(ticket: origin.ticket)
         case .subscribe(let request): .unregistered(ticket: request.origin.ticket)
         case .installation(let request):
-            if case .address = request.action {
-                report(request.origin.ticket)
-            } else {
-                .unregistered(ticket: request.origin.ticket)
+            switch request.action {
+            case .address: report(request.origin.ticket)
+            case .apple: .registered(ticket: request.origin.ticket, name(1))
+            default: .unregistered(ticket: request.origin.ticket)
             }
         case .address(let request): report(request.origin.ticket)
         default: nil
