@@ -12,9 +12,12 @@ import Testing
         var wanted = size
         var output = [UInt8](repeating: 0, count: size)
         var written = 0
-        let isInitialized = withUnsafeMutablePointer(to: &wanted) { pointer in
-            var parameters = [OSSL_PARAM_construct_size_t("size", pointer), OSSL_PARAM_construct_end()]
-            return EVP_MAC_init(context, key, key.count, &parameters)
+        // A parameter keeps the address of its name.
+        let isInitialized = "size".withCString { name in
+            withUnsafeMutablePointer(to: &wanted) { pointer in
+                var parameters = [OSSL_PARAM_construct_size_t(name, pointer), OSSL_PARAM_construct_end()]
+                return EVP_MAC_init(context, key, key.count, &parameters)
+            }
         }
         guard isInitialized == 1, EVP_MAC_update(context, message, message.count) == 1,
             EVP_MAC_final(context, &output, &written, output.count) == 1, written == size
