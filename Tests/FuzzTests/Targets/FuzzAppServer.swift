@@ -12,8 +12,8 @@ private func makeRun(_ flags: UInt8) -> Run {
     var settings = FuzzWorld.settings
     settings.strictAcks = flags & 1 != 0
     settings.controlMessageID = flags & 2 != 0
-    settings.lenientLifetime = flags & 4 != 0
-    settings.reservesGCMPrefix = flags & 8 != 0
+    settings.rules.lenientLifetime = flags & 4 != 0
+    settings.rules.reservesGCMPrefix = flags & 8 != 0
     return SessionRun(
         AppServerSession(
             connection: FuzzWorld.connection, settings: settings, now: FuzzWorld.now,
