@@ -89,6 +89,7 @@ enum FuzzWorld {
             switch request.action {
             case .address: report(request.origin.ticket)
             case .apple: .registered(ticket: request.origin.ticket, name(1))
+            case .send: outcome(request.origin.ticket)
             default: .unregistered(ticket: request.origin.ticket)
             }
         case .address(let request): report(request.origin.ticket)
