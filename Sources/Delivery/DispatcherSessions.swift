@@ -109,8 +109,8 @@ extension Dispatcher {
 
     /// A removed sender stays in memory only until nothing of it is under way.
     private mutating func forgetIfUnneeded(_ entry: SenderEntry) {
-        guard directory[entry.sender] == nil, entry.sessions.isEmpty, entry.leaving.isEmpty,
-            entry.load == nil
+        guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.load == nil,
+            directory[entry.sender] == nil
         else { return }
         senders.remove(entry.sender)
     }

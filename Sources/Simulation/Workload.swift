@@ -104,7 +104,7 @@ enum Workload {
     /// When everything works again, a little more is sent, which must all get through.
     static func planCalm(_ world: World) {
         for round in 0..<3 {
-            world.after(Int64(15 + 15 * round) * 1_000_000_000) {
+            world.after(Int64(12 + 12 * round) * 1_000_000_000) {
                 sendCalm(1_000_000 + round * 1_000, lifetimeSeconds: 3_600, world)
                 if round == 0 { replaceSome(world) }
                 if round == 1 { endSome(world) }

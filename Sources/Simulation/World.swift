@@ -27,6 +27,8 @@ final class World {
     private var pipes: [Pipe] = []
     var checkers = Checkers()
     var canaries = Canaries()
+    /// Whether nothing is left to be done.
+    private var isOver = false
     /// Whether the faults are over.
     private(set) var isCalm = false
     var linkCount = 0
@@ -43,6 +45,16 @@ final class World {
 
     /// The latest wall clock time that ever was: decisions are made before they reach the disk.
     var latestWall: UnixMilliseconds { clock.latestWall }
+
+    private var tokens: [RegistrationName: String] = [:]
+
+    /// A registration's token, as app servers have it.
+    func token(_ name: RegistrationName) -> String {
+        if let token = tokens[name] { return token }
+        let token = String(decoding: sessionSettings.seal.token(for: name), as: UTF8.self)
+        tokens[name] = token
+        return token
+    }
 
     /// What all sessions of this world share.
     private(set) lazy var sessionSettings = SimulatedHost.settings(
@@ -68,15 +80,40 @@ final class World {
         planDrain()
         at(settings.stormNanoseconds) { [self] in becomeCalm() }
         let end = settings.stormNanoseconds + 90_000_000_000
-        while let next = agenda.next, next < end, violations.isEmpty, let work = agenda.removeNext() {
+        while let next = agenda.next(), next < end, violations.isEmpty, !isOver,
+            let work = agenda.removeNext()
+        {
             clock.advance(to: next)
             work()
         }
         if violations.isEmpty { ProgressChecker().finish(self) }
         if violations.isEmpty, let server { BoundsChecker().finish(server.figures, self) }
-        for pipe in pipes { pipe.forget() }
-        agenda = Agenda()
+        letGo()
         return violations
+    }
+
+    /// Nobody holds anybody any more.
+    private func letGo() {
+        for pipe in pipes { pipe.forget() }
+        pipes = []
+        agenda = Agenda()
+        devices = []
+        appServers = []
+        server?.die()
+        server = nil
+    }
+
+    /// Ends the world as soon as all is done that is to be done; a share of the worlds goes on to the last second.
+    private func planEnd() {
+        guard !chance(1, in: 4) else { return }
+        for second in stride(from: 44 as Int64, to: 90, by: 4) {
+            after(second * 1_000_000_000) { [self] in
+                guard let server, !isOver else { return }
+                isOver =
+                    ProgressChecker().findings(self).isEmpty
+                    && BoundsChecker().findings(server.figures, self).isEmpty
+            }
+        }
     }
 
     /// The last lines of the trace.
@@ -91,6 +128,7 @@ final class World {
         for client in appServers { client.calm() }
         for device in devices { device.calm() }
         Workload.planCalm(self)
+        planEnd()
     }
 
     // MARK: The process

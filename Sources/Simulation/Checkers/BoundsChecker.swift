@@ -3,6 +3,12 @@ import Delivery
 /// When all is quiet, the core holds nothing but what is connected, and a few that have just left.
 struct BoundsChecker {
     func finish(_ figures: [DispatcherFigures], _ world: World) {
+        for text in findings(figures, world) { world.fail("bounds", text) }
+    }
+
+    /// What is held beyond that.
+    func findings(_ figures: [DispatcherFigures], _ world: World) -> [String] {
+        var found: [String] = []
         var sessions = 0
         for (partition, figures) in figures.enumerated() {
             sessions += figures.sessions
@@ -11,9 +17,10 @@ struct BoundsChecker {
                 figures.batches <= 1 && figures.devices <= most && figures.waitingEvents == 0
                 && figures.backlog == 0 && figures.outstanding == 0 && figures.leaving <= 1
                 && figures.stickyDevices == 0
-            if !isBounded { world.fail("bounds", "partition \(partition) holds \(figures)") }
+            if !isBounded { found.append("partition \(partition) holds \(figures)") }
         }
         let connected = world.appServers.reduce(0) { $0 + $1.readyLinks }
-        if sessions != connected { world.fail("bounds", "\(sessions) sessions of \(connected) connections") }
+        if sessions != connected { found.append("\(sessions) sessions of \(connected) connections") }
+        return found
     }
 }

@@ -69,7 +69,7 @@ final class AppServerClient {
         }
     }
 
-    private unowned let world: World
+    private let world: World
     let sender: SenderID
     private let rightPassword: [UInt8]
     private(set) var links: [Link] = []

@@ -74,7 +74,7 @@ final class DeviceClient {
         var senderText: [UInt8] { Array(audience.map { "\($0.number)" }.joined(separator: ",").utf8) }
     }
 
-    unowned let world: World
+    let world: World
     let number: Int
     var identity: DeviceIdentity?
     var apps: [App]

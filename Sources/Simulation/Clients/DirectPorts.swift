@@ -5,7 +5,7 @@ import Delivery
 final class DirectAppServerPort: AppServerPort, ClientEnd {
     private unowned let client: AppServerClient
     private unowned let link: AppServerClient.Link
-    private unowned let world: World
+    private let world: World
     private var pipe: Pipe?
     private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
     var end: ServerEnd? { pipe?.serverEnd }
@@ -92,7 +92,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
 /// A device that speaks in events.
 final class DirectDevicePort: DevicePort, ClientEnd {
     private unowned let client: DeviceClient
-    private unowned let world: World
+    private let world: World
     private var pipe: Pipe?
     private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
     private var device = DeviceID(0)

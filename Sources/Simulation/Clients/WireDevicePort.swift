@@ -5,7 +5,7 @@ import Wire
 /// A device that speaks MCS: frames in any pieces, stream acks or selective ones.
 final class WireDevicePort: DevicePort, ClientEnd {
     private unowned let client: DeviceClient
-    private unowned let world: World
+    private let world: World
     private var pipe: Pipe?
     private var reader = MCS.FrameReader()
     private var sent: Int32 = 0

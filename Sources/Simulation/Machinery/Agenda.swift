@@ -1,6 +1,7 @@
 /// What is going to happen, in order of time; what was put in first comes first at the same time.
+///
+/// What is far away waits in a list for its eighth of a second, so that the heap holds a handful.
 struct Agenda {
-    /// The work stands apart, so that moving items about counts no references.
     private struct Item {
         var at: Int64
         var order: UInt64
@@ -9,42 +10,69 @@ struct Agenda {
         func isBefore(_ other: Item) -> Bool { at != other.at ? at < other.at : order < other.order }
     }
 
+    /// A type of its own, since closures that are elements of an array are wrapped twice.
+    private struct Work {
+        var item: Item
+        var body: (() -> Void)?
+        /// The one after it in the same list; -1: none.
+        var next: Int
+    }
+
+    /// Binary logarithm of the nanoseconds of a list: about an eighth of a second.
+    private static let listBits: Int64 = 27
+    /// As many as the longest world needs; what comes later waits in the last.
+    private static let listCount = 2_048
+
     private var heap: [Item] = []
-    private var work: [(() -> Void)?] = []
+    private var work: [Work] = []
     private var free: [Int] = []
     private var orders: UInt64 = 0
+    /// The first of each list; -1: none.
+    private var lists = [Int](repeating: -1, count: Self.listCount)
+    /// The list that has been moved to the heap last.
+    private var current = -1
+    private var count = 0
 
     /// When the next thing happens, in nanoseconds; nil: nothing is planned.
-    var next: Int64? { heap.first?.at }
+    mutating func next() -> Int64? {
+        guard count > 0 else { return nil }
+        while heap.isEmpty {
+            current += 1
+            var place = lists[current]
+            lists[current] = -1
+            while place >= 0 {
+                push(work[place].item)
+                place = work[place].next
+            }
+        }
+        return heap[0].at
+    }
 
     /// Plans something.
     mutating func add(at time: Int64, _ body: @escaping () -> Void) {
         orders += 1
-        var place = work.count
-        if let last = free.popLast() {
-            place = last
-            work[place] = body
-        } else {
-            work.append(body)
-        }
+        count += 1
+        let place = free.popLast() ?? work.count
         let item = Item(at: time, order: orders, place: place)
-        heap.append(item)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard item.isBefore(heap[parent]) else { break }
-            heap[child] = heap[parent]
-            child = parent
+        var entry = Work(item: item, body: body, next: -1)
+        let list = Int(min(time >> Self.listBits, Int64(Self.listCount - 1)))
+        if list > current {
+            entry.next = lists[list]
+            lists[list] = place
+        } else {
+            push(item)
         }
-        heap[child] = item
+        if place == work.count { work.append(entry) } else { work[place] = entry }
     }
 
     /// Takes the next thing out.
     mutating func removeNext() -> (() -> Void)? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        defer { free.append(first.place) }
-        let body = work[first.place]
-        work[first.place] = nil
+        guard next() != nil, let last = heap.popLast() else { return nil }
+        let place = heap.first?.place ?? last.place
+        count -= 1
+        free.append(place)
+        let body = work[place].body
+        work[place].body = nil
         guard !heap.isEmpty else { return body }
         var parent = 0
         while true {
@@ -57,5 +85,17 @@ struct Agenda {
         }
         heap[parent] = last
         return body
+    }
+
+    private mutating func push(_ item: Item) {
+        heap.append(item)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard item.isBefore(heap[parent]) else { break }
+            heap[child] = heap[parent]
+            child = parent
+        }
+        heap[child] = item
     }
 }

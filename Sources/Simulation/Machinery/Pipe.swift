@@ -30,7 +30,7 @@ final class Pipe {
         var arrived = 0
     }
 
-    private unowned let world: World
+    private let world: World
     private var toServer = Direction()
     private var toClient = Direction()
     private var clientEnd: (any ClientEnd)?
@@ -50,11 +50,13 @@ final class Pipe {
     func sendToServer(_ cargo: Cargo) {
         guard !isInputEnded else { return }
         guard case .bytes(let bytes) = cargo else { return sendToServer(whole: cargo) }
+        guard isSplit(bytes) else { return sendToServer(whole: cargo) }
         for piece in pieces(bytes) { sendToServer(whole: .bytes(piece)) }
     }
 
     func sendToClient(_ cargo: Cargo) {
         guard case .bytes(let bytes) = cargo else { return sendToClient(whole: cargo) }
+        guard isSplit(bytes) else { return sendToClient(whole: cargo) }
         for piece in pieces(bytes) { sendToClient(whole: .bytes(piece)) }
     }
 
@@ -81,8 +83,9 @@ final class Pipe {
     }
 
     /// TCP keeps no boundaries.
+    private func isSplit(_ bytes: [UInt8]) -> Bool { bytes.count > 1 && world.chance(1, in: 3) }
+
     private func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
-        guard bytes.count > 1, world.chance(1, in: 3) else { return bytes.isEmpty ? [] : [bytes] }
         var pieces: [[UInt8]] = []
         var start = 0
         for _ in 0..<3 where start < bytes.count {

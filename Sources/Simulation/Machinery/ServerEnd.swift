@@ -4,7 +4,7 @@ import Delivery
 /// The server's end of a connection: what a reactor keeps for it.
 class ServerEnd {
     let id: ConnectionID
-    unowned let world: World
+    let world: World
     let pipe: Pipe
 
     init(_ id: ConnectionID, _ world: World, _ pipe: Pipe) {

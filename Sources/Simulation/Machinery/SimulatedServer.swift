@@ -15,7 +15,8 @@ final class SimulatedServer {
         init(_ dispatcher: consuming Dispatcher) { self.dispatcher = dispatcher }
     }
 
-    private unowned let world: World
+    /// Held until the world ends, like all that does so: asking whether it still lives costs more than all checkers.
+    private let world: World
     private var reactors: [Reactor] = []
     private(set) var connections: [ConnectionID: ServerEnd] = [:]
     private(set) var isAlive = true
@@ -48,9 +49,10 @@ final class SimulatedServer {
     }
 
     private func planTick(_ partition: Int) {
-        world.after(world.random(300_000_000...500_000_000)) { [self] in
+        world.after(world.random(400_000_000...500_000_000)) { [self] in
             guard isAlive else { return }
-            post(.tick, to: partition)
+            reactors[partition].inbox.append(.tick)
+            if !reactors[partition].isTurnPlanned { turn(partition) }
             planTick(partition)
         }
     }
@@ -81,7 +83,9 @@ final class SimulatedServer {
         world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: .store(partition)) {
             [self] in
             guard isAlive else { return }
-            for event in events { post(event, to: partition) }
+            let reactor = reactors[partition]
+            reactor.inbox.append(contentsOf: events)
+            if !reactor.isTurnPlanned { turn(partition) }
         }
     }
 
@@ -96,11 +100,17 @@ final class SimulatedServer {
                 world.checkers.core?.idle(id, isIdle, world)
             default: break
             }
-            for event in world.canaries.alter(event, world) {
-                guard let address = event.address else { continue }
-                send(event, to: address.partition(of: reactors.count), from: reactor)
+            if world.canary == nil {
+                sendOn(event, from: reactor)
+            } else {
+                for event in world.canaries.alter(event, world) { sendOn(event, from: reactor) }
             }
         }
+    }
+
+    private func sendOn(_ event: Event, from reactor: Int) {
+        guard let address = event.address else { return }
+        send(event, to: address.partition(of: reactors.count), from: reactor)
     }
 
     private func send(_ event: Event, to partition: Int, from reactor: Int) {
@@ -167,6 +177,12 @@ final class SimulatedServer {
         let forwards = reactor.effects.forwards.count
         let loads = reactor.effects.loads.count
         reactor.dispatcher.handle(event, now: now, effects: &reactor.effects)
+        if case .tick = event, commands == reactor.effects.commands.count,
+            mutations == reactor.effects.mutations.count, loads == reactor.effects.loads.count,
+            forwards == reactor.effects.forwards.count
+        {
+            return
+        }
         let step = CoreStep(
             event: event, partition: partition, now: now, commands: reactor.effects.commands[commands...],
             mutations: reactor.effects.mutations[mutations...],
@@ -175,11 +191,15 @@ final class SimulatedServer {
     }
 
     private func finish(_ partition: Int, _ reactor: Reactor) {
+        guard
+            !reactor.effects.commands.isEmpty || !reactor.effects.mutations.isEmpty
+                || !reactor.effects.loads.isEmpty
+        else { return }
         let batch = reactor.dispatcher.endTurn(now: world.clock.now, effects: &reactor.effects)
-        let loads = reactor.effects.loads
-        let commands = reactor.effects.commands
-        reactor.effects.removeAll()
-        world.disk.load(loads, partition: partition)
+        var effects = Effects()
+        swap(&effects, &reactor.effects)
+        let commands = effects.commands
+        if !effects.loads.isEmpty { world.disk.load(effects.loads, partition: partition) }
         if let batch { world.disk.submit(batch, partition: partition) }
         if world.canary == .expiresEarly, let batch { expireEarly(batch, partition) }
         for (id, command) in world.canaries.tamper(commands, world) {

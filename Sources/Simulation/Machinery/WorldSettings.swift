@@ -128,7 +128,9 @@ package struct WorldSettings: Sendable {
         registrationsPerDevice = Int.random(in: 1...2, using: &random)
         downstreamMessages = Int.random(in: 5...120, using: &random)
         upstreamMessages = Int.random(in: 0...60, using: &random)
-        stormNanoseconds = Int64.random(in: 5...180, using: &random) * 1_000_000_000
+        // Mostly short: as much happens in less time, and what takes long happens in the others.
+        let longest: Int64 = [30, 60, 180][Int.random(in: 0...2, using: &random)]
+        stormNanoseconds = Int64.random(in: 5...longest, using: &random) * 1_000_000_000
         delivery.pendingWindow = Int.random(in: 1...6, using: &random)
         delivery.mailboxPage = Int.random(in: 2...12, using: &random)
         delivery.storedMessages = [3, 10, 100][Int.random(in: 0...2, using: &random)]

@@ -1,0 +1,54 @@
+import Basics
+import Delivery
+import Store
+
+/// Once nothing fails any more, everything gets where it can.
+struct ProgressChecker {
+    func finish(_ world: World) {
+        let audit = world.disk.state.audit()
+        if !audit.holds { world.fail("conservation", "at the end: \(audit)") }
+        for text in findings(world) { world.fail("progress", text) }
+    }
+
+    /// What has not got where it can, in the order of its numbers.
+    func findings(_ world: World) -> [String] {
+        var found = left(world)
+        if !world.devices.allSatisfy({ $0.isSettled }) { found.append("a device is not settled") }
+        let truth = world.checkers.truth
+        for (number, message) in truth.downstream where message.isCalm {
+            if message.answers == 0 { found.append("m\(number) was never answered") }
+            let isNow = message.draft.lifetimeSeconds == 0
+            if message.isAcknowledged, !message.isHeard, isNow || isOwed(message, truth) {
+                found.append("m\(number) never came")
+            }
+        }
+        for (number, message) in truth.upstream where message.isCalm {
+            if !message.isConfirmed, !message.isRefused { found.append("u\(number) was never confirmed") }
+            if message.isConfirmed, !message.isHeard { found.append("u\(number) never came") }
+        }
+        return found.sorted()
+    }
+
+    /// What still waits on the disk, though somebody is there for it.
+    private func left(_ world: World) -> [String] {
+        let state = world.disk.state
+        let reachable = Set(world.devices.compactMap { $0.identity?.device })
+        var left: [String] = []
+        state.forEachMessage { message in
+            guard reachable.contains(message.device) else { return }
+            let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"
+            left.append("\(what) still waits for \(message.device.number)")
+        }
+        state.forEachUpstream { message in
+            let text = String(decoding: message.messageID, as: UTF8.self)
+            left.append(
+                message.kind == .message ? "\(text) still waits" : "the receipt of \(text) still waits")
+        }
+        return left
+    }
+
+    private func isOwed(_ message: Truth.Downstream, _ truth: Truth) -> Bool {
+        message.draft.lifetimeSeconds >= 3_600 && !message.draft.isDryRun && message.draft.collapseKey == nil
+            && !truth.mayBeGone(message.registration ?? message.draft.target)
+    }
+}
