@@ -34,6 +34,7 @@ enum Workload {
             world.at(world.random(1...settings.stormNanoseconds)) { sendUp(number, world) }
         }
         planChanges(world)
+        prepareMany(world)
     }
 
     /// One sender, or all of them.
@@ -103,6 +104,7 @@ enum Workload {
 
     /// When everything works again, a little more is sent, which must all get through.
     static func planCalm(_ world: World) {
+        planCalmMany(world)
         for round in 0..<3 {
             world.after(Int64(12 + 12 * round) * 1_000_000_000) {
                 sendCalm(1_000_000 + round * 1_000, lifetimeSeconds: 3_600, world)

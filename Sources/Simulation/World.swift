@@ -27,6 +27,8 @@ final class World {
     private var pipes: [Pipe] = []
     var checkers = Checkers()
     var canaries = Canaries()
+    /// Whether all that connect do so at once.
+    private(set) var isLoginStorm = false
     /// Whether nothing is left to be done.
     private var isOver = false
     /// Whether the faults are over.
@@ -47,6 +49,14 @@ final class World {
     var latestWall: UnixMilliseconds { clock.latestWall }
 
     private var tokens: [RegistrationName: String] = [:]
+
+    /// The pairs of a message that no session translates.
+    func body(_ text: [UInt8]) -> [UInt8] {
+        guard settings.kind == .sessions else { return text }
+        var body = ByteBuffer()
+        AppData.append(key: "n", value: text.raw, to: &body)
+        return body.copied()
+    }
 
     /// A registration's token, as app servers have it.
     func token(_ name: RegistrationName) -> String {
@@ -78,6 +88,7 @@ final class World {
         planCrash()
         planClockChange()
         planDrain()
+        planLoginStorm()
         at(settings.stormNanoseconds) { [self] in becomeCalm() }
         let end = settings.stormNanoseconds + 90_000_000_000
         while let next = agenda.next(), next < end, violations.isEmpty, !isOver,
@@ -125,7 +136,7 @@ final class World {
         settings.faults = settings.faults.calmed
         if chance(1, in: 2) { settings.faults.commitMilliseconds = 200 }
         if server == nil { boot() }
-        for client in appServers { client.calm() }
+        for client in appServers { client.reconnect() }
         for device in devices { device.calm() }
         Workload.planCalm(self)
         planEnd()
@@ -144,6 +155,7 @@ final class World {
         after(random(1...Int64(faults.secondsBetweenCrashes) * 2_000_000_000)) { [self] in
             guard !isCalm else { return }
             trace("--- crash")
+            noteFault()
             server?.die()
             server = nil
             for pipe in pipes { pipe.serverDied() }
@@ -164,8 +176,24 @@ final class World {
             let step = chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000)
             trace("--- clock set by \(step) ms")
             clockWasSet = true
+            noteFault()
             clock.setWall(by: step)
             planClockChange()
+        }
+    }
+
+    /// The network goes for everybody, and all come back within a moment.
+    private func planLoginStorm() {
+        guard faults.stormsLogins else { return }
+        after(random(1...settings.stormNanoseconds)) { [self] in
+            guard !isCalm else { return }
+            trace("--- login storm")
+            met(.loginStorm)
+            noteFault()
+            isLoginStorm = true
+            for client in appServers { client.reconnect() }
+            for device in devices { if let port = device.port { device.leave(port) } }
+            after(2_000_000_000) { [self] in isLoginStorm = false }
         }
     }
 
@@ -190,6 +218,7 @@ final class World {
     /// Gives notice to connections of app servers, which are closed after a while.
     func drain(_ links: [AppServerClient.Link]) {
         trace("--- drain \(links.map(\.number))")
+        noteFault()
         for link in links { link.isDrained = true }
         server?.drain(links.compactMap { $0.port?.end })
     }
@@ -286,6 +315,12 @@ final class World {
         trace("!!! \(checker): \(text)")
         violations.append("\(checker): \(text)")
     }
+
+    /// A message was submitted, up or down.
+    func noteMessage() { tally.messages += 1 }
+
+    /// Something was made to go wrong.
+    func noteFault() { tally.faults += 1 }
 
     /// A rule was reached.
     func met(_ rule: Rule) { tally.note(rule) }

@@ -189,6 +189,9 @@ package struct MemoryState: Sendable {
     /// Visits every upstream message and receipt, in no order.
     package func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach(body) }
 
+    /// Whether messages to topics are under way.
+    package var hasTopicJobs: Bool { topicJobs.count > 0 }
+
     /// Counts everything.
     package func audit() -> StoreAudit {
         var audit = StoreAudit()

@@ -14,7 +14,8 @@ struct BoundsChecker {
             sessions += figures.sessions
             let most = figures.connectedDevices + world.settings.delivery.idleDevicesInMemory + 1
             let isBounded =
-                figures.batches <= 1 && figures.devices <= most && figures.waitingEvents == 0
+                figures.batches <= (world.settings.expiresDevices ? 3 : 1) && figures.devices <= most
+                && figures.waitingEvents == 0
                 && figures.backlog == 0 && figures.outstanding == 0 && figures.leaving <= 1
                 && figures.stickyDevices == 0
             if !isBounded { found.append("partition \(partition) holds \(figures)") }

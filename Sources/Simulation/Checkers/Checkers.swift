@@ -13,12 +13,15 @@ final class Checkers {
     var answers = AnswerChecker()
     var caps = CapChecker()
     var tokens = TokenChecker()
+    var fanOuts = FanOutChecker()
     /// Of the process that runs.
     var core: CoreChecker?
 
     // MARK: Downstream
 
     func submitted(_ draft: DownstreamDraft, _ sender: SenderID, _ link: Int, _ world: World) {
+        world.noteMessage()
+        if draft.topic != nil { return fanOuts.submitted(draft, sender, world) }
         var message = Truth.Downstream(
             draft: draft, sender: sender, link: link, submittedAt: world.clock.now.wall,
             submittedNanoseconds: world.clock.nanoseconds, isCalm: draft.number >= 1_000_000)
@@ -33,8 +36,16 @@ final class Checkers {
         truth.downstream[draft.number] = message
     }
 
+    /// How often a message was submitted.
+    func submissions(of number: Int) -> Int {
+        truth.downstream[number]?.submissions ?? fanOuts.messages[number]?.submissions ?? 0
+    }
+
     func answered(_ number: Int, _ answer: Answer, _ link: AppServerClient.Link, _ world: World) {
         let isOutstanding = link.outstanding[number] != nil || link.again.contains(number)
+        if fanOuts.messages[number] != nil {
+            return fanOuts.answered(number, answer, isOutstanding: isOutstanding, world)
+        }
         answers.answered(number, answer, isOutstanding: isOutstanding, link, &truth, world)
         guard case .acknowledged(let canonical) = answer, let message = truth.downstream[number] else {
             return
@@ -58,6 +69,7 @@ final class Checkers {
             order.device(id, port, world)
         }
         guard let number = heard.number else { return identity.heardMarker(heard, truth, world) }
+        if fanOuts.messages[number] != nil { return fanOuts.heard(number, heard, world) }
         identity.heard(number, heard, &truth, world)
         truth.downstream[number]?.isHeard = true
     }
@@ -70,6 +82,7 @@ final class Checkers {
     // MARK: Upstream
 
     func upstreamSent(_ draft: UpstreamDraft, _ device: DeviceID?, _ world: World) {
+        world.noteMessage()
         truth.upstream[draft.number] = Truth.Upstream(
             draft: draft, device: device, sentAt: world.clock.now.wall, isCalm: draft.number >= 1_000_000)
     }
@@ -131,19 +144,28 @@ final class Checkers {
         return names
     }
 
+    /// A device is forgotten with all its apps.
+    func expired(_ device: DeviceID) {
+        for app in truth.tokens.apps.keys where app.device == device { _ = unregistering(app) }
+    }
+
     func unregistered(_ names: [RegistrationName]) { truth.gone.formUnion(names) }
 
     // MARK: Disk
 
     func didApply(_ batch: WriteBatch, _ outcome: CommitOutcome, _ world: World) {
-        endings.didApply(batch, outcome, &truth, world)
+        endings.didApply(batch, outcome, &truth, &fanOuts, world)
         caps.didApply(batch, endings, truth, world)
     }
 
-    func didSync(_ batch: WriteBatch) { durability.didSync(batch, &truth) }
+    func didSync(_ batch: WriteBatch) {
+        durability.didSync(batch, &truth)
+        fanOuts.didSync(batch)
+    }
 
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
+        fanOuts.rolledBack()
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {
             truth.upstream[number]?.putAt = nil

@@ -4,6 +4,7 @@ import Delivery
 /// Watches the core event by event.
 struct CoreChecker {
     private var rates: RateChecker
+    private var contacts: ContactChecker
     /// When app servers' connections were told that they are about to end.
     private var drained: [ConnectionID: Int64] = [:]
     /// Since when app servers do not read.
@@ -13,7 +14,10 @@ struct CoreChecker {
     private var idle: [ConnectionID: Int64] = [:]
 
     /// For a process that begins.
-    init(_ settings: WorldSettings) { rates = RateChecker(settings) }
+    init(_ settings: WorldSettings) {
+        rates = RateChecker(settings)
+        contacts = ContactChecker(settings.delivery)
+    }
 
     /// A session has told the core that it is being drained.
     mutating func draining(_ connection: ConnectionID, _ world: World) {
@@ -32,6 +36,7 @@ struct CoreChecker {
 
     mutating func check(_ step: CoreStep, _ world: World) {
         rates.check(step, world)
+        contacts.check(step, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }

@@ -28,7 +28,8 @@ struct EndingChecker {
     }
 
     mutating func didApply(
-        _ batch: WriteBatch, _ outcome: CommitOutcome, _ truth: inout Truth, _ world: World
+        _ batch: WriteBatch, _ outcome: CommitOutcome, _ truth: inout Truth,
+        _ fanOuts: inout FanOutChecker, _ world: World
     ) {
         var ended: [(StoredMessage, Milestone)] = []
         var markers: Set<RegistrationName> = []
@@ -37,7 +38,7 @@ struct EndingChecker {
         for mutation in batch.mutations {
             switch mutation {
             case .putMessage(let message):
-                put(message, &truth, world)
+                put(message, &truth, &fanOuts, world)
                 if case .discardedMarker(let count) = message.kind {
                     markers.insert(message.name)
                     truth.markers[message.persistentID] = count
@@ -63,10 +64,12 @@ struct EndingChecker {
             default: break
             }
         }
-        for (message, reason) in ended { check(message, reason, markers, truth, world) }
+        for (message, reason) in ended { check(message, reason, markers, truth, fanOuts, world) }
     }
 
-    private mutating func put(_ message: StoredMessage, _ truth: inout Truth, _ world: World) {
+    private mutating func put(
+        _ message: StoredMessage, _ truth: inout Truth, _ fanOuts: inout FanOutChecker, _ world: World
+    ) {
         let place = Place(owner: message.device.number, sequence: message.sequence)
         if messages[place] != nil {
             world.fail("endings", "a place was used twice: \(message.sequence.number)")
@@ -74,7 +77,11 @@ struct EndingChecker {
         messages[place] = message
         guard message.kind == .message else { return }
         newest[collapse(message)] = max(newest[collapse(message)] ?? message.sequence, message.sequence)
-        guard let number = Number.of(message.messageID), let known = truth.downstream[number] else {
+        let number = Number.of(message.messageID)
+        if let number, fanOuts.messages[number] != nil {
+            return fanOuts.put(number, message, truth, world)
+        }
+        guard let number, let known = truth.downstream[number] else {
             return world.fail("endings", "an unknown message was stored")
         }
         if known.draft.lifetimeSeconds == 0 || known.draft.isDryRun {
@@ -116,12 +123,18 @@ struct EndingChecker {
 
     private func check(
         _ message: StoredMessage, _ reason: Milestone, _ markers: Set<RegistrationName>, _ truth: Truth,
-        _ world: World
+        _ fanOuts: FanOutChecker, _ world: World
     ) {
-        guard message.kind == .message, let number = Number.of(message.messageID),
-            let known = truth.downstream[number]
-        else { return }
+        guard message.kind == .message, let number = Number.of(message.messageID) else { return }
         let name = message.name
+        if fanOuts.messages[number] != nil {
+            let isMarked = markers.contains(name)
+            if !fanOuts.isTrue(number, message, reason, isMarked: isMarked, truth, world) {
+                world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so")
+            }
+            return
+        }
+        guard let known = truth.downstream[number] else { return }
         let isTrue =
             switch reason {
             case .delivered:

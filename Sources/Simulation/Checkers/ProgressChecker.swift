@@ -26,6 +26,7 @@ struct ProgressChecker {
             if !message.isConfirmed, !message.isRefused { found.append("u\(number) was never confirmed") }
             if message.isConfirmed, !message.isHeard { found.append("u\(number) never came") }
         }
+        found += world.checkers.fanOuts.findings(truth, world)
         return found.sorted()
     }
 
@@ -34,6 +35,7 @@ struct ProgressChecker {
         let state = world.disk.state
         let reachable = Set(world.devices.compactMap { $0.identity?.device })
         var left: [String] = []
+        if state.hasTopicJobs { left.append("a message to a topic is still under way") }
         state.forEachMessage { message in
             guard reachable.contains(message.device) else { return }
             let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"

@@ -68,6 +68,8 @@ struct Truth {
     var registered: Set<RegistrationName> = []
     /// Registrations whose removal was asked for.
     var unregistered: Set<RegistrationName> = []
+    /// Devices that an operator forgets.
+    var forgotten: Set<DeviceID> = []
     /// Registrations whose removal was confirmed.
     var gone: Set<RegistrationName> = []
 

@@ -69,7 +69,7 @@ final class AppServerClient {
         }
     }
 
-    private let world: World
+    let world: World
     let sender: SenderID
     private let rightPassword: [UInt8]
     private(set) var links: [Link] = []
@@ -77,6 +77,8 @@ final class AppServerClient {
     /// Streams to go on with, by the answers that they are owed.
     private var streams: [ManagedStream] = []
     private var wanted: Int
+    /// Device groups that it has made.
+    var groups: [Group] = []
     /// Whether it goes on submitting where it was told not to.
     private let isRude: Bool
 
@@ -100,7 +102,7 @@ final class AppServerClient {
     }
 
     private func planConnect() {
-        let longest: Int64 = world.isCalm ? 500_000_000 : 5_000_000_000
+        let longest: Int64 = world.isLoginStorm ? 50_000_000 : world.isCalm ? 500_000_000 : 5_000_000_000
         world.after(world.random(1_000_000...longest)) { [self] in connect() }
     }
 
@@ -141,8 +143,8 @@ final class AppServerClient {
         planConnect()
     }
 
-    /// The faults are over: new connections, on which everything is answered.
-    func calm() {
+    /// New connections in place of all: the faults are over, or the network was gone.
+    func reconnect() {
         for link in links {
             link.port?.close()
             hear(.lost, link)
@@ -177,7 +179,7 @@ final class AppServerClient {
 
     /// Sends again what was not taken, a few times.
     private func retry(_ draft: DownstreamDraft) {
-        guard (world.checkers.truth.downstream[draft.number]?.submissions ?? 0) < 4 else { return }
+        guard world.checkers.submissions(of: draft.number) < 4 else { return }
         world.after(world.random(100_000_000...3_000_000_000)) { [self] in send(draft) }
     }
 

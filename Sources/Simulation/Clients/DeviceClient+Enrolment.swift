@@ -18,6 +18,12 @@ extension DeviceClient {
         world.request(
             { [self] in .register(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
+                if case .registrationRefused(_, .authenticationFailed) = answer,
+                    world.settings.expiresDevices,
+                    self.identity?.device == identity.device
+                {
+                    return vanish()
+                }
                 if case .registered(_, let name) = answer, self.identity?.device == name.device {
                     world.checkers.registered(name, world)
                     if apps[app].name == nil { apps[app].name = name }
@@ -63,6 +69,7 @@ extension DeviceClient {
     func clear(_ app: Int) {
         guard identity != nil, apps[app].name != nil else { return }
         apps[app].instance += 1
+        world.checkers.fanOuts.cleared(apps[app].known, world)
         apps[app].name = nil
         start()
     }
@@ -86,6 +93,7 @@ extension DeviceClient {
     func forget() {
         guard let identity else { return }
         for app in apps.indices { _ = world.checkers.unregistering(appName(app, identity)) }
+        world.checkers.truth.forgotten.insert(identity.device)
         self.identity = nil
         for app in apps.indices { apps[app].name = nil }
         received = []

@@ -126,6 +126,7 @@ final class DeviceClient {
         if !world.isCalm, manner != .flapping {
             longest = world.chance(1, in: 5) ? 60_000_000_000 : 3_000_000_000
         }
+        if world.isLoginStorm { longest = 50_000_000 }
         world.after(world.random(1_000_000...longest)) { [self] in
             if port == nil, identity != nil { connect() }
         }
@@ -222,7 +223,7 @@ final class DeviceClient {
                 if let draft = unconfirmed.first(where: { $0.persistentID == id }) { confirmed(draft.number) }
             }
             for draft in unconfirmed { port.send(draft) }
-        case .refusedLogin: break
+        case .refusedLogin: vanish()
         case .message(let heard): message(heard, port)
         case .upstreamStored(let number): confirmed(number)
         case .upstreamRefused(let number, let refusal, let mayRetry):

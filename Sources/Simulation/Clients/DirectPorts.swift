@@ -37,7 +37,11 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
             delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun,
             body: draft.messageID)
-        pipe?.sendToServer(.event(.submitted(submission)))
+        let event =
+            draft.topic.map {
+                Event.topicSubmitted(TopicSubmission(target: TopicTarget($0), submission: submission))
+            } ?? .submitted(submission)
+        pipe?.sendToServer(.event(event))
     }
 
     func settle(_ handle: UpstreamHandle, isRefused: Bool) {

@@ -10,6 +10,8 @@ struct DownstreamDraft {
     var wantsReceipt = false
     var isDryRun = false
     var delaysWhileIdle = false
+    /// To whom it goes instead of one app; nil: to `target`.
+    var topic: TopicName?
 
     /// `m` and the number: its message id and the only pair of its body.
     var messageID: [UInt8] { Array("m\(number)".utf8) }

@@ -61,7 +61,9 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     func login() { sayHeader() }
 
     func submit(_ draft: DownstreamDraft) {
-        let token = world.token(draft.target)
+        let token =
+            draft.topic.map { "/topics/" + String(decoding: $0.octets, as: UTF8.self) }
+            ?? world.token(draft.target)
         var payload =
             "{\"to\":\"\(token)\",\"message_id\":\"m\(draft.number)\",\"data\":{\"n\":\"m\(draft.number)\"},"
             + "\"time_to_live\":\(draft.lifetimeSeconds)"

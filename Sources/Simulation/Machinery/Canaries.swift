@@ -21,6 +21,8 @@ struct Canaries {
             settings.rates.deviceShort.seconds *= 3
             settings.rates.sender.seconds *= 3
             settings.rates.deviceUpstream.seconds *= 3
+        case .agesReceiptsEarly: settings.receiptSettleSeconds = 0
+        case .expiresDevicesEarly: settings.deviceExpirySeconds /= 4
         case .ignoresCaps:
             settings.storedMessages *= 10
             settings.collapseKeys += 4
@@ -102,6 +104,8 @@ struct Canaries {
         of command: SessionCommand, _ canary: WorldSettings.Canary, _ world: World
     ) -> SessionCommand? {
         switch (canary, command) {
+        case (.miscountsGroup, .groupAnswered(let ticket, var answer)):
+            miscounted(ticket, &answer)
         case (.dropsAnswer, .acknowledge) where world.chance(1, in: 5): nil
         case (.hidesCanonical, .acknowledge(let ticket, let id, _)):
             .acknowledge(ticket: ticket, id: id, canonical: nil)
@@ -111,6 +115,25 @@ struct Canaries {
         case (.keepsReplaced, .close(.replacedByNewerLogin)): nil
         case (.acceptsWrongKey, .loginRefused(.wrongCredentials)): .loginAccepted
         default: command
+        }
+    }
+
+    private func miscounted(_ ticket: UInt32, _ answer: inout GroupAnswer) -> SessionCommand {
+        answer.success += 1
+        return .groupAnswered(ticket: ticket, answer)
+    }
+
+    /// What the store answers instead.
+    func alter(_ loaded: Loaded, _ world: World) -> Loaded {
+        switch (world.canary, loaded) {
+        case (.forgetsTopicJobs, .topicJobs): return .topicJobs([], isLast: true)
+        case (.repeatsTopic, .topicPage(let job, var page)):
+            page.names = (page.names + page.marked).sorted()
+            return .topicPage(job, page)
+        case (.leavesOutSubscriber, .topicPage(let job, var page)):
+            page.names = Array(page.names.dropFirst())
+            return .topicPage(job, page)
+        default: return loaded
         }
     }
 }

@@ -26,6 +26,8 @@ struct Faults {
     var lazyAppServers = 0
     /// Mean seconds between planned ends of app servers' connections; 0: never.
     var secondsBetweenDrains = 0
+    /// Whether the network goes now and then, and all come back at once.
+    var stormsLogins = false
     /// Whether connections are congested now and then.
     var congests = false
 
@@ -52,6 +54,7 @@ struct Faults {
         lazyAppServers = often([0, 5, 50])
         secondsBetweenDrains = often([0, 5, 20])
         congests = often([0, 1]) == 1
+        stormsLogins = often([0, 0, 1]) == 1
     }
 
     /// No fault any more; what earlier ones have left stays.

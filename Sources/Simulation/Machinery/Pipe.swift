@@ -102,6 +102,7 @@ final class Pipe {
     /// The network drops it: of what is on its way some still arrives; each side learns of it in its own time.
     func cut() {
         guard serverEnd != nil || clientEnd != nil else { return }
+        world.noteFault()
         lose(&toServer)
         lose(&toClient)
         let longest: Int64 = world.isCalm ? 1_000_000_000 : 20_000_000_000

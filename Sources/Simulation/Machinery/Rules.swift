@@ -38,6 +38,22 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A message was sent again after a refusal that may pass.
     case retried
 
+    // Messages to many (http 5, 6).
+    /// A device subscribed an app to a topic.
+    case topicSubscribed
+    /// A message to a topic reached a subscriber.
+    case topicDelivered
+    /// A message to a topic that a crash had interrupted was gone on with.
+    case topicResumed
+    /// A device group was made.
+    case groupMade
+    /// A message to a group reached a member.
+    case groupDelivered
+    /// One answer for all members.
+    case groupAnswered
+    /// A member was gone, and the answer said so.
+    case groupMemberGone
+
     // Upstream (ccs-xmpp 4, mcs-device 4).
     /// A message too many of a device.
     case deviceUpstreamRefused
@@ -91,6 +107,12 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case deviceAckRepeated
     /// A device acknowledged what another one was sent.
     case deviceAckForeign
+    /// All connected at once.
+    case loginStorm
+    /// A device that had been away for too long was forgotten.
+    case deviceExpired
+    /// A receipt that nobody acknowledged was taken as received.
+    case receiptAged
     /// A device went idle.
     case deviceIdle
     /// A message came that waits while its device is idle.
@@ -110,6 +132,10 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
 /// How often each rule was reached.
 package struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     private var counts: [Rule: Int] = [:]
+    /// Messages submitted, up and down, with those sent again.
+    package internal(set) var messages = 0
+    /// Crashes, lost connections, failed reads and writes, clocks set, drains, storms.
+    package internal(set) var faults = 0
 
     /// None was.
     package init() {}
@@ -121,7 +147,11 @@ package struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     mutating func note(_ rule: Rule) { counts[rule, default: 0] += 1 }
 
     /// Adds what was reached elsewhere.
-    package mutating func add(_ other: RuleTally) { counts.merge(other.counts) { $0 + $1 } }
+    package mutating func add(_ other: RuleTally) {
+        counts.merge(other.counts) { $0 + $1 }
+        messages += other.messages
+        faults += other.faults
+    }
 
     /// Rules that were never reached.
     package var missing: [Rule] { Rule.allCases.filter { self[$0] == 0 } }

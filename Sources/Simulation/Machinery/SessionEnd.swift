@@ -112,7 +112,13 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private func tellAll() {
         let events = io.events
         io.events = []
-        for case .submitted(let submission) in events { submitted.insert(submission.origin.ticket) }
+        for event in events {
+            switch event {
+            case .submitted(let submission): submitted.insert(submission.origin.ticket)
+            case .topicSubmitted(let topic): submitted.insert(topic.submission.origin.ticket)
+            default: break
+            }
+        }
         if !events.isEmpty { world.server?.route(events, from: Int(id.reactor)) }
     }
 

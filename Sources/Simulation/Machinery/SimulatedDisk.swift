@@ -31,6 +31,7 @@ final class SimulatedDisk {
     /// A partition's batch.
     func submit(_ batch: WriteBatch, partition: Int) {
         if world.chance(world.faults.refusedBatches, in: 1_000) {
+            world.noteFault()
             world.trace("disk refuses batch \(batch.ticket) of \(partition)")
             world.server?.hear([.committed(CommitOutcome(ticket: batch.ticket, hasFailed: true))], partition)
             return
@@ -56,6 +57,7 @@ final class SimulatedDisk {
         var outcomes: [CommitOutcome]
         if world.chance(world.faults.failedCommits, in: 100) {
             // Where the sync failed, the changes may have reached the disk all the same.
+            world.noteFault()
             let isApplied = world.chance(1, in: 2)
             world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
             // The store opens its files anew before it says so, and that writes out all that it finds.
@@ -83,6 +85,9 @@ final class SimulatedDisk {
             if world.canary == .losesMutation, batch.mutations.count > 1 { batch.mutations.removeFirst() }
             if world.canary == .losesUpstream, world.chance(1, in: 10) {
                 batch.mutations.removeAll(where: isUpstream)
+            }
+            if world.canary == .losesSubscription {
+                batch.mutations.removeAll { if case .putSubscription = $0 { true } else { false } }
             }
             let outcome = state.commit(batch)
             world.checkers.didApply(batch, outcome, world)
@@ -119,23 +124,26 @@ final class SimulatedDisk {
             world.after(world.random(1_000...2_000_000), lane: .loads) { [self] in
                 guard epoch == self.epoch else { return }
                 let hasFailed = world.chance(world.faults.failedLoads, in: 100)
-                world.server?.hear([.loaded(hasFailed ? .failed(load) : state.load(load))], partition)
+                if hasFailed { world.noteFault() }
+                let answer = hasFailed ? .failed(load) : world.canaries.alter(state.load(load), world)
+                world.server?.hear([.loaded(answer)], partition)
             }
         }
     }
 
     // MARK: Dying
 
-    /// The process dies: of what was not synced a prefix is found, and the commit that ran may be or not.
+    /// The process dies: of what was not synced a prefix is found.
     func crash(losesPower: Bool) {
         epoch += 1
         let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
-        let keepsRunning = kept == unsynced.count && world.chance(1, in: 2)
-        let batches = running.map(\.batch)
+        // The commit that ran is torn anywhere between its batches.
+        let found = kept == unsynced.count ? Int(world.random(0...Int64(running.count))) : 0
+        let batches = running.prefix(found).map(\.batch)
         sync(kept)
         unsynced = []
         state = synced
-        if keepsRunning { _ = apply(batches, isDurable: true) }
+        if !batches.isEmpty { _ = apply(batches, isDurable: true) }
         running = []
         waiting = []
         world.checkers.rolledBack(to: state, world)

@@ -72,6 +72,20 @@ package struct WorldSettings: Sendable {
         case keepsReplaced
         /// A wrong key will do.
         case acceptsWrongKey
+        /// Messages to topics that a crash has interrupted are not gone on with.
+        case forgetsTopicJobs
+        /// What was done of such a message before is done again.
+        case repeatsTopic
+        /// The first of those that a message to a topic goes to is left out.
+        case leavesOutSubscriber
+        /// A subscription is told to be made that the disk never saw.
+        case losesSubscription
+        /// An answer for a group tells of one member more.
+        case miscountsGroup
+        /// A receipt that nobody acknowledges ages at once.
+        case agesReceiptsEarly
+        /// Devices expire in a quarter of the time.
+        case expiresDevicesEarly
         /// Nothing is kept of a stream whose connection is lost.
         case losesStream
         /// The answers of a stream whose connection is lost are not kept.
@@ -109,6 +123,10 @@ package struct WorldSettings: Sendable {
     /// What may be done how often.
     var rates = Rates()
     var canary: Canary?
+    /// How many topics there are.
+    var topics: Int64 = 0
+    /// Whether app servers make device groups.
+    var makesGroups = false
     /// What is offered of SCRAM.
     var scram = Features.SCRAMOffer.none
     /// Whether XEP-0198 is offered.
@@ -116,6 +134,9 @@ package struct WorldSettings: Sendable {
 
     /// Whether no device is ever forgotten while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
+
+    /// Whether devices expire that are away for less than the storm lasts.
+    var expiresDevices: Bool { delivery.deviceExpirySeconds < 1_000 }
 
     /// The settings of a seed.
     init(kind: Kind, random: inout SeededRandom, canary: Canary?) {
@@ -126,8 +147,11 @@ package struct WorldSettings: Sendable {
         connectionsPerSender = Int.random(in: 1...3, using: &random)
         devices = Int.random(in: 1...5, using: &random)
         registrationsPerDevice = Int.random(in: 1...2, using: &random)
-        downstreamMessages = Int.random(in: 5...120, using: &random)
-        upstreamMessages = Int.random(in: 0...60, using: &random)
+        // Mostly few, since what goes wrong between two seldom needs a hundred.
+        downstreamMessages = Int.random(
+            in: 5...[30, 60, 120][Int.random(in: 0...2, using: &random)], using: &random)
+        upstreamMessages = Int.random(
+            in: 0...[15, 30, 60][Int.random(in: 0...2, using: &random)], using: &random)
         // Mostly short: as much happens in less time, and what takes long happens in the others.
         let longest: Int64 = [30, 60, 180][Int.random(in: 0...2, using: &random)]
         stormNanoseconds = Int64.random(in: 5...longest, using: &random) * 1_000_000_000
@@ -139,11 +163,21 @@ package struct WorldSettings: Sendable {
         delivery.unacknowledgedPerDevice = [4, 20, 1_000][Int.random(in: 0...2, using: &random)]
         delivery.eventsWaitingForDevice = [3, 1_000][Int.random(in: 0...1, using: &random)]
         delivery.waitingUpstream = [2, 20][Int.random(in: 0...1, using: &random)]
+        delivery.receiptSettleSeconds = [1, 5, 30][Int.random(in: 0...2, using: &random)]
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            delivery.deviceExpirySeconds = Int.random(in: 8...40, using: &random)
+        }
         faults = Faults(random: &random)
-        if Bool.random(using: &random) { limitRates(&random) }
+        if Bool.random(using: &random) { limitRates(&random) } else { sendToMany(&random) }
         let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
         scram = offers[Int.random(in: 0...2, using: &random)]
         managesStreams = Bool.random(using: &random)
+    }
+
+    /// Messages to many, where no rate leaves anybody out.
+    private mutating func sendToMany(_ random: inout SeededRandom) {
+        topics = Int64.random(in: 0...2, using: &random)
+        makesGroups = Bool.random(using: &random)
     }
 
     /// Some rates are so low that the workload exceeds them; all come back within the calm.

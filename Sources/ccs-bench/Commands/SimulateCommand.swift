@@ -33,13 +33,15 @@ extension Bench {
         let seconds = Double(Now.read().monotonic.nanoseconds - start.nanoseconds) / 1e9
         let rate = Double(worlds) / max(0.001, seconds)
         tell(
-            "\(worlds) worlds from seed \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) a second: "
+            "\(worlds) worlds from seed \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) a second, "
+                + "\(tally.messages) messages, \(tally.faults) faults: "
                 + (failures.isEmpty
                     ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above")
                 + Rule.allCases.map { "\n  \($0): \(tally[$0])" }.joined(),
             .object([
                 .init("worlds", .integer(worlds)), .init("first", .integer(Int(first))),
-                .init("per_second", .number(rate)),
+                .init("per_second", .number(rate)), .init("messages", .integer(tally.messages)),
+                .init("faults", .integer(tally.faults)),
                 .init("rules", .object(Rule.allCases.map { .init($0.rawValue, .integer(tally[$0])) })),
                 .init("failed", .array(failures.map { .string("\($0.seed)") })),
             ]))

@@ -1,0 +1,84 @@
+import Basics
+import Delivery
+
+/// A device expires only after it has been away for as long as the settings say, and a receipt that nobody acknowledges ages
+/// for as long. For one process: what an earlier one knew is not held against it.
+struct ContactChecker {
+    private struct Place: Hashable {
+        var sender: SenderID
+        var sequence: Sequence
+    }
+
+    private let settings: DeliverySettings
+    private var logins: [ConnectionID: DeviceID] = [:]
+    private var connected: [DeviceID: ConnectionID] = [:]
+    /// When each device was last there, by the wall clock.
+    private var lastContact: [DeviceID: UnixMilliseconds] = [:]
+    /// When each receipt was first handed over, nanoseconds.
+    private var handed: [Place: Int64] = [:]
+    private var removed: Set<Place> = []
+
+    init(_ settings: DeliverySettings) { self.settings = settings }
+
+    mutating func check(_ step: CoreStep, _ world: World) {
+        switch step.event {
+        case .deviceLogin(let login): logins[login.connection] = login.device
+        case .deviceClosed(let connection, let device):
+            logins[connection] = nil
+            guard connected[device] == connection else { break }
+            connected[device] = nil
+            lastContact[device] = step.now.wall
+        case .topicResumed: world.met(.topicResumed)
+        default: break
+        }
+        for (id, command) in step.commands {
+            switch command {
+            case .deviceLoginAccepted:
+                guard let device = logins[id] else { continue }
+                connected[device] = id
+                lastContact[device] = step.now.wall
+            case .deliverUpstream(let message):
+                guard case .receipt = message.kind else { continue }
+                let place = Place(sender: message.sender, sequence: message.sequence)
+                if handed[place] == nil { handed[place] = step.now.monotonic.nanoseconds }
+            default: break
+            }
+        }
+        for mutation in step.mutations {
+            switch mutation {
+            case .removeDevice(let device): gone(device, step, world)
+            case .removeUpstream(let sender, let sequence, _, let reason):
+                let place = Place(sender: sender, sequence: sequence)
+                guard removed.insert(place).inserted, reason == .delivered, case .tick = step.event,
+                    let since = handed[place]
+                else { continue }
+                world.met(.receiptAged)
+                let least = Int64(settings.receiptSettleSeconds) * 1_000_000_000
+                if step.now.monotonic.nanoseconds - since < least {
+                    world.fail("receipts", "one was taken as received too early")
+                }
+            default: break
+            }
+        }
+    }
+
+    private func gone(_ device: DeviceID, _ step: CoreStep, _ world: World) {
+        let isExpiry =
+            switch step.event {
+            case .unseen, .loaded: !world.checkers.truth.forgotten.contains(device)
+            default: false
+            }
+        guard isExpiry else { return }
+        world.met(.deviceExpired)
+        world.checkers.expired(device)
+        if connected[device] != nil {
+            return world.fail("expiry", "\(device.number) is connected, and was forgotten")
+        }
+        // What the store knows of the last contact may be late by an eighth, and where it fails it may not know it at all.
+        guard world.settings.faults.hasCommitsAll else { return }
+        let least = Int64(settings.deviceExpirySeconds) * 1_000 * 7 / 8
+        if let last = lastContact[device], step.now.wall - last < least {
+            world.fail("expiry", "\(device.number) was forgotten \(step.now.wall - last) ms after it left")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Basics
+import Delivery
+
+extension AppServerClient {
+    /// A group that it has made.
+    struct Group {
+        var record: GroupRecord
+        var hasBeenSentTo = false
+    }
+
+    /// Makes a group of one token of each of some apps, old ones among them.
+    func makeGroup() {
+        var members: [RegistrationName] = []
+        for app in world.devices.flatMap(\.apps) where app.audience.contains(sender) && !app.known.isEmpty {
+            members.append(app.known[Int(world.random(0...Int64(app.known.count - 1)))])
+        }
+        guard !members.isEmpty else { return }
+        let label = Array("g\(world.random(0...1_000_000))".utf8)
+        world.request(
+            { [self] origin in
+                .groupRequested(
+                    GroupRequest(
+                        origin: origin, sender: sender, operation: .create(label: label, members: members)))
+            },
+            { [self] answer in
+                guard case .groupKnown(_, let record) = answer else { return }
+                world.met(.groupMade)
+                if record.members != members { world.fail("groups", "a group was made of others") }
+                groups.append(Group(record: record))
+            })
+    }
+
+    /// Sends to one of its groups, as over HTTP: asked once, never again.
+    func sendToGroup(_ number: Int) {
+        guard !groups.isEmpty else { return }
+        let place = Int(world.random(0...Int64(groups.count - 1)))
+        let group = groups[place]
+        groups[place].hasBeenSentTo = true
+        let draft = DownstreamDraft(
+            number: number, target: group.record.members[0], collapseKey: nil, lifetimeSeconds: 3_600)
+        let body = world.body(draft.messageID)
+        world.checkers.fanOuts.submitted(draft, sender, members: group.record.members, world)
+        world.request(
+            { [self] origin in
+                .groupSubmitted(
+                    GroupSubmission(
+                        group: group.record.name,
+                        submission: Submission(
+                            origin: origin, sender: sender, target: draft.target, messageID: draft.messageID,
+                            collapseKey: nil, lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: false,
+                            isDryRun: false, body: body)))
+            },
+            { [self] answer in
+                let checkers = world.checkers
+                switch answer {
+                case .groupAnswered(_, let told):
+                    checkers.fanOuts.answered(
+                        number, told, isFirst: !group.hasBeenSentTo, checkers.truth, world)
+                case .refuse(_, let refusal):
+                    checkers.fanOuts.refused(number, refusal, checkers.truth, world)
+                default: break
+                }
+            })
+    }
+}

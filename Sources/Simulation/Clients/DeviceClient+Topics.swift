@@ -1,0 +1,30 @@
+import Basics
+import Delivery
+
+extension DeviceClient {
+    /// Subscribes an app to a topic, or ends that.
+    func subscribe(_ app: Int, _ topic: TopicName, isEnd: Bool) {
+        guard let identity, let name = apps[app].name else { return }
+        let question = world.checkers.fanOuts.asks(
+            name, topic, of: apps[app].audience[0], isEnd: isEnd, world)
+        let digest = SimulatedHost.digest(identity.token)
+        world.request(
+            { .subscribe(TopicRequest(origin: $0, name: name, token: digest, topic: topic, isEnd: isEnd)) },
+            { [self] answer in
+                world.checkers.fanOuts.closed(name, topic)
+                guard case .unregistered = answer else { return }
+                world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
+            })
+    }
+
+    /// The server has forgotten it: it has to begin anew.
+    func vanish() {
+        guard world.settings.expiresDevices, let identity else { return }
+        world.checkers.expired(identity.device)
+        self.identity = nil
+        for app in apps.indices { apps[app].name = nil }
+        received = []
+        unconfirmed = []
+        if let port { leave(port) } else { start() }
+    }
+}

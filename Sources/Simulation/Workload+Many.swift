@@ -1,0 +1,70 @@
+import Basics
+import Delivery
+
+/// Messages to many: who subscribes to what, and what is sent.
+extension Workload {
+    /// A topic.
+    private static func topic(_ number: Int64) -> TopicName? { TopicName(Array("t\(number)".utf8)) }
+
+    /// Plans the storm.
+    static func prepareMany(_ world: World) {
+        let settings = world.settings
+        func plan(_ work: @escaping () -> Void) {
+            world.at(world.random(1...settings.stormNanoseconds)) { if !world.isCalm { work() } }
+        }
+        if settings.topics > 0 {
+            for device in world.devices {
+                for app in device.apps.indices {
+                    for _ in 0..<2 {
+                        plan {
+                            let isEnd = world.chance(1, in: 5)
+                            guard let topic = topic(world.random(1...settings.topics)) else { return }
+                            device.subscribe(app, topic, isEnd: isEnd)
+                        }
+                    }
+                }
+            }
+            for number in 0..<Int(world.random(2...10)) { plan { sendToTopic(500_000 + number, world) } }
+        }
+        guard settings.makesGroups else { return }
+        for (place, client) in world.appServers.enumerated() {
+            for _ in 0..<2 { plan { client.makeGroup() } }
+            for number in 0..<6 { plan { client.sendToGroup(700_000 + 100 * place + number) } }
+        }
+    }
+
+    private static func sendToTopic(_ number: Int, _ world: World) {
+        let client = world.appServers[Int(world.random(0...Int64(world.appServers.count - 1)))]
+        guard let topic = topic(world.random(1...world.settings.topics)) else { return }
+        send(number, to: topic, lifetimeSeconds: world.chance(1, in: 4) ? 20 : 3_600, client)
+    }
+
+    private static func send(
+        _ number: Int, to topic: TopicName, lifetimeSeconds: Int, _ client: AppServerClient
+    ) {
+        var draft = DownstreamDraft(
+            number: number, target: RegistrationName(device: DeviceID(0), number: RegistrationNumber(0)),
+            collapseKey: nil, lifetimeSeconds: lifetimeSeconds)
+        draft.topic = topic
+        client.send(draft)
+    }
+
+    /// When everything works again, all that subscribe are sent what they subscribe to.
+    static func planCalmMany(_ world: World) {
+        guard world.settings.topics > 0, let topic = topic(1) else { return }
+        world.after(8_000_000_000) {
+            for device in world.devices {
+                for app in device.apps.indices where world.chance(2, in: 3) {
+                    device.subscribe(app, topic, isEnd: false)
+                }
+            }
+        }
+        for round in 0..<2 {
+            world.after(Int64(16 + 10 * round) * 1_000_000_000) {
+                for (place, client) in world.appServers.enumerated() {
+                    send(600_000 + 100 * round + place, to: topic, lifetimeSeconds: 3_600, client)
+                }
+            }
+        }
+    }
+}
