@@ -37,6 +37,8 @@ final class World {
     /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
     private(set) var clockWasSet = false
     private var generations: UInt32 = 0
+    /// Below this the process may number nothing: the host keeps it, beyond all that an earlier process can have made.
+    private(set) var sequenceFloor: UInt64 = 0
     /// How many processes there were.
     private(set) var boots = 0
     /// How often each rule was reached.
@@ -146,6 +148,9 @@ final class World {
 
     private func boot() {
         trace("--- boot")
+        if boots > 0 {
+            sequenceFloor = max(sequenceFloor + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
+        }
         boots += 1
         server = SimulatedServer(self)
     }

@@ -27,7 +27,8 @@ final class SimulatedServer {
         self.world = world
         isEager = world.chance(1, in: 2)
         world.checkers.core = CoreChecker(world.settings)
-        let settings = world.canaries.settings(world.settings.delivery, world)
+        var settings = world.canaries.settings(world.settings.delivery, world)
+        settings.sequenceFloor = world.sequenceFloor
         for partition in 0..<world.settings.partitions {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
             reactors.append(
