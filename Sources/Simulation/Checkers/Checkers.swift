@@ -30,7 +30,6 @@ final class Checkers {
             message.link = link
             message.submissions += 1
             message.submittedAt = world.clock.now.wall
-            message.submittedNanoseconds = world.clock.nanoseconds
             world.met(.retried)
         }
         truth.downstream[draft.number] = message

@@ -124,18 +124,19 @@ struct FanOutChecker {
             messages[number]?.isAcknowledged = true
             if !message.isSynced { world.fail("durability", "m\(number) is acknowledged and not on disk") }
         case .refused(.unavailable), .refused(.draining): break
+        case .refused(.repeatedMessageID) where message.submissions > 1: break
         case .refused(let refusal): world.fail("answers", "m\(number) was refused as \(refusal.word)")
         }
     }
 
-    /// The answer to a message to a group that was not sent to before where `isFirst`.
+    /// The answer to a message to a group, to which no other was sent where `isOnly`.
     mutating func answered(
-        _ number: Int, _ answer: GroupAnswer, isFirst: Bool, _ truth: Truth, _ world: World
+        _ number: Int, _ answer: GroupAnswer, isOnly: Bool, _ truth: Truth, _ world: World
     ) {
         guard let message = messages[number] else { return }
         world.met(.groupAnswered)
         let told = answer.success + answer.failed.count
-        if told > message.members.count || isFirst && told != message.members.count {
+        if told > message.members.count || isOnly && told != message.members.count {
             world.fail("groups", "m\(number): an answer for \(told) of \(message.members.count) members")
         }
         if message.synced.count < answer.success {

@@ -118,6 +118,8 @@ struct AnswerChecker {
         }
         switch refusal {
         case .unavailable: break
+        // Sent again on a connection that it had been answered on.
+        case .repeatedMessageID where message.submissions > 1: break
         case .deviceRateExceeded where world.settings.rates.isLimitedPerDevice: break
         case .senderRateExceeded where world.settings.rates.sender.isLimited: break
         case .draining where link.isDrained || link.owed.contains(number) || link.again.contains(number):

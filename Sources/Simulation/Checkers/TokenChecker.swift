@@ -91,7 +91,8 @@ struct TokenChecker {
                 world.fail("tokens", "m\(number) went to a token that replaces no other")
             }
         }
-        if let last = newer.last, last.confirmedAt != nil, !truth.unregistered.contains(last.name),
+        if let last = newer.last, last.confirmedAt ?? .max <= message.submittedNanoseconds,
+            !truth.unregistered.contains(last.name),
             last.createdAt + Self.lifetime + Self.slack <= message.submittedAt
         {
             world.fail("tokens", "m\(number) was accepted for a token replaced long ago")

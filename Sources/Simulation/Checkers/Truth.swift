@@ -10,7 +10,7 @@ struct Truth {
         /// The connection it was last submitted on.
         var link: Int
         var submittedAt: UnixMilliseconds
-        /// The same by the clock that nobody sets.
+        /// When it was submitted first, by the clock that nobody sets: what comes may be the answer to that.
         var submittedNanoseconds: Int64
         /// How often it was submitted: again after a refusal, or where the answer was lost.
         var submissions = 1

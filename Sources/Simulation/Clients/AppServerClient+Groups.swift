@@ -5,7 +5,8 @@ extension AppServerClient {
     /// A group that it has made.
     struct Group {
         var record: GroupRecord
-        var hasBeenSentTo = false
+        /// How often it was sent to: an answer may settle it before a send that was made earlier.
+        var sends = 0
     }
 
     /// Makes a group of one token of each of some apps, old ones among them.
@@ -35,7 +36,7 @@ extension AppServerClient {
         guard !groups.isEmpty else { return }
         let place = Int(world.random(0...Int64(groups.count - 1)))
         let group = groups[place]
-        groups[place].hasBeenSentTo = true
+        groups[place].sends += 1
         let draft = DownstreamDraft(
             number: number, target: group.record.members[0], collapseKey: nil, lifetimeSeconds: 3_600)
         let body = world.body(draft.messageID)
@@ -55,7 +56,7 @@ extension AppServerClient {
                 switch answer {
                 case .groupAnswered(_, let told):
                     checkers.fanOuts.answered(
-                        number, told, isFirst: !group.hasBeenSentTo, checkers.truth, world)
+                        number, told, isOnly: groups[place].sends == 1, checkers.truth, world)
                 case .refuse(_, let refusal):
                     checkers.fanOuts.refused(number, refusal, checkers.truth, world)
                 default: break

@@ -228,6 +228,7 @@ final class AppServerClient {
         world.met(.streamResumed)
         link.resuming = nil
         let again = stream.resume(handled: handled)
+        link.again.formUnion(stream.again)
         for (_, draft) in stream.submitted {
             link.outstanding[draft.number] = draft
             link.owed.insert(draft.number)
@@ -265,6 +266,7 @@ final class AppServerClient {
         if !link.isClosing, var stream = link.port?.stream ?? link.resuming {
             // One that was about to go on may be neither here nor there.
             let isBetween = link.resuming != nil
+            stream.again.formUnion(link.again)
             stream.mayBeGone = stream.mayBeGone || link.isDrained || isBetween
             streams.append(stream)
             link.isReady = false

@@ -10,6 +10,8 @@ struct ManagedStream {
     var heard: UInt32 = 0
     /// Submissions that are not answered, with their numbers.
     private(set) var submitted: [(number: UInt32, draft: DownstreamDraft)] = []
+    /// What was sent again on a connection before: a second answer to it may come on a later one.
+    var again: Set<Int> = []
     /// The process of the server that it was made in.
     var process: Int
     /// Whether the server may have ended it.

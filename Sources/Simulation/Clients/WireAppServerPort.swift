@@ -280,6 +280,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case "CONNECTION_DRAINING": .draining
         case "DEVICE_MESSAGE_RATE_EXCEEDED": .deviceRateExceeded
         case "BAD_REGISTRATION": .senderMismatch
+        case "INVALID_JSON": .repeatedMessageID
         default: .internalError
         }
     }
