@@ -63,6 +63,9 @@ extension Limits {
     package static let http2StreamWindowBytes = 8_192
     /// Octets of longer bodies that may be on their way at once on one HTTP/2 connection; the next waits its turn.
     package static let http2LongBodiesBytes = 2_097_152
+    /// Octets of all bodies that one HTTP/2 connection holds before any of its requests showed who asks: one of the longest
+    /// and a hundred messages; a stranger must not get as much memory as a sender.
+    package static let http2StrangerBodiesBytes = 2_097_152
     /// Octets of the heads of requests whose bodies are still to come: those of all streams, with long credentials.
     package static let http2HeadsBytes = 2_097_152
     /// Header blocks that are so many times as long as what is taken, packed or unpacked, are no mistake: the connection ends.

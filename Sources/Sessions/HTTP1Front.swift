@@ -86,6 +86,9 @@ final class HTTP1Front: HTTPFront {
         refuse(fault, reason)
     }
 
+    /// It holds one body at a time, whoever asks.
+    func trust() {}
+
     func end(_ reason: CloseReason) {
         if ending == nil { ending = reason }
     }

@@ -93,6 +93,8 @@ final class HTTP2Front: HTTPFront {
         }
     }
 
+    func trust() { connection.trust() }
+
     func end(_ reason: CloseReason) {
         guard ending == nil else { return }
         ending = reason

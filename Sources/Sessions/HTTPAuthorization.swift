@@ -40,6 +40,7 @@ extension HTTPSession {
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
         else { throw .invalid }
         guard token.expiresAt > now.wall else { throw .expired }
+        noteSender()
         return record
     }
 
@@ -54,6 +55,7 @@ extension HTTPSession {
         guard let key = HTTPAuthorization.serverKey(request.header("authorization")),
             let sender = settings.senderOfKey(settings.digest(key), now.wall)
         else { throw HTTPRefusal(.unauthorizedPage) }
+        noteSender()
         return sender
     }
 }

@@ -101,6 +101,9 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if let open = answers.take(ticket) { send(response, to: open.exchange, open.declared, now) }
     }
 
+    /// A request has shown which sender asks.
+    func noteSender() { front.trust() }
+
     /// Hands an answer to the front. One that the description of the interface does not know is a fault of ours.
     private func send(
         _ response: HTTPResponse, to exchange: UInt32, _ declared: [HTTPDescription.Answer], _ now: Now

@@ -61,6 +61,7 @@ import Testing
     @Test("What many streams hold is bounded by their windows, and resets give it back")
     func heldBodies() {
         let desk = HTTP2Desk()
+        desk.connection.trust()
         let piece = [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)
         for round in 0..<8 {
             let first = UInt32(round * Limits.http2Streams)
@@ -75,6 +76,37 @@ import Testing
         }
         #expect(desk.connection.isEmpty && desk.connection.failure == nil)
         #expect(desk.tally.resets == 8 * Limits.http2Streams)
+    }
+
+    @Test(
+        "A stranger's bodies have one bound over all streams; beyond it streams are refused, to be sent again"
+    )
+    func strangersBodies() {
+        let piece = [UInt8](repeating: 0x61, count: 8_000)
+        func refused(trusting: Bool) -> Int {
+            let desk = HTTP2Desk()
+            if trusting { desk.connection.trust() }
+            for at in 0..<UInt32(Limits.http2Streams) {
+                desk.send(
+                    Frames.headers(at * 2 + 1, Frames.request("POST", "/")) + Frames.data(at * 2 + 1, piece))
+                #expect(trusting || desk.connection.bodyBytes <= Limits.http2StrangerBodiesBytes)
+            }
+            let refused = (0..<UInt32(Limits.http2Streams)).count {
+                desk.peer.answers[$0 * 2 + 1]?.reset == 7
+            }
+            // What is given up makes room, and who was refused comes through.
+            desk.send(Frames.reset(1) + Frames.data(3, [0x61], ends: true))
+            #expect(desk.next()?.hasPrefix("3 POST") == true && desk.connection.failure == nil)
+            let held = (Limits.http2Streams - refused - 2) * piece.count
+            #expect(desk.connection.bodyBytes == held)
+            let last = UInt32(Limits.http2Streams * 2 + 1)
+            desk.send(
+                Frames.headers(last, Frames.request("POST", "/")) + Frames.data(last, piece, ends: true))
+            #expect(desk.next()?.hasPrefix("\(last) POST") == true)
+            return refused
+        }
+        #expect(refused(trusting: false) == Limits.http2Streams - Limits.http2StrangerBodiesBytes / 8_000)
+        #expect(refused(trusting: true) == 0)
     }
 
     @Test("Heads of requests that do not come on are bounded over all streams")

@@ -24,6 +24,10 @@ package enum HTTP2Failure: Sendable {
     var turns: [Int32] = []
     /// Sum of `granted` over all streams.
     var granted = 0
+    /// Sum of the octets of all bodies held.
+    var bodyBytes = 0
+    /// Whether a request has shown who asks: before that the bodies of all streams have a bound of their own.
+    private(set) var isTrusted = false
     /// Sum of `headBytes` over all streams.
     var headBytes = 0
     /// Whether the peer knows our settings: before that its streams have another window.
@@ -139,6 +143,9 @@ package enum HTTP2Failure: Sendable {
             body(UInt32(number), received, !isHeldBack)
         }
     }
+
+    /// A request has shown who asks.
+    package func trust() { isTrusted = true }
 
     /// Lets the peer finish what it has begun, and tells it where that ends (RFC 9113, 6.8); no new request is taken.
     package func shutDown() {

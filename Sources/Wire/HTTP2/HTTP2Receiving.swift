@@ -83,6 +83,12 @@ extension HTTP2Connection {
             consumed(bytes.byteCount)
             return refuse(stream, RequestFault(.contentTooLarge, "The body is too long."), at: now)
         }
+        guard isTrusted || bodyBytes + bytes.byteCount <= Limits.http2StrangerBodiesBytes else {
+            consumed(bytes.byteCount)
+            // Nothing was done for it: its client may send it again (RFC 9113, 8.7).
+            return reset(stream, NGHTTP2_REFUSED_STREAM)
+        }
+        bodyBytes += bytes.byteCount
         streams[stream]?.body.append(contentsOf: [UInt8](copying: bytes))
         // Who tells no length waits in the queue before its window is used up.
         if streams[stream]?.length == nil, count > Limits.http2StreamWindowBytes / 2 { queueForTurn(stream) }
@@ -103,6 +109,7 @@ extension HTTP2Connection {
         guard let old = streams[stream] else { return [] }
         if case .gone = old.stage { return [] }
         consumed(old.body.count)
+        bodyBytes -= old.body.count
         headBytes -= old.headBytes
         granted -= old.granted
         streams[stream]?.stage = .gone
