@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "clinux.h"
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length) {
@@ -29,3 +31,14 @@ int clinux_pin(int process, int processor) {
     CPU_SET(processor, &set);
     return sched_setaffinity(process, sizeof set, &set);
 }
+
+int clinux_limit_descriptors(int process, unsigned long long most) {
+    struct rlimit limit;
+    if (prlimit(process, RLIMIT_NOFILE, NULL, &limit) != 0) return -1;
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    return prlimit(process, RLIMIT_NOFILE, &limit, NULL);
+}
+
+long clinux_free_octets(void) { return (long)mallinfo2().fordblks; }
+
+void clinux_give_back(void) { malloc_trim(0); }

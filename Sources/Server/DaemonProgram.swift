@@ -81,6 +81,7 @@ package enum DaemonProgram {
     {
         let turn = min(notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.mainTurnMilliseconds)
         var nextCheck = Now.read().monotonic
+        var memory = FreeMemory()
         while true {
             switch signals.wait(milliseconds: turn) {
             case .reload: _ = try? daemon.reload()
@@ -91,6 +92,7 @@ package enum DaemonProgram {
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 daemon.renewLease()
+                memory.giveBack()
                 nextCheck = now.advanced(seconds: Limits.certificateCheckSeconds)
             }
             // Every reactor must answer, else systemd is to restart us.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// How many descriptors the process may have.
@@ -12,5 +13,11 @@ package enum DescriptorLimit {
         _ = unsafe setrlimit(kind, &limit)
         _ = unsafe getrlimit(kind, &limit)
         return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Lets a process of the same user have so many, or as many as its hard limit allows; for the tools that attack it.
+    @discardableResult
+    package static func set(process: Int32, to count: Int) -> Bool {
+        clinux_limit_descriptors(process, UInt64(max(0, count))) == 0
     }
 }

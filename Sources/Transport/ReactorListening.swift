@@ -145,10 +145,11 @@ extension Reactor {
         }
     }
 
-    /// Opens a connection; its success or failure is told to the delegate.
+    /// Opens a connection, from an own address of this machine where one is named; its success or failure is told to the
+    /// delegate.
     package func connect(
-        to address: SocketAddress, tls settings: TLSClientSettings? = nil, serverName: String? = nil,
-        pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
+        to address: SocketAddress, from source: SocketAddress? = nil, tls settings: TLSClientSettings? = nil,
+        serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
     ) throws(TransportError) -> Connection {
         var tls = Optional(TLSSession.plain)
         if let settings {
@@ -159,6 +160,11 @@ extension Reactor {
         let number = socket(address.family, kind, 0)
         guard number >= 0 else { throw SystemCall.failure("open a socket for \(address)") }
         if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        if let source, unsafe source.withSocketAddress({ unsafe Glibc.bind(number, $0, $1) }) != 0 {
+            let failure = SystemCall.failure("bind a connection to \(source)")
+            _ = Glibc.close(number)
+            throw failure
+        }
         let result = unsafe address.withSocketAddress { target, length in
             SystemCall.retrying { unsafe Glibc.connect(number, target, length) }
         }

@@ -18,3 +18,9 @@ int clinux_peer_user(int socket, unsigned *user);
 void clinux_name_thread(const char *name);
 /// Has a process (0: the calling thread) run on one processor only; cpu_set_t needs _GNU_SOURCE.
 int clinux_pin(int process, int processor);
+/// Lets another process have so many descriptors, or as many as its hard limit says; prlimit needs _GNU_SOURCE.
+int clinux_limit_descriptors(int process, unsigned long long most);
+/// Octets that malloc holds free in all its arenas, given back to the system or not; Swift's module has no malloc.h.
+long clinux_free_octets(void);
+/// Gives whole free pages of all arenas back to the system; for the same reason.
+void clinux_give_back(void);
