@@ -76,7 +76,8 @@ let package = Package(
         program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
-        program("ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport"]),
+        program(
+            "ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
 
         // The tests.
         tests("Basics", ["Basics", "COpenSSL"]),
@@ -99,7 +100,7 @@ let package = Package(
             ]),
         tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
         tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
-        tests("ccs-bench", ["ccs-bench", "Basics"]),
+        tests("ccs-bench", ["ccs-bench", "Basics", "Wire"]),
         // How transcripts are written, for all that play them.
         .target(
             name: "TranscriptNotation", dependencies: ["Basics"], path: "Tests/TranscriptTests/Notation",
@@ -119,8 +120,8 @@ let package = Package(
         tests(
             "Daemon",
             [
-                "ccsd", "ccsctl", "ccs-device", "ccs-power-cut", "Client", "Wire", "Basics", "Transport",
-                "Catalogue", "TranscriptNotation",
+                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
+                "Transport", "Catalogue", "TranscriptNotation",
             ], exclude: ["Clients", "PowerCut"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(

@@ -8,8 +8,10 @@ final class Bench {
     let invocation: Invocation
     let reactor: Reactor
     let tls: TLSClientSettings
-    /// Folder of everything that a run leaves behind; removed at its end.
+    /// Folder of everything that a run leaves behind; removed at its end, unless it is evidence.
     let scratch: String
+    /// Whether that stays: the log and the store of what failed say why.
+    var keepsScratch = false
     let progress: Progress
     /// What gives lanes their messages while the reactor turns.
     var feeders: [Feeder] = []
@@ -38,6 +40,9 @@ final class Bench {
         } catch { throw BenchError(error.description) }
     }
 
+    /// Whether any program was started: else the folder is empty.
+    var hasStarted: Bool { !children.isEmpty }
+
     /// Starts a program that ends with the bench.
     func start(_ program: String, _ arguments: [String], log: String) throws(BenchError) -> Child {
         let child = try Child(self.program(program), arguments, errorFile: "\(scratch)/\(log)")
@@ -56,7 +61,7 @@ final class Bench {
     deinit {
         for child in children { child.end() }
         reactor.end()
-        Self.remove(scratch)
+        if !keepsScratch { Self.remove(scratch) }
     }
 
     /// Seconds to measure.
@@ -83,6 +88,7 @@ final class Bench {
 
     /// A program that lies beside this one, or the ccsd that was asked for.
     func program(_ name: String) -> String {
+        if name.hasPrefix("/") { return name }
         if name == "ccsd", let given = invocation.text("--ccsd") { return given }
         var room = [CChar](repeating: 0, count: 4_096)
         let length = unsafe readlink("/proc/self/exe", &room, room.count - 1)

@@ -28,8 +28,14 @@ struct ProcessProbe {
     }
 
     /// Its threads, by number.
-    var threads: [String] {
-        guard let directory = unsafe opendir("/proc/\(process)/task") else { return [] }
+    var threads: [String] { numbers("task") }
+
+    /// How many descriptors it has open.
+    var descriptors: Int { numbers("fd").count }
+
+    /// The entries of a folder of its own that are numbers.
+    private func numbers(_ folder: String) -> [String] {
+        guard let directory = unsafe opendir("/proc/\(process)/\(folder)") else { return [] }
         defer { unsafe closedir(directory) }
         var found: [String] = []
         while let entry = unsafe readdir(directory) {

@@ -107,6 +107,35 @@ extension Program {
                     reactors,
                 ]),
             Command(
+                "attack",
+                "Hostile peers of many kinds, one after the other, while good messages go their way.",
+                details: [
+                    "Slow openings, handshakes and bodies, half-open connections beyond the limit of descriptors, guessed keys from many addresses of loopback, stanzas that are too large, too deep or full of entities, offers of compression, renegotiation, acks of nothing, messages beyond the window, unknown tokens, peers that never read, endless headers, packed bombs, floods of HTTP/2 and MCS, SIGHUP again and again, and no descriptor left. The row `none` is that of the good ones alone.",
+                    "Latencies of the good messages are from the time each was due to its arrival at the device. Exits 1 where an acknowledged message does not arrive, a good message is refused or a good connection ends, newcomers are not served afterwards, ccsd ends, or its memory does not come back: to 32 MiB over what it was before, and 4 KiB for each good message that the store holds in its write buffers.",
+                ],
+                options: [
+                    Option(
+                        "--only", .text, "NAME", "An attack to make, and no other.", preset: "all",
+                        isRepeatable: true),
+                    Option(
+                        "--scale", .integer(1...1_000), "PERCENT",
+                        "How hard: percent of the numbers of each attack, such as a million unknown tokens.",
+                        preset: "100"),
+                    Option(
+                        "--rate", .integer(1...100_000), "N",
+                        "Good messages a second, durable, at random times.", preset: "1000"),
+                    connections, window,
+                    Option("--devices", .integer(1...10_000), "N", "Good devices.", preset: "100"), size,
+                    reactors,
+                    Option(
+                        "--plant", .choice(["loss", "memory", "silence", "absence"]), "FAULT",
+                        "Spoil what was measured, to see that the command fails.", preset: "nothing"),
+                ],
+                examples: [
+                    Example(
+                        "Two of them", "ccs-bench attack --only login-flood --only h2-bodies --seconds 5")
+                ]),
+            Command(
                 "simulate", "Whole worlds of clients, network, server and disk, each made from a seed.",
                 details: [
                     "No ccsd is started. Each world has a storm of faults and then a calm in which everything must get where it can; one in which something was wrong is told by its seed, which makes it again."

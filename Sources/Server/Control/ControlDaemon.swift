@@ -22,6 +22,7 @@ extension ControlServer {
             .init("state", .string(daemon.drainer.state.rawValue)), .init("listeners", .array(listeners)),
             .init("app_servers", .integer(metrics.value(.sessionsOpen, 0))),
             .init("devices", .integer(metrics.value(.sessionsOpen, 1))),
+            .init("connections", connections()),
             .init("downstream", milestones(direction: 0)), .init("upstream", milestones(direction: 1)),
             .init(
                 "topics",
@@ -37,6 +38,23 @@ extension ControlServer {
                     .init("healthy", .boolean(daemon.storeThread.isHealthy)),
                 ])),
             .init("certificate_not_after", .string(Timestamp.text(daemon.certificates.notAfter))),
+        ])
+    }
+
+    /// Connections of all listeners since the start: what strangers try shows here first.
+    private func connections() -> JSONValue {
+        let metrics = daemon.metrics
+        let listeners = Link.Kind.allCases.indices
+        let closed = CloseReason.allCases.enumerated().map { position, reason in
+            (reason, metrics.value(.connectionsClosed, position))
+        }
+        return .object([
+            .init(
+                "accepted", .integer(listeners.reduce(0) { $0 + metrics.value(.connectionsAccepted, $1) })),
+            .init("open", .integer(listeners.reduce(0) { $0 + metrics.value(.connectionsOpen, $1) })),
+            .init(
+                "closed",
+                .object(closed.filter { $0.1 > 0 }.map { .init($0.0.rawValue, .integer($0.1)) })),
         ])
     }
 

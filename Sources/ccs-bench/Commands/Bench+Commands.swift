@@ -4,6 +4,16 @@ import Catalogue
 extension Bench {
     /// Does what the command line asks for.
     func run() throws(BenchError) {
+        do throws(BenchError) {
+            try measure()
+        } catch {
+            guard hasStarted else { throw error }
+            keepsScratch = true
+            throw BenchError("\(error); the log and the store are kept in \(scratch)")
+        }
+    }
+
+    private func measure() throws(BenchError) {
         switch invocation.command.name {
         case "down": try down()
         case "up": try up()
@@ -15,6 +25,7 @@ extension Bench {
         case "relay": try relay()
         case "idle": try idle()
         case "restart": try restart()
+        case "attack": try attack()
         case "simulate": try simulate()
         default: throw BenchError("unknown command")
         }

@@ -104,10 +104,15 @@ final class LoadRun {
         return LoadSample(counters, target)
     }
 
-    /// Stops to send, and lets what is on its way arrive; throws what went wrong meanwhile.
-    func settle() throws(BenchError) {
+    /// Stops to send; what is on its way is on its way.
+    func pause() {
         feeder.end()
         bench.feeders.removeAll { $0 === feeder }
+    }
+
+    /// Stops to send, and lets what is on its way arrive; throws what went wrong meanwhile.
+    func settle() throws(BenchError) {
+        pause()
         _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
         bench.progress.clear()
         guard counters.failures.isEmpty else { throw failed("connections ended") }

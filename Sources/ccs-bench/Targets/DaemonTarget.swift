@@ -25,34 +25,49 @@ final class DaemonTarget: Target {
     var dataDirectory: String { bench.scratch + "/data" }
     private var ports: [String: UInt16] = [:]
     var process: Int32 { child.process }
+    /// Whether it has not ended.
+    var isRunning: Bool { child.isRunning }
 
-    init(_ bench: Bench, reactors: Int, flags: [String] = []) throws(BenchError) {
+    /// Starts one; with at most so many descriptors, where that is said.
+    init(
+        _ bench: Bench, reactors: Int, flags: [String] = [], descriptors: Int? = nil
+    ) throws(BenchError) {
         self.bench = bench
         self.reactors = reactors
         self.flags = flags
-        child = try Self.start(bench, reactors, flags, ports: [:])
+        child = try Self.start(bench, reactors, flags, ports: [:], descriptors: descriptors)
         try findPorts()
-        let answer = try control("senders add", .object([.init("label", "bench")]))
+        let (id, key) = try addSender("bench")
+        sender = id
+        self.key = Array(key.utf8)
+        credential = AppServerCredential(sender: String(id.number), key: key)
+    }
+
+    /// Makes a sender with a key.
+    func addSender(_ label: String) throws(BenchError) -> (id: SenderID, key: String) {
+        let answer = try control("senders add", .object([.init("label", .string(label))]))
         guard let text = answer["sender_id"]?.text, let number = UInt64(text), let key = answer["key"]?.text
         else {
             throw BenchError("ccsd makes no sender")
         }
-        sender = SenderID(number)
-        self.key = Array(key.utf8)
-        credential = AppServerCredential(sender: text, key: key)
+        return (SenderID(number), key)
     }
 
     private static func start(
-        _ bench: Bench, _ reactors: Int, _ flags: [String], ports: [String: UInt16]
+        _ bench: Bench, _ reactors: Int, _ flags: [String], ports: [String: UInt16], descriptors: Int? = nil
     ) throws(BenchError) -> Child {
         // Rates are counted, as always, but so high that no message of the bench is refused.
         let rates = [
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
             "sender-upstream-per-minute", "topic-changes-per-second",
         ].flatMap { ["--\($0)", "\(Limits.highestRate)"] }
+        // The limit is lowered for good, and before ccsd begins: it raises its own as far as that goes.
+        let shell = descriptors.map {
+            ["-c", "ulimit -n \($0) && exec \"$0\" \"$@\"", bench.program("ccsd")]
+        }
         return try bench.start(
-            "ccsd",
-            [
+            shell == nil ? "ccsd" : "/bin/sh",
+            (shell ?? []) + [
                 "--data-directory", bench.scratch + "/data",
                 "--app-server-port", "\(ports["app_server"] ?? 0)", "--app-server-preproduction-port", "0",
                 "--device-port", "\(ports["device"] ?? 0)", "--https-port", "\(ports["https"] ?? 0)",

@@ -1,0 +1,180 @@
+import Basics
+import Wire
+
+/// What one attack did, and what became of everybody else meanwhile.
+struct AttackRow {
+    /// The good ones' messages.
+    struct Books: Equatable {
+        var sent = 0
+        var acknowledged = 0
+        var refused = 0
+        var delivered = 0
+        /// Connections of good peers that ended, in words.
+        var ended: [String] = []
+
+        /// Leaves what was there before.
+        mutating func since(_ start: Books) {
+            sent -= start.sent
+            acknowledged -= start.acknowledged
+            refused -= start.refused
+            delivered -= start.delivered
+        }
+    }
+
+    /// The daemon's resident memory, in KiB.
+    struct Memory: Equatable {
+        var before = 0
+        var peak = 0
+        var after = 0
+    }
+
+    let name: String
+    /// Hostile connections that were begun, and how many of them came as far as their flood.
+    var connections = 0
+    var flooding = 0
+    /// Blocks and octets that they sent, or what stands in their place (signals).
+    var blocks = 0
+    var bytes = 0
+    /// What ccsd did: why connections ended, what was answered, and how often.
+    var deeds: [(word: String, count: Int)] = []
+    var books = Books()
+    var before = Latencies(Histogram())
+    var during = Latencies(Histogram())
+    var memory = Memory()
+    /// What must not be and was, in words.
+    var breaches: [String] = []
+    /// Whether a new app server, a new request and the control socket are served after it.
+    var isServing = true
+    /// Whether ccsd is still the process that was attacked.
+    var isRunning = true
+
+    /// KiB by which memory may be more than before: what the allocator and OpenSSL keep for the next storm.
+    static let toleranceKiB = 32_768
+    /// Octets that each good message may leave in memory for a while: the store's write buffers hold it, its removal and its
+    /// counts until they are written out; measured with the row `none`.
+    static let bytesPerGoodMessage = 4_096
+
+    /// KiB by which memory may be more than before, after so many good messages.
+    func allowedKiB(_ messages: Int) -> Int {
+        Self.toleranceKiB + messages * Self.bytesPerGoodMessage / 1_024
+    }
+
+    /// What is wrong with it; empty: ccsd has stood it.
+    var faults: [String] {
+        var found = breaches
+        if !isRunning { found.append("ccsd has ended") }
+        if !isServing { found.append("ccsd no longer serves newcomers") }
+        if books.acknowledged == 0 { found.append("no good message was taken") }
+        let lost = books.acknowledged - books.delivered
+        if lost > 0 { found.append("\(lost) acknowledged messages lost") }
+        if lost < 0 { found.append("\(-lost) messages came twice") }
+        if books.refused > 0 { found.append("\(books.refused) good messages refused") }
+        let unanswered = books.sent - books.acknowledged - books.refused
+        if unanswered > 0 { found.append("\(unanswered) good messages not answered") }
+        if !books.ended.isEmpty {
+            found.append("good connections ended: " + books.ended.joined(separator: ", "))
+        }
+        if memory.after > memory.before + allowedKiB(books.acknowledged) {
+            found.append("\(memory.after - memory.before) KiB of memory did not come back")
+        }
+        if name != Attack.calm, flooding == 0, blocks == 0 { found.append("the attack did not take place") }
+        return found
+    }
+
+    /// What is wrong with all of them together.
+    static func faults(of rows: [AttackRow]) -> [String] {
+        var found = rows.flatMap { row in row.faults.map { "\(row.name): \($0)" } }
+        if rows.isEmpty { found.append("no attack was made") }
+        // What each leaves must not add up.
+        if let first = rows.first, let last = rows.last {
+            let messages = rows.reduce(0) { $0 + $1.books.acknowledged }
+            let growth = last.memory.after - first.memory.before
+            if growth > 2 * toleranceKiB + messages * bytesPerGoodMessage / 1_024 {
+                found.append("\(growth) KiB of memory did not come back over all")
+            }
+        }
+        return found
+    }
+
+    /// All rows, in columns.
+    static func table(_ rows: [AttackRow]) -> String {
+        let lines = [head] + rows.map(\.cells)
+        let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { line in
+            zip(line, widths).enumerated().map { column, cell in
+                // Words to the left, numbers to the right; the last column is as long as it is.
+                column == 0
+                    ? Figure.pad(cell.0, cell.1)
+                    : column == head.count - 1 ? cell.0 : Figure.padLeft(cell.0, cell.1)
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    /// The heads of the table.
+    static let head = [
+        "attack", "conns", "blocks", "MB", "good p50/p99 before", "during", "lost", "MiB before/peak/after",
+        "what ccsd did",
+    ]
+
+    /// The row of the table.
+    var cells: [String] {
+        let mebibytes = [memory.before, memory.peak, memory.after].map { Figure.whole(Double($0) / 1_024) }
+        let words = deeds.map { "\($0.word) \(Figure.whole($0.count))" }.joined(separator: ", ")
+        return [
+            name, Figure.whole(connections), Figure.whole(blocks), Figure.fixed(Double(bytes) / 1e6, 1),
+            "\(Figure.duration(before.p50))/\(Figure.duration(before.p99))",
+            "\(Figure.duration(during.p50))/\(Figure.duration(during.p99))",
+            Figure.whole(max(0, books.acknowledged - books.delivered)), mebibytes.joined(separator: "/"),
+            (faults.isEmpty ? "" : "FAILED: \(faults.joined(separator: "; ")). ")
+                + (words.isEmpty ? "nothing" : words),
+        ]
+    }
+
+    /// The same for programs.
+    var json: JSONValue {
+        .object([
+            .init("attack", .string(name)), .init("connections", .integer(connections)),
+            .init("flooding", .integer(flooding)), .init("blocks", .integer(blocks)),
+            .init("bytes", .integer(bytes)),
+            .init("deeds", .object(deeds.map { .init($0.word, .integer($0.count)) })),
+            .init(
+                "good",
+                .object([
+                    .init("sent", .integer(books.sent)), .init("acknowledged", .integer(books.acknowledged)),
+                    .init("refused", .integer(books.refused)), .init("delivered", .integer(books.delivered)),
+                ])),
+            .init("before", before.json), .init("during", during.json),
+            .init(
+                "resident_kib",
+                .object([
+                    .init("before", .integer(memory.before)), .init("peak", .integer(memory.peak)),
+                    .init("after", .integer(memory.after)),
+                ])),
+            .init("faults", .array(faults.map { .string($0) })),
+        ])
+    }
+}
+
+/// A weakness that is planted into what was measured: the command must then fail.
+enum AttackPlant: String, CaseIterable {
+    /// A message that was acknowledged and never came.
+    case loss
+    /// Memory that is never given back.
+    case memory
+    /// Newcomers who are not served.
+    case silence
+    /// An attack that never reached ccsd.
+    case absence
+
+    /// Puts it into a row.
+    func spoil(_ row: inout AttackRow) {
+        switch self {
+        case .loss: row.books.delivered -= 1
+        case .memory: row.memory.after = row.memory.before + row.allowedKiB(row.books.acknowledged) + 1
+        case .silence: row.isServing = false
+        case .absence:
+            row.flooding = 0
+            row.blocks = 0
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Basics
+import Client
+import Glibc
+import Transport
+import Wire
+
+/// A ccsd under attack, and the good app servers and devices that go on meanwhile.
+final class AttackRun {
+    private let bench: Bench
+    private let target: DaemonTarget
+    private let good: LoadRun
+    private let receivers: Receivers
+    private let scene: AttackScene
+    private let process: Int32
+    private let rate: Double
+    /// Percent of the numbers of each attack.
+    private let scale: Int
+    private let milliseconds: Int64
+
+    /// Descriptors for strangers; more than these are half open at once in the attack of that name.
+    private static let descriptorsForStrangers = 768
+    /// Devices that are the attackers' own.
+    private static let hostileDevices = 10
+    /// Seconds that an attack with a number to reach may take.
+    private static let longestSeconds = 120
+    /// Seconds in which memory is to be back, and all messages to have arrived.
+    private static let recoverySeconds = 40
+    /// Descriptors more than ccsd has open, in the attack on them.
+    private static let sparedDescriptors = 4
+
+    /// Milliseconds for which the good ones go on after the attackers have left.
+    private static let restMilliseconds: Int64 = 300
+
+    init(_ bench: Bench, rate: Int, scale: Int) throws(BenchError) {
+        self.bench = bench
+        self.rate = Double(rate)
+        self.scale = scale
+        milliseconds = Int64(bench.seconds) * 1_000
+        let peers = bench.connections + bench.deviceCount
+        target = try DaemonTarget(
+            bench, reactors: bench.reactors,
+            descriptors: Limits.descriptorsKept + peers + Self.descriptorsForStrangers)
+        process = target.process
+        let devices = try bench.devices(target)
+        scene = AttackScene(
+            login: target.credential,
+            wrongLogin: AppServerCredential(
+                sender: String(target.sender.number), key: "not-the-key-of-this-sender"),
+            key: String(decoding: target.key, as: UTF8.self),
+            devices: try bench.devices(target, Self.hostileDevices))
+        receivers = try Receivers(bench, target, devices)
+        good = try bench.appServers(
+            target, devices, receivers, name: "good", lifetimeSeconds: Bench.lifetime)
+    }
+
+    /// Makes one attack, and says what came of it.
+    func run(_ attack: Attack) throws(BenchError) -> AttackRow {
+        var row = AttackRow(name: attack.name)
+        let counters = good.counters
+        let start = books
+        good.begin(.rate(rate))
+        turn(milliseconds / 3)
+        counters.beginMeasuring()
+        turn(milliseconds / 3)
+        row.before = Latencies(counters.deliveryTimes)
+        row.memory.before = resident
+        row.memory.peak = row.memory.before
+        counters.beginMeasuring()
+        try strike(attack, &row)
+        let end = Now.read().monotonic.advanced(seconds: Self.recoverySeconds)
+        while resident > row.memory.before + row.allowedKiB(books.acknowledged - start.acknowledged),
+            Now.read().monotonic < end
+        { turn(200) }
+        settle()
+        row.memory.after = resident
+        row.books = books
+        row.books.since(start)
+        row.isRunning = isRunning
+        row.isServing = row.isRunning && servesNewcomers()
+        counters.failures = []
+        return row
+    }
+
+    // MARK: The attack
+
+    private func strike(_ attack: Attack, _ row: inout AttackRow) throws(BenchError) {
+        var crowd: HostileCrowd?
+        if let script = attack.script {
+            let scene = scene
+            crowd = try HostileCrowd(
+                target, wanted: scaled(attack.connections), perSecond: scaled(attack.perSecond)
+            ) { script(scene, $0) }
+        }
+        let renegotiator = attack.deed == .renegotiations ? Renegotiator(port: target.appServers.port) : nil
+        do throws(TransportError) { try renegotiator?.begin() } catch { throw BenchError(error.description) }
+        if attack.deed == .fewDescriptors { limitDescriptors(spared: Self.sparedDescriptors) }
+        let earlier = try connections()
+        let begin = Now.read().monotonic
+        let goal = attack.blocks.map(scaled)
+        var isOver = false
+        while !isOver {
+            turn(20)
+            if isRunning { try crowd?.tend(Now.read().monotonic) }
+            if attack.deed == .reloads {
+                _ = kill(process, SIGHUP)
+                row.blocks += 1
+            }
+            row.memory.peak = max(row.memory.peak, resident)
+            let passed = Now.read().monotonic.milliseconds(since: begin)
+            bench.progress.show(attack.name, Int(passed), of: Int(milliseconds))
+            isOver = goal.map { (crowd?.blocks ?? 0) >= $0 } ?? (passed >= milliseconds)
+            if passed >= max(milliseconds, Int64(Self.longestSeconds) * 1_000) || !isRunning { isOver = true }
+        }
+        if attack.deed == .fewDescriptors { limitDescriptors(spared: nil) }
+        row.memory.peak = max(row.memory.peak, resident)
+        row.during = Latencies(good.counters.deliveryTimes)
+        let later = try connections()
+        if let crowd {
+            row.connections = crowd.begun
+            row.flooding = crowd.flooding
+            row.blocks += crowd.blocks
+            row.bytes = crowd.bytes
+            row.deeds = crowd.answers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            if crowd.present > 0 { row.deeds.append(("held on", crowd.present)) }
+            crowd.disperse()
+            turn(Self.restMilliseconds)
+        }
+        if let renegotiator {
+            _ = bench.turn(seconds: 10) { renegotiator.end() }
+            let counts = renegotiator.soFar
+            row.connections = counts.connections
+            row.blocks = counts.connections
+            row.deeds = [("handshakes refused", counts.refused), ("granted", counts.granted)]
+            if counts.granted > 0 { row.breaches.append("renegotiation was granted") }
+        }
+        row.deeds = Self.change(from: earlier, to: later, begun: row.connections) + row.deeds
+        bench.progress.clear()
+    }
+
+    private func scaled(_ number: Int) -> Int { max(1, number * scale / 100) }
+
+    /// Lets ccsd have as many descriptors as it has open now, and so many more; nil: as many as it ever may.
+    private func limitDescriptors(spared: Int?) {
+        let most = spared.map { ProcessProbe(process: process).descriptors + $0 } ?? .max
+        DescriptorLimit.set(process: process, to: most)
+    }
+
+    // MARK: The good ones
+
+    private var books: AttackRow.Books {
+        let counters = good.counters
+        return AttackRow.Books(
+            sent: counters.sent, acknowledged: counters.acknowledged, refused: counters.refused,
+            delivered: counters.delivered, ended: counters.failures)
+    }
+
+    /// Stops the good ones, and lets arrive what is on its way.
+    private func settle() {
+        good.pause()
+        _ = bench.turn(seconds: Self.recoverySeconds) {
+            let books = books
+            return books.sent == books.acknowledged + books.refused && books.delivered >= books.acknowledged
+        }
+    }
+
+    /// Whether a new app server, a new request and the control socket are served.
+    private func servesNewcomers() -> Bool {
+        let login = AppServerLogin(sender: target.sender, key: Redacted(target.key))
+        let server = AppServerClient(
+            reactor: bench.reactor,
+            endpoint: Endpoint(address: target.appServers, serverName: "localhost", tls: bench.tls),
+            login: login)
+        let client = HTTPClient(
+            reactor: bench.reactor,
+            endpoint: Endpoint(address: target.https, serverName: "localhost", tls: bench.tls))
+        defer {
+            server.abort()
+            client.close()
+            _ = bench.turn(seconds: 1) { !server.isConnected }
+        }
+        do {
+            try server.connect()
+            guard bench.turn(seconds: 20, until: { server.isReady }),
+                try client.answer(to: HTTPCall("GET", "/openapi.json")).status == 200
+            else { return false }
+            return try target.control("status", .object([]))["state"]?.text == "serving"
+        } catch { return false }
+    }
+
+    // MARK: The daemon
+
+    private var resident: Int { ProcessProbe(process: process).residentKiB }
+    private var isRunning: Bool { target.isRunning }
+
+    private func turn(_ milliseconds: Int64) {
+        let end = Now.read().monotonic.advanced(milliseconds: milliseconds)
+        while Now.read().monotonic < end { bench.turn(waitMilliseconds: 5) }
+    }
+
+    /// Connections accepted, and those that ended by why.
+    private func connections() throws(BenchError) -> (accepted: Int, closed: [String: Int]) {
+        guard isRunning else { return (0, [:]) }
+        let status = try target.control("status", .object([]))["connections"]
+        var closed: [String: Int] = [:]
+        for member in status?["closed"]?.members ?? [] { closed[member.key] = member.value.integer }
+        return (status?["accepted"]?.integer ?? 0, closed)
+    }
+
+    /// What is told of connections: why they ended, and how many found the door shut.
+    static func change(
+        from old: (accepted: Int, closed: [String: Int]), to new: (accepted: Int, closed: [String: Int]),
+        begun: Int
+    ) -> [(word: String, count: Int)] {
+        var closed = new.closed
+        // The tool's own question before was one of them.
+        closed[CloseReason.peerClosed.rawValue, default: 0] -= 1
+        var words = closed.map { ($0.key, $0.value - (old.closed[$0.key] ?? 0)) }.filter { $0.1 > 0 }
+        words.sort { $0.0 < $1.0 }
+        let shut = begun - (new.accepted - old.accepted - 1)
+        return words + (shut > 0 ? [("shut out", shut)] : [])
+    }
+}

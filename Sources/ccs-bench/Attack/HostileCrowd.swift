@@ -1,0 +1,108 @@
+import Basics
+import Client
+import Transport
+
+/// All hostile connections of one attack: as many as are wanted at once; who is thrown out comes again.
+final class HostileCrowd {
+    let bench: Bench
+    private let target: DaemonTarget
+    private let wanted: Int
+    private let perSecond: Int
+    private let make: (Int) -> HostileScript
+    private let http2: TLSClientSettings
+    private var peers: [ObjectIdentifier: HostilePeer] = [:]
+    private var begin = Instant.distantPast
+    private var isOver = false
+    /// Connections begun.
+    private(set) var begun = 0
+    /// Of these, those that were open for data.
+    var opened = 0
+    /// Of these, those that came as far as their flood.
+    var flooding = 0
+    /// Blocks of floods that were sent.
+    var blocks = 0
+    /// Octets that were sent.
+    var bytes = 0
+    /// Answers, by what they say.
+    private(set) var answers: [String: Int] = [:]
+    /// Handshakes begun in one turn: the good ones have the same thread.
+    private static let perTurn = 16
+
+    /// A crowd of `wanted`, of which at most `perSecond` knock in a second.
+    init(
+        _ target: DaemonTarget, wanted: Int, perSecond: Int, _ make: @escaping (Int) -> HostileScript
+    ) throws(BenchError) {
+        bench = target.bench
+        self.target = target
+        self.wanted = wanted
+        self.perSecond = perSecond
+        self.make = make
+        do throws(TransportError) {
+            http2 = try TLSClientSettings(trust: .anyone, applicationProtocols: ["h2"])
+        } catch { throw BenchError(error.description) }
+    }
+
+    /// Connections that are under way.
+    var present: Int { peers.count }
+
+    /// Lets those knock that are due.
+    func tend(_ now: Instant) throws(BenchError) {
+        guard !isOver else { return }
+        if begin == .distantPast { begin = now }
+        let allowed = wanted + Int(now.milliseconds(since: begin)) * perSecond / 1_000
+        for _ in 0..<Self.perTurn where peers.count < wanted && begun < allowed {
+            let peer = HostilePeer(self, make(begun))
+            do throws(TransportError) {
+                try peer.connect(from: source(begun))
+            } catch { throw BenchError(error.description) }
+            begun += 1
+            peers[ObjectIdentifier(peer)] = peer
+        }
+    }
+
+    /// Breaks all connections off.
+    func disperse() {
+        isOver = true
+        for peer in peers.values { peer.connection?.abort(.peerReset) }
+        _ = bench.turn(seconds: 5) { peers.isEmpty }
+    }
+
+    /// An address of loopback other than that of the good ones, for each connection its own.
+    private func source(_ number: Int) -> SocketAddress {
+        .ipv4(0x7f01_0001 + UInt32(number % 0xfe_0000), port: 0)
+    }
+
+    func address(of door: HostileScript.Door) -> SocketAddress {
+        switch door {
+        case .appServers: target.appServers
+        case .devices: target.devices
+        case .https: target.https
+        }
+    }
+
+    func settings(for disguise: HostileScript.Disguise) -> TLSClientSettings? {
+        switch disguise {
+        case .none: nil
+        case .tls: bench.tls
+        case .http2: http2
+        }
+    }
+
+    /// Something came: what is told of it is its first words.
+    func heard(_ bytes: RawSpan) {
+        let words: String? =
+            if bytes.byteCount >= 12, bytes.extracting(0..<9).equals("HTTP/1.1 ") {
+                "HTTP " + String(decoding: [UInt8](copying: bytes.extracting(9..<12)), as: UTF8.self)
+            } else if Bytes.contains(bytes, "<failure") {
+                "<failure>"
+            } else if Bytes.contains(bytes, "\"nack\"") {
+                "nack"
+            } else if Bytes.contains(bytes, "\"ack\"") {
+                "ack"
+            } else { nil }
+        if let words { answers[words, default: 0] += 1 }
+    }
+
+    /// A connection has ended.
+    func left(_ peer: HostilePeer) { peers[ObjectIdentifier(peer)] = nil }
+}

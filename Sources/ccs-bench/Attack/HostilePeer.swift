@@ -1,0 +1,78 @@
+import Basics
+import Transport
+
+/// One hostile connection: it plays its script until it is thrown out or the attack is over.
+final class HostilePeer: ConnectionDelegate {
+    private unowned let crowd: HostileCrowd
+    private let script: HostileScript
+    private var heard: [UInt8] = []
+    private var turn = 0
+    private var block = 0
+    private(set) var connection: Connection?
+    /// Octets that may wait on our own side before the flood pauses: the server does not read.
+    private static let waitingBytes = 262_144
+    /// Octets of an answer that are searched for what is awaited.
+    private static let heardBytes = 65_536
+
+    init(_ crowd: HostileCrowd, _ script: HostileScript) {
+        self.crowd = crowd
+        self.script = script
+    }
+
+    /// Knocks, from an address of its own.
+    func connect(from source: SocketAddress) throws(TransportError) {
+        connection = try crowd.bench.reactor.connect(
+            to: crowd.address(of: script.door), from: source, tls: crowd.settings(for: script.disguise),
+            serverName: "localhost", delegate: self)
+    }
+
+    func connectionOpened(_ connection: Connection, now: Now) {
+        crowd.opened += 1
+        say(script.opening)
+        if script.turns.isEmpty { beginFlood(now) }
+    }
+
+    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        crowd.heard(bytes)
+        guard turn < script.turns.count, heard.count < Self.heardBytes else { return }
+        heard += [UInt8](copying: bytes)
+        let awaited = script.turns[turn].awaited
+        let said = heard
+        guard awaited.utf8CodeUnitCount == 0 || Bytes.contains(said.raw, awaited) else { return }
+        heard = []
+        say(script.turns[turn].answer)
+        turn += 1
+        if turn == script.turns.count { beginFlood(now) }
+    }
+
+    private func beginFlood(_ now: Now) {
+        crowd.flooding += 1
+        if !script.reads { connection?.isReading = false }
+        connection?.deadline = now.monotonic
+    }
+
+    func connectionDeadline(_ connection: Connection, now: Now) {
+        guard let make = script.block, block < script.blocks, connection.isOpen else { return }
+        if connection.outboundCount < Self.waitingBytes {
+            say(make(block))
+            crowd.blocks += 1
+            block += 1
+        }
+        connection.deadline = now.monotonic.advanced(milliseconds: script.pauseMilliseconds)
+    }
+
+    private func say(_ bytes: [UInt8]) {
+        guard let connection, connection.isOpen, !bytes.isEmpty else { return }
+        crowd.bytes += bytes.count
+        connection.outbox.bytes.append(bytes)
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+
+    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+
+    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        self.connection = nil
+        crowd.left(self)
+    }
+}

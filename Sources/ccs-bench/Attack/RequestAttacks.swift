@@ -1,0 +1,134 @@
+import Basics
+import Wire
+
+/// Attacks on HTTP/1.1 and on the links of devices.
+extension Attack {
+    /// What requests may bring.
+    static var requests: [Attack] {
+        [
+            Attack(
+                name: "slow-bodies", connections: 150,
+                script: { scene, _ in
+                    HostileScript(
+                        door: .https, opening: head("/fcm/send", scene, length: 1_000_000),
+                        block: { _ in [0x20] }, pauseMilliseconds: 1_000)
+                }),
+            Attack(
+                name: "endless-headers", connections: 20,
+                script: { _, _ in
+                    HostileScript(
+                        door: .https, opening: Array("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8),
+                        block: { Array("X-\($0): \(String(repeating: "y", count: 1_000))\r\n".utf8) })
+                }),
+            Attack(
+                name: "gzip-bombs", connections: 10, perSecond: 100,
+                script: { _, _ in
+                    let bomb = GzipBomb.zeros(packedBytes: 65_536)
+                    let head =
+                        "POST /checkin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuffer\r\n"
+                        + "Content-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+                    return HostileScript(
+                        door: .https, block: { _ in Array(head.utf8) + bomb }, pauseMilliseconds: 200)
+                }),
+            Attack(
+                name: "unknown-tokens", connections: 10, blocks: 1_000,
+                script: { scene, number in
+                    HostileScript(
+                        door: .https,
+                        block: { block in
+                            let tokens = scene.unknownTokens(1_000, number * 1_000 + block)
+                            let body = Array(
+                                "{\"registration_ids\":[\"\(tokens.joined(separator: "\",\""))\"]}".utf8)
+                            return head("/fcm/send", scene, length: body.count) + body
+                        }, pauseMilliseconds: 50)
+                }),
+        ]
+    }
+
+    /// What the links of devices may bring.
+    static var links: [Attack] {
+        [
+            Attack(
+                name: "mcs-lengths", connections: 50,
+                script: { _, number in
+                    // A login of 2 GiB, or a length that does not end.
+                    let length: [UInt8] = number.isMultiple(of: 2) ? [255, 255, 255, 255, 7] : [255]
+                    return HostileScript(
+                        door: .devices, opening: [41, 2] + length,
+                        block: { _ in [UInt8](repeating: 255, count: 16_384) })
+                }),
+            Attack(
+                name: "mcs-heartbeats", connections: 10,
+                script: { scene, number in
+                    // The tag of a ping, and no octet in it.
+                    let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
+                    return HostileScript(
+                        door: .devices, opening: deviceLogin(scene.devices[number % scene.devices.count]),
+                        turns: [.init(awaited: "", answer: [])], block: { _ in pings }, pauseMilliseconds: 50)
+                }),
+        ]
+    }
+
+    /// The first octets of a device.
+    static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
+        var login = MCS.LoginRequest()
+        login.id = Array("ccs-bench".utf8)
+        login.domain = Array("mcs.android.com".utf8)
+        login.user = Array(String(device.number).utf8)
+        login.resource = login.user
+        login.authToken = Array(String(device.secret).utf8)
+        login.usesRMQ2 = true
+        login.authService = 2
+        login.networkType = 1
+        var buffer = ByteBuffer()
+        buffer.append(byte: MCS.version)
+        login.append(to: &buffer)
+        return buffer.copied()
+    }
+
+    private static func head(_ path: String, _ scene: AttackScene, length: Int) -> [UInt8] {
+        Array(
+            ("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Authorization: key=\(scene.key)\r\nContent-Length: \(length)\r\n\r\n").utf8)
+    }
+}
+
+/// Little that becomes much.
+enum GzipBomb {
+    /// Zeros, a thousand octets of them in about four packed ones.
+    static func zeros(packedBytes: Int) -> [UInt8] {
+        var bits = BitWriter()
+        // One last block with the fixed codes (RFC 1951, 3.2.6).
+        bits.write([1, 1, 0])
+        // A literal 0: code 00110000.
+        bits.write([0, 0, 1, 1, 0, 0, 0, 0])
+        while bits.bytes.count < packedBytes {
+            // 258 octets (code 11000101) from one octet back (code 00000).
+            bits.write([1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0])
+        }
+        bits.write([0, 0, 0, 0, 0, 0, 0])
+        bits.flush()
+        // The checksum is wrong: whoever looks at it has unpacked all.
+        return [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255] + bits.bytes + [UInt8](repeating: 0, count: 8)
+    }
+
+    private struct BitWriter {
+        var bytes: [UInt8] = []
+        private var octet: UInt8 = 0
+        private var filled: UInt8 = 0
+
+        mutating func write(_ bits: [UInt8]) {
+            for bit in bits {
+                octet |= bit << filled
+                filled += 1
+                if filled == 8 { flush() }
+            }
+        }
+
+        mutating func flush() {
+            if filled > 0 { bytes.append(octet) }
+            octet = 0
+            filled = 0
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Basics
+
+/// Attacks on the listeners themselves and on the streams of app servers.
+extension Attack {
+    /// Connections that take a place and do next to nothing with it.
+    static var openings: [Attack] {
+        [
+            Attack(
+                name: "silence", connections: 300,
+                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
+            Attack(
+                name: "slow-tls", connections: 300,
+                script: { _, number in
+                    // The head of a ClientHello of 512 octets, whose rest comes one octet at a time.
+                    HostileScript(
+                        door: doors[number % 3], disguise: .none,
+                        opening: [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3],
+                        block: { _ in [0] }, pauseMilliseconds: slow)
+                }),
+            Attack(
+                name: "slow-openings", connections: 150,
+                script: { scene, number in
+                    let header = Array(scene.login.header.utf8)
+                    return number.isMultiple(of: 2)
+                        ? HostileScript(
+                            door: .appServers, block: { [header[$0 % header.count]] }, pauseMilliseconds: slow
+                        )
+                        : HostileScript(door: .devices, block: { _ in [41] }, pauseMilliseconds: slow)
+                }),
+            Attack(
+                name: "half-open", connections: 2_000, perSecond: 2_000,
+                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
+        ]
+    }
+
+    /// Guesses at keys, each from an address of its own.
+    static var logins: [Attack] {
+        [
+            Attack(
+                name: "login-flood", connections: 50,
+                script: { scene, _ in
+                    var script = HostileScript.appServer(scene.wrongLogin)
+                    let again = HostileScript.Turn(
+                        awaited: "<failure", answer: Array(scene.wrongLogin.auth.utf8))
+                    script.turns = [script.turns[0], again, again]
+                    return script
+                }),
+            Attack(
+                name: "device-logins", connections: 50,
+                script: { scene, number in
+                    var device = scene.devices[number % scene.devices.count]
+                    device.secret ^= 1
+                    return HostileScript(door: .devices, opening: deviceLogin(device))
+                }),
+        ]
+    }
+
+    /// What an app server's stream may bring.
+    static var streams: [Attack] {
+        [
+            Attack(
+                name: "large-stanzas", connections: 20,
+                script: { scene, number in
+                    var script = HostileScript.appServer(scene.login)
+                    // Every other one does not even log in.
+                    if number.isMultiple(of: 2) {
+                        script.turns = [
+                            .init(awaited: "</stream:features>", answer: Array("<auth>".utf8))
+                        ]
+                    } else {
+                        script.turns[3].answer = Array("<message><gcm xmlns=\"google:mobile:data\">".utf8)
+                    }
+                    script.block = { _ in [UInt8](repeating: 0x41, count: 16_384) }
+                    return script
+                }),
+            Attack(
+                name: "deep-stanzas", connections: 20,
+                script: { scene, number in
+                    var script = HostileScript.appServer(scene.login)
+                    if number.isMultiple(of: 2) { script.turns = [script.turns[0]] }
+                    script.block = { _ in Array(String(repeating: "<a>", count: 5_000).utf8) }
+                    return script
+                }),
+            Attack(
+                name: "entity-bombs", connections: 50,
+                script: { scene, _ in
+                    HostileScript(door: .appServers, opening: Array((entities + scene.login.header).utf8))
+                }),
+            Attack(
+                name: "compression", connections: 20,
+                script: { scene, _ in
+                    let offer =
+                        "<compress xmlns=\"http://jabber.org/protocol/compress\"><method>zlib</method></compress>"
+                    var script = HostileScript.appServer(scene.login)
+                    script.turns = [.init(awaited: "</stream:features>", answer: Array(offer.utf8))]
+                    script.block = { _ in Array(offer.utf8) }
+                    return script
+                }),
+            Attack(
+                name: "ack-flood", connections: 10,
+                script: { scene, number in
+                    stanzas(scene, 50) {
+                        "{\"to\":\"\(scene.devices[0].token)\",\"message_id\":\"never-\(number)-\($0)\",\"message_type\":\"ack\"}"
+                    }
+                }),
+            Attack(
+                name: "message-flood", connections: 10,
+                script: { scene, number in
+                    // Three windows at once, to devices that are away; whether answers come does not matter to it.
+                    stanzas(scene, 300) {
+                        "{\"to\":\"\(scene.devices[number % scene.devices.count].token)\",\"message_id\":\"f\($0)\",\"time_to_live\":0}"
+                    }
+                }),
+            Attack(
+                name: "never-reading", connections: 10,
+                script: { scene, _ in
+                    // Each is refused with words, which nobody takes.
+                    var script = stanzas(scene, 200) {
+                        "{\"to\":\"nobody\",\"message_id\":\"r\($0)\",\"data\":7}"
+                    }
+                    script.reads = false
+                    return script
+                }),
+        ]
+    }
+
+    /// Milliseconds between two octets of those who are slow.
+    private static let slow: Int64 = 1_000
+
+    /// An app server that logs in and then sends so many stanzas at once; each has a number of its own.
+    private static func stanzas(
+        _ scene: AttackScene, _ count: Int, _ payload: @escaping (Int) -> String
+    ) -> HostileScript {
+        var script = HostileScript.appServer(scene.login)
+        script.pauseMilliseconds = 50
+        script.block = { block in
+            let texts = (0..<count).map {
+                "<message><gcm xmlns=\"google:mobile:data\">\(payload(block * count + $0))</gcm></message>"
+            }
+            return Array(texts.joined().utf8)
+        }
+        return script
+    }
+
+    /// A billion laughs.
+    private static let entities: String = {
+        var text = "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY l0 \"lol\">"
+        for level in 1...9 {
+            let inner = String(repeating: "&l\(level - 1);", count: 10)
+            text += "<!ENTITY l\(level) \"\(inner)\">"
+        }
+        return text + "]><l>&l9;</l>"
+    }()
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// The short form of `ccs-bench attack`: what must hold on any machine, however slow it is.
+@Suite("Attacks", .serialized)
+struct AttackTests {
+    private static let attacks = [
+        "none", "login-flood", "large-stanzas", "entity-bombs", "compression", "never-reading", "slow-bodies",
+        "h2-resets", "h2-bodies", "mcs-lengths", "reload-storm", "no-descriptors",
+    ]
+
+    private func attack(
+        _ names: [String], seconds: Int = 1, scale: Int = 10, _ more: [String] = []
+    ) throws -> Tool {
+        let scratch = try Scratch()
+        return try Tool.run(
+            "ccs-bench",
+            ["attack", "--json", "--directory", scratch.url.path, "--seconds", "\(seconds)"]
+                + ["--scale", "\(scale)", "--rate", "50", "--devices", "4"]
+                + names.flatMap { ["--only", $0] } + more)
+    }
+
+    @Test("Under attack nothing good is lost or refused; afterwards newcomers are served, and memory is back")
+    func attacks() throws {
+        let run = try attack(Self.attacks)
+        #expect(run.code == 0, "\(run)")
+        let rows = try #require(run.object?["attacks"] as? [[String: Any]])
+        #expect(rows.compactMap { $0["attack"] as? String }.sorted() == Self.attacks.sorted())
+        for row in rows {
+            let good = try #require(row["good"] as? [String: Any])
+            #expect(good["acknowledged"] as? Int == good["delivered"] as? Int, "\(row)")
+            #expect(good["acknowledged"] as? Int ?? 0 > 0, "\(row)")
+        }
+    }
+
+    @Test("What dozens of connections held goes back to the system when they are gone")
+    func memory() throws {
+        // 90 MiB: malloc keeps them in pieces unless it is told not to.
+        let run = try attack(["h2-bodies"], seconds: 3, scale: 150)
+        #expect(run.code == 0, "\(run)")
+        let row = try #require((run.object?["attacks"] as? [[String: Any]])?.first)
+        #expect(row["flooding"] as? Int ?? 0 > 20, "\(row)")
+    }
+
+    @Test(
+        "Canary: what is planted makes the command fail, and it says where the evidence is",
+        arguments: ["loss", "memory", "silence"])
+    func canary(plant: String) throws {
+        let run = try attack(["none"], ["--plant", plant])
+        #expect(run.code == 1, "\(run)")
+        #expect(run.errors.contains("kept in "), "\(run)")
+        #expect((run.object?["faults"] as? [Any])?.count == 1, "\(run)")
+    }
+}
