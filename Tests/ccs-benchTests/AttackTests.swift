@@ -52,6 +52,8 @@ struct AttackTests {
         #expect(row.faults.isEmpty)
         row.memory.after += 1
         #expect(row.faults.count == 1)
+        let all = AttackRow.storedKiB(.max / 2_048)
+        #expect(all == Limits.storeWriteBuffersBytes / 1_024, "no more than the write buffers hold")
         let rows = (0..<5).map { at in
             var row = Self.good
             row.memory.before += at * 30_000
