@@ -141,14 +141,8 @@ extension Dispatcher {
         traceMessage(message, .sent, detail: isStored ? "" : "now_or_never", &effects)
         var from = entry.registrations[at].from(message.sender)
         if let path = message.topic?.path, !path.isEmpty { from = path }
-        effects.commands.append(
-            (
-                connection,
-                .deliver(
-                    DeviceDelivery(
-                        message: message, category: entry.registrations[at].registration.category,
-                        subtype: entry.registrations[at].registration.subtype,
-                        from: from, web: entry.registrations[at].registration.web, isStored: isStored))
-            ))
+        let app = entry.registrations[at].registration.app
+        let delivery = DeviceDelivery(message: message, app: app, from: from, isStored: isStored)
+        effects.commands.append((connection, .deliver(delivery)))
     }
 }

@@ -50,12 +50,9 @@ extension Dispatcher {
         _ effects: borrowing Effects
     ) throws(Refusal) -> Int {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
-        try entry.registrations[at].registration.checkEntitlement(of: submission)
-        if submission.restrictedPackage != nil,
-            submission.restrictedPackage != entry.registrations[at].registration.category
-        {
-            throw .packageMismatch
-        }
+        let registration = entry.registrations[at].registration
+        try registration.checkEntitlement(of: submission)
+        if let only = submission.restrictedPackage, only != registration.category { throw .packageMismatch }
         guard entry.buckets.allowsMessage(settings.rates, now) else { throw .deviceRateExceeded }
         if submission.entitlement == .account, submission.topic == nil,
             !messageBuckets.allows(submission.sender, now: now)
@@ -165,10 +162,9 @@ extension Dispatcher {
         var message = StoredMessage(
             device: submission.target.device, sequence: sequences.next(now), salt: salt,
             registration: submission.target.number, sender: submission.sender,
-            messageID: submission.messageID, collapseKey: submission.collapseKey,
-            acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000, priority: submission.priority,
-            wantsReceipt: submission.wantsReceipt, delaysWhileIdle: submission.delaysWhileIdle,
-            body: submission.body)
+            text: submission.text, acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000,
+            priority: submission.priority, wantsReceipt: submission.wantsReceipt,
+            delaysWhileIdle: submission.delaysWhileIdle)
         if let share = submission.topic {
             // All messages of a job end together, whenever their turn came.
             message.acceptedAt = share.acceptedAt

@@ -4,29 +4,28 @@ package import Basics
 package struct DeviceDelivery: Sendable {
     /// The message or marker.
     package var message: StoredMessage
-    /// `category` of the frame.
-    package var category: [UInt8]
-    /// `subtype` among the pairs; empty: none.
-    package var subtype: [UInt8]
+    /// What the app said of itself: `category`, `subtype` among the pairs, and the keys of a web app, which the message is to
+    /// be encrypted with.
+    package var app: RegisteredApp
     /// `from` of the frame.
     package var from: [UInt8]
-    /// The keys of a web app, which the message is to be encrypted with; nil: it is sent as it is.
-    package var web: WebKeys?
     /// Whether it is stored, so that it carries a persistent id and its acknowledgement matters.
     package var isStored: Bool
 
     /// A delivery; all parts are the caller's.
-    package init(
-        message: StoredMessage, category: [UInt8], subtype: [UInt8], from: [UInt8],
-        web: WebKeys? = nil, isStored: Bool
-    ) {
+    package init(message: StoredMessage, app: RegisteredApp, from: [UInt8], isStored: Bool) {
         self.message = message
-        self.category = category
-        self.subtype = subtype
+        self.app = app
         self.from = from
-        self.web = web
         self.isStored = isStored
     }
+
+    /// `category` of the frame.
+    package var category: [UInt8] { app.parts.category }
+    /// `subtype` among the pairs; empty: none.
+    package var subtype: [UInt8] { app.parts.subtype }
+    /// The keys of a web app; nil: the message is sent as it is.
+    package var web: WebKeys? { app.parts.web }
 }
 
 /// Why an upstream message was refused: the device hears `send_error` (mcs-device 4.4).

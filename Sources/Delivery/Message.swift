@@ -13,7 +13,7 @@ package enum Priority: UInt8, Sendable {
 package typealias Body = [UInt8]
 
 /// What an app server submitted, checked in form, for one registration.
-package struct Submission: Sendable {
+package struct Submission: Sendable, HoldsMessageText {
     /// Who asks and where the answer goes.
     package var origin: Origin
     /// The connection that it came on, where the answer goes elsewhere: receipts go there.
@@ -22,10 +22,8 @@ package struct Submission: Sendable {
     package var sender: SenderID
     /// The registration that the token names; its seal has been verified.
     package var target: RegistrationName
-    /// The submitter's id for it, as sent.
-    package var messageID: [UInt8]
-    /// Messages of one app with equal keys replace each other; nil: none.
-    package var collapseKey: [UInt8]?
+    /// Its octets.
+    package var text: MessageText
     /// Seconds to live from now, 0 … `Limits.lifetimeSeconds`; 0 is now or never.
     package var lifetimeSeconds: Int
     /// Urgency.
@@ -38,8 +36,6 @@ package struct Submission: Sendable {
     package var isDryRun: Bool
     /// Deliver only to this app; nil: to any.
     package var restrictedPackage: [UInt8]?
-    /// The pairs.
-    package var body: Body
     /// By what right it is submitted.
     package var entitlement = Entitlement.account
     /// The message to topics that it is part of; nil: none.
@@ -55,15 +51,13 @@ package struct Submission: Sendable {
         self.origin = origin
         self.sender = sender
         self.target = target
-        self.messageID = messageID
-        self.collapseKey = collapseKey
+        text = MessageText(messageID: messageID, collapseKey: collapseKey, body: body)
         self.lifetimeSeconds = lifetimeSeconds
         self.priority = priority
         self.wantsReceipt = wantsReceipt
         self.delaysWhileIdle = delaysWhileIdle
         self.isDryRun = isDryRun
         self.restrictedPackage = restrictedPackage
-        self.body = body
     }
 }
 
@@ -82,7 +76,7 @@ package struct Origin: Hashable, Sendable {
 }
 
 /// A downstream message as it is stored until the device has it.
-package struct StoredMessage: Sendable, Equatable {
+package struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// What stands in the mailbox.
     package enum Kind: Sendable, Equatable {
         /// A message.
@@ -103,10 +97,8 @@ package struct StoredMessage: Sendable, Equatable {
     package var sender: SenderID
     /// Message or marker.
     package var kind: Kind
-    /// The submitter's id, for receipts and traces; empty for a marker.
-    package var messageID: [UInt8]
-    /// See `Submission.collapseKey`.
-    package var collapseKey: [UInt8]?
+    /// Its octets; a marker has neither id nor pairs.
+    package var text: MessageText
     /// When it was accepted, milliseconds since 1970.
     package var acceptedAt: UnixMilliseconds
     /// When it ends unheard, milliseconds since 1970.
@@ -117,8 +109,6 @@ package struct StoredMessage: Sendable, Equatable {
     package var wantsReceipt: Bool
     /// See `Submission.delaysWhileIdle`.
     package var delaysWhileIdle: Bool
-    /// The pairs; empty for a marker.
-    package var body: Body
     /// The message to topics that it is part of, whose pairs it shares in the store; nil: none.
     package var topic: TopicOrigin?
 
@@ -128,9 +118,9 @@ package struct StoredMessage: Sendable, Equatable {
     /// A message or marker; all parts are the caller's.
     package init(
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
-        sender: SenderID, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
-        acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,
-        wantsReceipt: Bool = false, delaysWhileIdle: Bool = false, body: Body
+        sender: SenderID, kind: Kind = .message, text: MessageText, acceptedAt: UnixMilliseconds,
+        expiresAt: UnixMilliseconds, priority: Priority = .normal, wantsReceipt: Bool = false,
+        delaysWhileIdle: Bool = false
     ) {
         self.device = device
         self.sequence = sequence
@@ -138,13 +128,25 @@ package struct StoredMessage: Sendable, Equatable {
         self.registration = registration
         self.sender = sender
         self.kind = kind
-        self.messageID = messageID
-        self.collapseKey = collapseKey
+        self.text = text
         self.acceptedAt = acceptedAt
         self.expiresAt = expiresAt
         self.priority = priority
         self.wantsReceipt = wantsReceipt
         self.delaysWhileIdle = delaysWhileIdle
-        self.body = body
+    }
+
+    /// The same with octets that are not shared yet.
+    package init(
+        device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
+        sender: SenderID, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
+        acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,
+        wantsReceipt: Bool = false, delaysWhileIdle: Bool = false, body: Body
+    ) {
+        self.init(
+            device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
+            kind: kind, text: MessageText(messageID: messageID, collapseKey: collapseKey, body: body),
+            acceptedAt: acceptedAt, expiresAt: expiresAt, priority: priority, wantsReceipt: wantsReceipt,
+            delaysWhileIdle: delaysWhileIdle)
     }
 }

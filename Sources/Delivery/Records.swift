@@ -35,65 +35,6 @@ package struct DeviceRecord: Sendable, Equatable {
     }
 }
 
-/// One app of one device that app servers of one sender may address.
-package struct Registration: Sendable, Equatable {
-    /// Device and number: what the token says.
-    package var name: RegistrationName
-    /// `app` of the request: package, extension or product name.
-    package var category: [UInt8]
-    /// `X-subtype` as sent; empty where absent.
-    package var subtype: [UInt8]
-    /// `sender` as sent: a sender ID, or the key of a web app.
-    package var senderText: [UInt8]
-    /// The account that may send to it; 0 where `senderText` is no sender ID. Of several the first known one.
-    package var sender: SenderID
-    /// Further accounts that may send to it, where the app named several.
-    package var otherSenders: [SenderID]
-    /// `X-appid` as sent: the instance of the app that asked; empty where absent.
-    package var instance: [UInt8]
-    /// `X-scope` as sent, where it is not one of those that stand for all: empty then (mcs-device 5.2).
-    package var scope: [UInt8] = []
-    /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
-    package var apnsToken: [UInt8] = []
-    /// The version of the app as it told it last; empty where it told none.
-    package var appVersion: [UInt8] = []
-    /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
-    package var web: WebKeys?
-    /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
-
-    /// A registration; all parts are the caller's.
-    package init(
-        name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
-        otherSenders: [SenderID] = [], instance: [UInt8] = [], web: WebKeys? = nil,
-        createdAt: UnixMilliseconds
-    ) {
-        self.name = name
-        self.category = category
-        self.subtype = subtype
-        self.senderText = senderText
-        self.sender = sender
-        self.otherSenders = otherSenders
-        self.instance = instance
-        self.web = web
-        self.createdAt = createdAt
-    }
-
-    /// Whether an account may send to it.
-    package func allows(_ sender: SenderID) -> Bool {
-        self.sender == sender || (!otherSenders.isEmpty && otherSenders.contains(sender))
-    }
-
-    /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
-    ///
-    /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
-    package func isSameApp(as other: Registration) -> Bool {
-        category == other.category && subtype == other.subtype && senderText == other.senderText
-            && scope == other.scope
-            && (web == nil ? other.web == nil : other.web != nil && sender == other.sender)
-    }
-}
-
 /// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).
 package struct SCRAMVerifier: Sendable, Equatable {
     /// Octets of StoredKey and of ServerKey.

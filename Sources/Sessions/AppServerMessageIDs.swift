@@ -26,18 +26,24 @@ struct AppServerMessageIDs {
     /// Whether an id is remembered.
     func contains(_ hash: UInt64) -> Bool { !table.isEmpty && table[place(of: hash)] != 0 }
 
-    /// Remembers an id, and forgets the oldest where there are too many.
-    mutating func remember(_ hash: UInt64) {
-        if ring.count < limit {
+    /// Remembers an id, and forgets the oldest where there are too many; false if it is remembered already.
+    mutating func remember(_ hash: UInt64) -> Bool {
+        if table.isEmpty { rebuild() }
+        let place = place(of: hash)
+        guard table[place] == 0 else { return false }
+        guard ring.count == limit else {
             ring.append(hash)
-            if ring.count * 8 > table.count * 5 { return rebuild() }
-            table[place(of: hash)] = Self.entry(hash, ring.count - 1)
-        } else {
-            forget(ring[next])
-            ring[next] = hash
-            table[place(of: hash)] = Self.entry(hash, next)
-            next = next + 1 == limit ? 0 : next + 1
+            table[place] = Self.entry(hash, ring.count - 1)
+            if ring.count * 8 > table.count * 5 { rebuild() }
+            return true
         }
+        // Into the table before the oldest leaves it: then the search need not be made again.
+        let oldest = ring[next]
+        table[place] = Self.entry(hash, next)
+        forget(oldest)
+        ring[next] = hash
+        next = next + 1 == limit ? 0 : next + 1
+        return true
     }
 
     /// Frees an id for another try.

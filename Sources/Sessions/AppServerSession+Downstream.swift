@@ -54,16 +54,14 @@ extension AppServerSession {
         let id = try payload.messageID()
         let hash = recentIDs.hash(id)
         do throws(Refusal) {
-            guard !recentIDs.contains(hash) else { throw .repeatedMessageID }
-            guard !isDraining else { throw .draining }
-            recentIDs.remember(hash)
+            guard !isDraining else { throw recentIDs.contains(hash) ? .repeatedMessageID : .draining }
+            guard recentIDs.remember(hash) else { throw .repeatedMessageID }
             var to: [UInt8] = []
-            let (made, addressee) = try translation.submission(
+            var (submission, addressee) = try translation.submission(
                 of: payload, messageID: id, to: &to, sender: sender, connection: connection,
                 seal: settings.seal, rules: settings.rules)
-            var submission = made
             submission.origin.ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
-            io.events.append(addressee.event(submission))
+            io.events.append(addressee.event(consume submission))
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)

@@ -10,8 +10,8 @@ import Testing
         let hashes = (0..<limit * 3).map { ids.hash(Array("m\($0)".utf8)) }
         for (at, hash) in hashes.enumerated() {
             #expect(!ids.contains(hash))
-            ids.remember(hash)
-            #expect(ids.contains(hash))
+            let (isNew, isNewAgain) = (ids.remember(hash), ids.remember(hash))
+            #expect(isNew && !isNewAgain && ids.contains(hash))
             if at >= limit { #expect(!ids.contains(hashes[at - limit])) }
             if at + 1 >= limit { #expect(ids.contains(hashes[at + 1 - limit])) }
         }
@@ -30,8 +30,12 @@ import Testing
             if Bool.random(using: &random), Bool.random(using: &random) {
                 ids.forget(hash)
                 if let place = model.firstIndex(of: hash) { model[place] = 0 }
-            } else if !ids.contains(hash) {
-                ids.remember(hash)
+            } else if model.contains(hash) {
+                let isNew = ids.remember(hash)
+                #expect(!isNew)
+            } else {
+                let isNew = ids.remember(hash)
+                #expect(isNew)
                 model.append(hash)
                 if model.count > limit { model.removeFirst() }
             }
@@ -45,7 +49,8 @@ import Testing
     func realLimit() {
         var ids = AppServerMessageIDs(key: (3, 4))
         let hashes = (0...Limits.rememberedMessageIDs).map { ids.hash(Array("\($0)".utf8)) }
-        for hash in hashes { ids.remember(hash) }
+        let added = hashes.filter { ids.remember($0) }
+        #expect(added == hashes)
         #expect(!ids.contains(hashes[0]))
         #expect(hashes.dropFirst().allSatisfy { ids.contains($0) })
     }
@@ -118,7 +123,7 @@ import Testing
     @Test("canary: an id that was freed is not remembered")
     func canary() {
         var ids = AppServerMessageIDs(key: (1, 2))
-        ids.remember(5)
+        _ = ids.remember(5)
         ids.forget(5)
         #expect(!ids.contains(5))
     }

@@ -143,12 +143,11 @@ enum DeviceSamples {
 
     static func delivery(
         _ message: StoredMessage, category: String = "com.example.app", subtype: String = "",
-        isStored: Bool = true
+        web: WebKeys? = nil, isStored: Bool = true
     ) -> DeviceDelivery {
-        DeviceDelivery(
-            message: message, category: Array(category.utf8), subtype: Array(subtype.utf8),
-            from: Array("123".utf8),
-            isStored: isStored)
+        let app = RegisteredApp(
+            .init(category: Array(category.utf8), subtype: Array(subtype.utf8), web: web))
+        return DeviceDelivery(message: message, app: app, from: Array("123".utf8), isStored: isStored)
     }
 
     static func upstream(

@@ -19,11 +19,11 @@ import Wire
         }
     }
 
-    static func delivery(_ message: StoredMessage, isStored: Bool = true) -> DeviceDelivery {
-        var delivery = DeviceSamples.delivery(
-            message, category: "org.chromium.linux", subtype: "wp:x", isStored: isStored)
-        delivery.web = keys
-        return delivery
+    static func delivery(
+        _ message: StoredMessage, web: WebKeys? = keys, isStored: Bool = true
+    ) -> DeviceDelivery {
+        DeviceSamples.delivery(
+            message, category: "org.chromium.linux", subtype: "wp:x", web: web, isStored: isStored)
     }
 
     static func sent(_ harness: inout DeviceHarness) throws -> MCS.DataMessage {
@@ -91,9 +91,7 @@ import Wire
     func marker(hasKeys: Bool) throws {
         var harness = Self.harness()
         let marker = DeviceSamples.stored(8, body: [], kind: .discardedMarker(count: 101))
-        var delivery = Self.delivery(marker)
-        if !hasKeys { delivery.web = nil }
-        harness.perform(.deliver(delivery))
+        harness.perform(.deliver(Self.delivery(marker, web: hasKeys ? Self.keys : nil)))
         #expect(harness.takeSent().isEmpty)
         guard case .deviceAcknowledged(_, _, let sequences)? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")

@@ -138,10 +138,13 @@ struct DeviceDialect: TranscriptDialect {
             wantsReceipt: value["receipt"]?.boolean ?? false,
             body: DeviceMessages.body(value["app_data"])
                 + TranscriptWebPush.rawData(value["raw_data"]?.octets))
+        let app = RegisteredApp(
+            .init(
+                category: value["category"]?.octets ?? Array("com.example.app".utf8),
+                subtype: value["subtype"]?.octets ?? [],
+                web: value["web"]?.boolean == true ? TranscriptWebPush.keys : nil))
         return DeviceDelivery(
-            message: message, category: value["category"]?.octets ?? Array("com.example.app".utf8),
-            subtype: value["subtype"]?.octets ?? [], from: value["from"]?.octets ?? Array("123".utf8),
-            web: value["web"]?.boolean == true ? TranscriptWebPush.keys : nil,
+            message: message, app: app, from: value["from"]?.octets ?? Array("123".utf8),
             isStored: value["stored"]?.boolean ?? true)
     }
 }
