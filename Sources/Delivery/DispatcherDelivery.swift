@@ -86,7 +86,9 @@ extension Dispatcher {
     mutating func pageLoadFailed(_ device: DeviceID, _ effects: inout Effects) {
         guard let entry = devices[device] else { return }
         entry.isPageAsked = false
-        guard let link = entry.link else { return forgetIfUnread(entry) }
+        guard let link = entry.link else {
+            return entry.phase == .stale ? forgetIfUnread(entry) : devices.rest(entry)
+        }
         if case .queued = link.mode {
             entry.link?.mode = .paused
             if !link.isCongested { proceed(entry, &effects) }

@@ -162,6 +162,35 @@ import Testing
         #expect(bench.partitions[0].core.figures.devices == 3)
     }
 
+    @Test(
+        "A device that left while its mailbox was read is forgotten, whether or not it could be",
+        arguments: [true, false])
+    func leftWhileRead(hasFailed: Bool) {
+        var settings = DeliverySettings()
+        settings.idleDevicesInMemory = 0
+        let bench = Harness.withDevice(settings: settings)
+        let partition = bench.partitions[0]
+        bench.submit(1)
+        bench.settle()
+        bench.login()
+        bench.runTurns()
+        bench.read(partition)
+        bench.tellAnswer(partition)
+        // Up to the question for a page, which is answered when the device has gone.
+        while partition.loads.isEmpty, !bench.isQuiet {
+            bench.runTurns()
+            bench.apply(partition)
+            bench.tellOutcome(partition)
+        }
+        #expect(partition.loads.count == 1 && partition.core.figures.connectedDevices == 1)
+        bench.post(.deviceClosed(phone, device))
+        bench.runTurns()
+        bench.read(partition, failing: hasFailed)
+        bench.tellAnswer(partition)
+        bench.settle()
+        #expect(partition.core.figures.devices == 0)
+    }
+
     @Test("A removal that nobody waits for is not worth a sync")
     func lazyRemoval() {
         let bench = Harness.withDevice()
