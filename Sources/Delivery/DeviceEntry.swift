@@ -116,6 +116,8 @@ final class DeviceEntry {
     var isTouched = false
     /// Whether nothing but messages to topics has met it since it came into memory; changes only while it is not idle.
     var isPassing = false
+    /// Whether it has been let go of: another entry stands for the device when it is met again.
+    var isForgotten = false
     /// When it became idle, in a count of all that did; 0 while it is not.
     var idleStamp: UInt64 = 0
     /// Upstream messages on their way to the store, by registration.

@@ -30,6 +30,7 @@ struct DeviceTable {
     mutating func remove(_ entry: DeviceEntry) {
         assert(entry.batchesInFlight == 0 && !entry.isTouched, "a read would miss what is on its way")
         wake(entry)
+        entry.isForgotten = true
         table.remove(entry.device.number)
     }
 
@@ -42,13 +43,14 @@ struct DeviceTable {
 
     /// Notes that it is idle, if it is; forgets those that have been idle for longest where there are too many.
     mutating func rest(_ entry: DeviceEntry) {
-        guard entry.idleStamp == 0, entry.isIdle else { return }
+        // What several events waited for rests after each of them, and once more when all are handled.
+        guard entry.idleStamp == 0, !entry.isForgotten, entry.isIdle else { return }
         stamp += 1
         entry.idleStamp = stamp
         if entry.isPassing { passing.append(entry) } else { idle.append(entry) }
         while passing.count > Limits.passingDevicesInMemory, forget(passing.takeOldest()) {}
         while passing.count + idle.count > idleLimit {
-            guard forget(passing.count > 0 ? passing.takeOldest() : idle.takeOldest()) else { break }
+            guard forget(passing.takeOldest() ?? idle.takeOldest()) else { break }
         }
         passing.compact(table)
         idle.compact(table)

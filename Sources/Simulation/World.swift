@@ -33,6 +33,8 @@ final class World {
     private var isOver = false
     /// Whether the faults are over.
     private(set) var isCalm = false
+    /// When they ended, in nanoseconds of the clock.
+    private(set) var calmSince = Int64.max
     var linkCount = 0
     /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
     private(set) var clockWasSet = false
@@ -135,6 +137,7 @@ final class World {
     private func becomeCalm() {
         trace("--- calm")
         isCalm = true
+        calmSince = clock.nanoseconds
         settings.faults = settings.faults.calmed
         if chance(1, in: 2) { settings.faults.commitMilliseconds = 200 }
         if server == nil { boot() }

@@ -19,6 +19,8 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private var isInputFinished = false
     /// Whether it was asked to end as planned.
     private var isEnding = false
+    /// Twice the longest commit of a storm, one under way and one behind it, and the wait for answers.
+    private static var settlingNanoseconds: Int64 { 4_000_000_000 + Limits.farewellMilliseconds * 1_000_000 }
     /// Submissions that the core has not answered.
     private var submitted: Set<UInt32> = []
 
@@ -82,7 +84,9 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         // A managed stream is not ended but lost where its client says no more: it comes back for the answers.
         let isKept = world.settings.managesStreams && reason == .peerEndedStream
         let isPlanned = (reason == .peerEndedStream && !isKept) || reason == .connectionDraining
-        guard isPlanned, world.isCalm, !submitted.isEmpty else { return }
+        // Commits that the storm had begun may still take longer than a session waits for answers.
+        let isSettled = world.isCalm && world.clock.nanoseconds - world.calmSince > Self.settlingNanoseconds
+        guard isPlanned, isSettled, !submitted.isEmpty else { return }
         world.fail("answers", "\(submitted.count) are owed at the planned end of a connection")
     }
 

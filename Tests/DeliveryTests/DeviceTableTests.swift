@@ -1,0 +1,60 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Which devices stay in the memory of a partition.
+@Suite struct DeviceTableTests {
+    private static func table(idleLimit: Int) -> DeviceTable {
+        DeviceTable(hash: SipHash(key: (1, 2)), idleLimit: idleLimit)
+    }
+
+    /// A device whose state is known and to which nothing happens.
+    private static func entry(_ number: UInt64, isPassing: Bool) -> DeviceEntry {
+        let entry = DeviceEntry(DeviceID(number))
+        entry.phase = .ready
+        entry.isPassing = isPassing
+        return entry
+    }
+
+    @Test("One that has been forgotten is not taken for idle ever after", arguments: [true, false])
+    func forgotten(isPassing: Bool) {
+        var table = Self.table(idleLimit: 0)
+        for number in 1...3 as ClosedRange<UInt64> {
+            let entry = Self.entry(number, isPassing: isPassing)
+            table.insert(entry)
+            // After each of the events that waited for it, and when all are handled.
+            table.rest(entry)
+            table.rest(entry)
+        }
+        #expect(table.count == 0)
+        for number in 4...9 as ClosedRange<UInt64> {
+            let entry = Self.entry(number, isPassing: !isPassing)
+            table.insert(entry)
+            table.rest(entry)
+        }
+        #expect(table.count == 0)
+    }
+
+    @Test("Those that a topic has met go first, then the longest idle; busy ones stay")
+    func order() {
+        var table = Self.table(idleLimit: 2)
+        let busy = Self.entry(1, isPassing: false)
+        busy.isPageAsked = true
+        let (old, young) = (Self.entry(2, isPassing: false), Self.entry(3, isPassing: false))
+        let (passing, last) = (Self.entry(4, isPassing: true), Self.entry(5, isPassing: false))
+        for entry in [busy, old, passing, young, last] {
+            table.insert(entry)
+            table.rest(entry)
+        }
+        #expect(table[DeviceID(4)] == nil && table[DeviceID(2)] == nil)
+        #expect(table[DeviceID(1)] === busy && table[DeviceID(3)] === young && table[DeviceID(5)] === last)
+        // Canary: one to which something has happened meanwhile is idle anew, and the other one goes.
+        table.wake(young)
+        table.rest(young)
+        let next = Self.entry(6, isPassing: false)
+        table.insert(next)
+        table.rest(next)
+        #expect(table[DeviceID(5)] == nil && table[DeviceID(3)] === young)
+    }
+}
