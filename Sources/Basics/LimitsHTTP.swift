@@ -66,6 +66,9 @@ extension Limits {
     /// Octets of all bodies that one HTTP/2 connection holds before any of its requests showed who asks: one of the longest
     /// and a hundred messages; a stranger must not get as much memory as a sender.
     package static let http2StrangerBodiesBytes = 2_097_152
+    /// Octets of requests not yet whole that a reactor holds for all HTTP connections which have shown no sender's credential:
+    /// a thousand from one address could bring a GiB. Beyond it those that hold more than `http2StreamWindowBytes` end.
+    package static let strangersRequestBytes = 67_108_864
     /// Octets of the heads of requests whose bodies are still to come: those of all streams, with long credentials.
     package static let http2HeadsBytes = 2_097_152
     /// Header blocks that are so many times as long as what is taken, packed or unpacked, are no mistake: the connection ends.

@@ -14,6 +14,27 @@ final class HTTPLink: SessionLink<HTTPSession> {
         super.init(kind: kind, connection: connection, host: host, session: session)
     }
 
+    /// What this connection has of `ReactorHost.strangersBytes`.
+    private var weight = 0
+
+    override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        super.connection(connection, received: bytes, now: now)
+        weigh(session.strangersBytes)
+        guard weight > Limits.http2StreamWindowBytes, host.strangersBytes > Limits.strangersRequestBytes
+        else { return }
+        connection.abort(.flood)
+    }
+
+    override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        weigh(0)
+        super.connectionClosed(connection, reason: reason, now: now)
+    }
+
+    private func weigh(_ held: Int) {
+        host.strangersBytes += held - weight
+        weight = held
+    }
+
     override func answer(_ request: HostRequest, now: Now) {
         switch request.page {
         case .openAPI: answer(request, status: .ok, HTTPResponse.json, daemon.openAPI, now: now)

@@ -16,6 +16,7 @@ final class HTTP1Front: HTTPFront {
     private var first: UInt32 = 0
     private(set) var ending: CloseReason?
     private(set) var isOver = false
+    private var isTrusted = false
     /// How long the request that has begun may take; nil while none counts against the peer.
     private var pace: RequestPace?
 
@@ -86,8 +87,9 @@ final class HTTP1Front: HTTPFront {
         refuse(fault, reason)
     }
 
-    /// It holds one body at a time, whoever asks.
-    func trust() {}
+    var strangersBytes: Int { isTrusted ? 0 : reader.bodyBytes ?? reader.heldBytes }
+
+    func trust() { isTrusted = true }
 
     func end(_ reason: CloseReason) {
         if ending == nil { ending = reason }

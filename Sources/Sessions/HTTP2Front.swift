@@ -93,6 +93,8 @@ final class HTTP2Front: HTTPFront {
         }
     }
 
+    var strangersBytes: Int { connection.strangersBytes }
+
     func trust() { connection.trust() }
 
     func end(_ reason: CloseReason) {

@@ -32,6 +32,8 @@ protocol HTTPFront: AnyObject {
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int
     /// The deadline is reached.
     func wake(now: Now)
+    /// Octets held of requests that are not whole; 0 once a request has shown who asks.
+    var strangersBytes: Int { get }
     /// A request has shown who asks: from now on more may be held for the peer.
     func trust()
     /// Takes up no further request; what was asked is answered. The first reason stands.

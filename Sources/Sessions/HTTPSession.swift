@@ -101,6 +101,9 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if let open = answers.take(ticket) { send(response, to: open.exchange, open.declared, now) }
     }
 
+    /// Octets held of requests that are not whole, on a connection that has not shown which sender asks.
+    package var strangersBytes: Int { front.strangersBytes }
+
     /// A request has shown which sender asks.
     func noteSender() { front.trust() }
 

@@ -81,7 +81,7 @@ class Link: ConnectionDelegate {
 
 /// A link whose machine is a `ProtocolSession`.
 class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
-    private var session: Session
+    private(set) var session: Session
 
     init(kind: Kind, connection: Connection, host: ReactorHost, session: consuming Session) {
         self.session = session

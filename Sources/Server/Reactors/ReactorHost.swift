@@ -19,6 +19,8 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThread
     private let failedLogins: FailedLogins
     private var pressed: [Link] = []
+    /// Octets that HTTP connections of strangers hold, together.
+    var strangersBytes = 0
     private var closes = CloseSchedule()
     private var closeTimer: TimerID?
     private var ended: (() -> Void)?

@@ -144,6 +144,9 @@ package enum HTTP2Failure: Sendable {
         }
     }
 
+    /// Octets of heads and bodies held; 0 once a request has shown who asks.
+    package var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
+
     /// A request has shown who asks.
     package func trust() { isTrusted = true }
 

@@ -14,6 +14,18 @@ extension Attack {
                         block: { _ in [0x20] }, pauseMilliseconds: 1_000)
                 }),
             Attack(
+                name: "held-bodies", connections: 200,
+                script: { scene, _ in
+                    // All but the last octets of a body as long as may be, and nobody's key.
+                    var stranger = scene
+                    stranger.key = "nobody"
+                    var script = HostileScript(
+                        door: .https, opening: head("/fcm/send", stranger, length: Limits.requestBodyBytes),
+                        block: { _ in [UInt8](repeating: 0x20, count: 65_000) })
+                    script.blocks = Limits.requestBodyBytes / 65_000
+                    return script
+                }),
+            Attack(
                 name: "endless-headers", connections: 20,
                 script: { _, _ in
                     HostileScript(
