@@ -35,7 +35,7 @@ struct AttackTests {
 
     @Test("What strangers hold of requests has one bound over all their connections; beyond it long ones end")
     func strangers() throws {
-        let run = try attack(["held-bodies"], seconds: 4, scale: 100)
+        let run = try attack(["held-bodies"], seconds: 8, scale: 100)
         #expect(run.code == 0, "\(run)")
         let row = try #require((run.object?["attacks"] as? [[String: Any]])?.first)
         let memory = try #require(row["resident_kib"] as? [String: Int])
