@@ -1,5 +1,4 @@
 import Basics
-import Wire
 
 /// Attacks on HTTP/1.1 and on the links of devices.
 extension Attack {
@@ -83,18 +82,8 @@ extension Attack {
 
     /// The first octets of a device.
     static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
-        var login = MCS.LoginRequest()
-        login.id = Array("ccs-bench".utf8)
-        login.domain = Array("mcs.android.com".utf8)
-        login.user = Array(String(device.number).utf8)
-        login.resource = login.user
-        login.authToken = Array(String(device.secret).utf8)
-        login.usesRMQ2 = true
-        login.authService = 2
-        login.networkType = 1
         var buffer = ByteBuffer()
-        buffer.append(byte: MCS.version)
-        login.append(to: &buffer)
+        device.appendLogin(to: &buffer)
         return buffer.copied()
     }
 

@@ -29,17 +29,7 @@ final class DeviceReceiver: ConnectionDelegate {
 
     func connectionOpened(_ connection: Connection, now: Now) {
         self.connection = connection
-        var login = MCS.LoginRequest()
-        login.id = Array("ccs-bench".utf8)
-        login.domain = Array("mcs.android.com".utf8)
-        login.user = Array(String(device.number).utf8)
-        login.resource = login.user
-        login.authToken = Array(String(device.secret).utf8)
-        login.usesRMQ2 = true
-        login.authService = 2
-        login.networkType = 1
-        connection.outbox.bytes.append(byte: MCS.version)
-        login.append(to: &connection.outbox.bytes)
+        device.appendLogin(to: &connection.outbox.bytes)
         connection.outbox.endRecord()
         connection.setNeedsFlush()
     }

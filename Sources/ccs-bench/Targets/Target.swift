@@ -1,5 +1,6 @@
 import Basics
 import Transport
+import Wire
 
 /// A server under load.
 protocol Target: AnyObject {
@@ -27,4 +28,19 @@ struct BenchDevice {
     var secret: UInt64
     /// The registration token that app servers send to.
     var token: String
+
+    /// The first octets of its connection: the version of MCS, and who it is.
+    func appendLogin(to buffer: inout ByteBuffer) {
+        var login = MCS.LoginRequest()
+        login.id = Array("ccs-bench".utf8)
+        login.domain = Array("mcs.android.com".utf8)
+        login.user = Array(String(number).utf8)
+        login.resource = login.user
+        login.authToken = Array(String(secret).utf8)
+        login.usesRMQ2 = true
+        login.authService = 2
+        login.networkType = 1
+        buffer.append(byte: MCS.version)
+        login.append(to: &buffer)
+    }
 }
