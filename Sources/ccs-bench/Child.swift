@@ -75,6 +75,11 @@ final class Child {
             _ = kill(process, SIGTERM)
             _ = usleep(50_000)
         }
+        crash()
+    }
+
+    /// Ends it by force at once.
+    func crash() {
         guard isRunning else { return }
         _ = kill(process, SIGKILL)
         var status: Int32 = 0

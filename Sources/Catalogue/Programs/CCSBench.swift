@@ -88,6 +88,24 @@ extension Program {
                         "Let the relay's OpenSSL read record by record, as it does unless told otherwise."),
                 ]),
             Command(
+                "flat",
+                "Server CPU per message with many devices and stored messages, against few; and restarts with them.",
+                details: [
+                    "Two servers in turns: one has 1,000 devices and stores nothing, the other has as many devices and messages for absent ones as is asked for, each sent as app servers do. The same load goes to the same number of online devices of each: delivered now or never, and durable. Then the large one is stopped and started, and killed and started: from there until a device is logged in."
+                ],
+                options: [
+                    Option(
+                        "--registered", .integer(2_000...10_000_000), "N",
+                        "Devices of the large one, each with a registration.", preset: "1000000"),
+                    Option(
+                        "--messages", .integer(0...50), "N",
+                        "Messages stored for each absent one of them; half of what makes them discarded at most.",
+                        preset: "10"),
+                ] + load + [rounds("3")],
+                examples: [
+                    Example("A tenth of it", "ccs-bench flat --registered 100000 --connections 10")
+                ]),
+            Command(
                 "idle", "Memory per idle device connection.",
                 options: [
                     Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000"), reactors,

@@ -23,6 +23,7 @@ extension Bench {
         case "offline": try offline()
         case "fanout": try fanout()
         case "relay": try relay()
+        case "flat": try flat()
         case "idle": try idle()
         case "restart": try restart()
         case "attack": try attack()

@@ -99,12 +99,7 @@ extension Bench {
         _ results: [LoadResult], against first: String?, _ rate: String = "msg/s",
         _ cost: String = "us CPU/msg"
     ) {
-        let medians = Medians.of(
-            results.map {
-                Medians.Sample(
-                    name: $0.name, rate: $0.rate, serverMicroseconds: $0.serverMicroseconds,
-                    p99: $0.answer.p99)
-            })
+        let medians = Medians.of(results.map(\.sample))
         guard !invocation.has("--json") else {
             return Terminal.print(
                 JSONValue.object([

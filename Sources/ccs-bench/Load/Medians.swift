@@ -52,3 +52,10 @@ struct Medians {
         ])
     }
 }
+
+extension LoadResult {
+    /// What medians are made of.
+    var sample: Medians.Sample {
+        Medians.Sample(name: name, rate: rate, serverMicroseconds: serverMicroseconds, p99: answer.p99)
+    }
+}

@@ -7,7 +7,7 @@ import Wire
 
 /// A ccsd that the bench starts in its scratch folder.
 final class DaemonTarget: Target {
-    let name = "ccsd"
+    let name: String
     /// What its devices have installed.
     static let category = "org.example.bench"
     let bench: Bench
@@ -22,20 +22,23 @@ final class DaemonTarget: Target {
     private let reactors: Int
     private let flags: [String]
     /// Where its store is.
-    var dataDirectory: String { bench.scratch + "/data" }
+    var dataDirectory: String { Self.folder(bench, name) }
     private var ports: [String: UInt16] = [:]
     var process: Int32 { child.process }
     /// Whether it has not ended.
     var isRunning: Bool { child.isRunning }
 
-    /// Starts one; with at most so many descriptors, where that is said.
+    /// Starts one; with at most so many descriptors, where that is said. Two on one bench have names of their own.
     init(
-        _ bench: Bench, reactors: Int, flags: [String] = [], descriptors: Int? = nil
+        _ bench: Bench, named name: String = "ccsd", reactors: Int, flags: [String] = [],
+        descriptors: Int? = nil
     ) throws(BenchError) {
         self.bench = bench
+        self.name = name
         self.reactors = reactors
         self.flags = flags
-        child = try Self.start(bench, reactors, flags, ports: [:], descriptors: descriptors)
+        child = try Self.start(
+            bench, name, reactors, flags, ports: [:], descriptors: descriptors)
         try findPorts()
         let (id, key) = try addSender("bench")
         sender = id
@@ -53,8 +56,13 @@ final class DaemonTarget: Target {
         return (SenderID(number), key)
     }
 
+    private static func folder(_ bench: Bench, _ name: String) -> String {
+        "\(bench.scratch)/\(name)-data"
+    }
+
     private static func start(
-        _ bench: Bench, _ reactors: Int, _ flags: [String], ports: [String: UInt16], descriptors: Int? = nil
+        _ bench: Bench, _ name: String, _ reactors: Int, _ flags: [String],
+        ports: [String: UInt16], descriptors: Int? = nil
     ) throws(BenchError) -> Child {
         // Rates are counted, as always, but so high that no message of the bench is refused.
         let rates = [
@@ -68,17 +76,28 @@ final class DaemonTarget: Target {
         return try bench.start(
             shell == nil ? "ccsd" : "/bin/sh",
             (shell ?? []) + [
-                "--data-directory", bench.scratch + "/data",
+                "--data-directory", folder(bench, name),
                 "--app-server-port", "\(ports["app_server"] ?? 0)", "--app-server-preproduction-port", "0",
                 "--device-port", "\(ports["device"] ?? 0)", "--https-port", "\(ports["https"] ?? 0)",
                 "--reactors", "\(reactors)", "--log-level", "warning",
-            ] + rates + flags, log: "ccsd.log")
+            ] + rates + flags, log: "\(name).log")
     }
 
     /// Stops it and starts it again over the same data: nothing that came before is in its memory.
     func restart() throws(BenchError) {
-        child.end()
-        child = try Self.start(bench, reactors, flags, ports: [:])
+        stop()
+        try startAgain()
+    }
+
+    /// Stops it in good order.
+    func stop() { child.end() }
+
+    /// Kills it, as a crash would.
+    func crash() { child.crash() }
+
+    /// Starts it over the same data.
+    func startAgain() throws(BenchError) {
+        child = try Self.start(bench, name, reactors, flags, ports: [:])
         try findPorts()
     }
 
@@ -97,7 +116,7 @@ final class DaemonTarget: Target {
             turn { !child.isRunning }
         }
         let ended = Now.read().monotonic
-        child = try Self.start(bench, reactors, flags, ports: ports)
+        child = try Self.start(bench, name, reactors, flags, ports: ports)
         try findPorts()
         return (
             ended.milliseconds(since: begin), Now.read().monotonic.milliseconds(since: ended)
@@ -113,7 +132,7 @@ final class DaemonTarget: Target {
         var last = BenchError("ccsd does not start")
         let end = Now.read().monotonic.advanced(seconds: 20)
         while Now.read().monotonic < end {
-            guard child.isRunning else { throw BenchError("ccsd ended; see \(bench.scratch)/ccsd.log") }
+            guard child.isRunning else { throw BenchError("ccsd ended; see \(bench.scratch)/\(name).log") }
             do throws(BenchError) {
                 let status = try control("status", .object([]))
                 for listener in status["listeners"]?.elements ?? [] {
@@ -137,7 +156,7 @@ final class DaemonTarget: Target {
     /// Asks the control socket.
     func control(_ command: String, _ arguments: JSONValue) throws(BenchError) -> JSONValue {
         do throws(ControlError) {
-            var client = try ControlClient(path: bench.scratch + "/data/control.sock")
+            var client = try ControlClient(path: dataDirectory + "/control.sock")
             switch try client.run(command, arguments) {
             case .done(let result): return result
             case .refused(let error, _): throw ControlError.system(error)
