@@ -18,7 +18,7 @@ final class Daemon: Sendable {
     /// What changes with the configuration.
     private struct Settings {
         var configuration: Configuration
-        var sessions: SessionSettings
+        var sessions: SharedSettings
     }
 
     let log: Log
@@ -61,7 +61,7 @@ final class Daemon: Sendable {
         self.source = source
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
-        settings = Mutex(Settings(configuration: configuration, sessions: sessions))
+        settings = Mutex(Settings(configuration: configuration, sessions: SharedSettings(sessions)))
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
 
@@ -69,13 +69,13 @@ final class Daemon: Sendable {
     var configuration: Configuration { settings.withLock { $0.configuration } }
 
     /// Settings of sessions that begin now.
-    var sessionSettings: SessionSettings { settings.withLock { $0.sessions } }
+    var sessionSettings: SharedSettings { settings.withLock { $0.sessions } }
 
     /// Puts other settings in force: rates and windows everywhere, the rest for what begins from now on.
     func apply(_ configuration: Configuration) {
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
-        settings.withLock { $0 = Settings(configuration: configuration, sessions: sessions) }
+        settings.withLock { $0 = Settings(configuration: configuration, sessions: SharedSettings(sessions)) }
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
         change.jobs.append { $0.changePendingWindow(window) }

@@ -27,7 +27,7 @@ final class Drainer: Sendable {
         func takes(_ link: Link) -> Bool {
             switch self {
             case .appServers: link.kind.isAppServer
-            case .sender(let sender): link.kind.isAppServer && link.peerName == String(sender.number)
+            case .sender(let sender): link.kind.isAppServer && link.peerNumber == sender.number
             case .session(let id): link.connection.id == id
             case .everyone: link.kind != .control && link.kind != .admin
             }

@@ -31,7 +31,8 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     }
 
     let connection: ConnectionID
-    let settings: SessionSettings
+    private let shared: SharedSettings
+    var settings: SessionSettings { @inline(__always) get { shared.value } }
     var stage = Stage.opening
     var reader = StanzaReader()
     /// Bytes that came while the key was being checked.
@@ -79,12 +80,13 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     ///
     /// `channelBinding` gives the `tls-exporter` value of RFC 9266, nil where TLS cannot make one; asked for SCRAM only.
     package init(
-        connection: ConnectionID, settings: SessionSettings, now: Now,
+        connection: ConnectionID, settings: SharedSettings, now: Now,
         channelBinding: @escaping () -> [UInt8]? = { nil }
     ) {
         self.connection = connection
         self.channelBinding = channelBinding
-        self.settings = settings
+        shared = settings
+        let settings = settings.value
         stageDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         lastSent = now.monotonic
         tickets = AppServerTickets(window: settings.pendingWindow)

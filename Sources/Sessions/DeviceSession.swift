@@ -20,7 +20,8 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     let connection: ConnectionID
-    let settings: SessionSettings
+    private let shared: SharedSettings
+    var settings: SessionSettings { @inline(__always) get { shared.value } }
     let loginDeadline: Instant
     var phase = Phase.awaitingLogin
     var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
@@ -79,9 +80,10 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var silenceDue = Instant.distantFuture
 
     /// A session on a connection whose TLS handshake has just ended.
-    package init(connection: ConnectionID, settings: SessionSettings, now: Now) {
+    package init(connection: ConnectionID, settings: SharedSettings, now: Now) {
         self.connection = connection
-        self.settings = settings
+        shared = settings
+        let settings = settings.value
         loginDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         pingSeconds = settings.devicePingSeconds
         lastHeard = now.monotonic

@@ -7,7 +7,8 @@ package import Wire
 /// How requests and answers lie on the wire is its front's business; all above that is the same for every version.
 package struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
-    let settings: SessionSettings
+    private let shared: SharedSettings
+    var settings: SessionSettings { @inline(__always) get { shared.value } }
     let endpoints: [HTTPEndpoint]
     private var front: any HTTPFront = HTTP1Front()
     /// Looks for the preface of HTTP/2; nil once the version is known.
@@ -22,10 +23,10 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// A session on a new connection; `isAdministrative` gives it the operator's pages and nothing else.
     package init(
-        connection: ConnectionID, settings: SessionSettings, isAdministrative: Bool = false, now: Now
+        connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false, now: Now
     ) {
         self.connection = connection
-        self.settings = settings
+        shared = settings
         endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
         // The operator's pages are asked for one by one, and without TLS.
         preface = isAdministrative ? nil : HTTP2Preface()

@@ -146,6 +146,15 @@ package struct SessionSettings: Sendable {
     }
 }
 
+/// Settings that all connections of a listener hold together: each has one reference, and not a copy of them all.
+package final class SharedSettings: Sendable {
+    /// What they say.
+    package let value: SessionSettings
+
+    /// Puts settings where they can be shared.
+    package init(_ value: SessionSettings) { self.value = value }
+}
+
 /// What an operator may set about the messages of app servers.
 package struct MessageRules: Sendable {
     /// `time_to_live` may be a decimal string (ccs-xmpp 8, row 10).

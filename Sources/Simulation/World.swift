@@ -65,14 +65,14 @@ final class World {
     /// A registration's token, as app servers have it.
     func token(_ name: RegistrationName) -> String {
         if let token = tokens[name] { return token }
-        let token = String(decoding: sessionSettings.seal.token(for: name), as: UTF8.self)
+        let token = String(decoding: sessionSettings.value.seal.token(for: name), as: UTF8.self)
         tokens[name] = token
         return token
     }
 
     /// What all sessions of this world share.
-    private(set) lazy var sessionSettings = SimulatedHost.settings(
-        seed: UInt64(bitPattern: random(0...(.max))), settings)
+    private(set) lazy var sessionSettings = SharedSettings(
+        SimulatedHost.settings(seed: UInt64(bitPattern: random(0...(.max))), settings))
 
     var faults: Faults { settings.faults }
     var canary: WorldSettings.Canary? { settings.canary }

@@ -16,7 +16,8 @@ private struct Desk: ~Copyable {
         let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
         let settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
         session = AppServerSession(
-            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: settings, now: now)
+            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
+            now: now)
         let header =
             #"<stream:stream to="x" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
         let auth =

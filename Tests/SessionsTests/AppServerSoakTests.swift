@@ -18,7 +18,8 @@ private struct Bench: ~Copyable {
         var settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
         settings.pendingWindow = window
         session = AppServerSession(
-            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: settings, now: now)
+            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
+            now: now)
         token = String(
             decoding: seal.token(
                 for: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1))),

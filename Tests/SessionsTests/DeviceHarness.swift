@@ -25,7 +25,7 @@ struct DeviceHarness: ~Copyable {
             random: { 0xABCD_0000 })
         change(&settings)
         now = Now(monotonic: Instant(nanoseconds: 0), wall: Self.startWall)
-        session = DeviceSession(connection: Self.connection, settings: settings, now: now)
+        session = DeviceSession(connection: Self.connection, settings: SharedSettings(settings), now: now)
     }
 
     /// A session that is logged in, its greeting taken.

@@ -48,7 +48,8 @@ final class HTTPDesk {
         }
         change(&settings)
         session = HTTPSession(
-            connection: Self.connection, settings: settings, isAdministrative: isAdministrative, now: now)
+            connection: Self.connection, settings: SharedSettings(settings),
+            isAdministrative: isAdministrative, now: now)
     }
 
     private func run(_ body: (inout HTTPSession, Now, inout SessionIO) -> Void) {

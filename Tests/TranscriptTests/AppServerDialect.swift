@@ -78,7 +78,8 @@ struct AppServerDialect: TranscriptDialect {
         let random = Draws()
         settings.random = { random.next() }
         return AppServerSession(
-            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now,
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: SharedSettings(settings),
+            now: now,
             channelBinding: { [channelBinding] in channelBinding })
     }
 

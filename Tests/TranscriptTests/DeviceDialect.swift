@@ -41,7 +41,8 @@ struct DeviceDialect: TranscriptDialect {
 
     func makeSession(now: Now) -> DeviceSession {
         DeviceSession(
-            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: SharedSettings(settings),
+            now: now)
     }
 
     func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8] {

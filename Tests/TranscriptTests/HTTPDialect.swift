@@ -89,7 +89,8 @@ struct HTTPDialect: TranscriptDialect {
         settings.accounts = TranscriptAccounts.functions
         settings.checkIn = checkIn
         return HTTPSession(
-            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: settings, now: now)
+            connection: ConnectionID(reactor: 0, slot: 1, generation: 1), settings: SharedSettings(settings),
+            now: now)
     }
 
     func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8] { try text.bytes(line) }

@@ -44,7 +44,8 @@ extension ControlServer {
         guard case .device(let state) = loaded, let record = state.record else { throw unknown(device) }
         let name = String(device.number)
         let connection = try ask { host in
-            host.allLinks.first { $0.kind == .device && $0.isLoggedIn && $0.peerName == name }?.summary
+            host.allLinks.first { $0.kind == .device && $0.isLoggedIn && $0.peerNumber == device.number }?
+                .summary
         }.compactMap { $0 }.first
         let expiry = daemon.configuration.deviceExpirySeconds
         var members: [JSONValue.Member] = [
@@ -142,7 +143,7 @@ extension Link {
             .init("id", .string("\(id.reactor)-\(id.slot)-\(id.generation)")),
             .init("kind", .string(kind.rawValue)),
             .init("peer", .string("\(connection.peer)")),
-            .init(kind.isAppServer ? "sender_id" : "device", .string(peerName ?? "")),
+            .init(kind.isAppServer ? "sender_id" : "device", .string(peerName)),
             .init("since", .string(Timestamp.text(openedAt))),
         ])
     }

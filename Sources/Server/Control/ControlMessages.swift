@@ -44,7 +44,7 @@ extension ControlServer {
     private func answer(to json: [UInt8], _ sender: SenderID, _ messageID: String, _ request: Request)
         throws(Problem) -> SessionCommand
     {
-        let settings = daemon.sessionSettings
+        let settings = daemon.sessionSettings.value
         let submission: Submission
         let addressee: Addressee
         do {

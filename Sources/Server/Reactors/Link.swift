@@ -38,8 +38,8 @@ class Link: ConnectionDelegate {
     let connection: Connection
     /// When it was accepted, milliseconds since 1970.
     let openedAt: UnixMilliseconds
-    /// Who has logged in: a sender ID or a device, in decimal; nil before.
-    var peerName: String?
+    /// Who has logged in: a sender ID or a device; nil before.
+    private(set) var peerNumber: UInt64?
     /// Whether the peer has logged in.
     var isLoggedIn = false
     /// The host outlives its links; a strong reference is the cheapest to follow.
@@ -58,11 +58,14 @@ class Link: ConnectionDelegate {
     /// Hands a command to the machine.
     func perform(_ command: SessionCommand, now: Now) {}
 
+    /// The same in decimal, for people; empty before.
+    final var peerName: String { peerNumber.map { String($0) } ?? "" }
+
     /// Learns who logs in from the event that says so.
     final func noteName(in event: Event) {
         switch event {
-        case .appServerLogin(_, let sender, _): peerName = String(sender.number)
-        case .deviceLogin(let login): peerName = String(login.device.number)
+        case .appServerLogin(_, let sender, _): peerNumber = sender.number
+        case .deviceLogin(let login): peerNumber = login.device.number
         default: break
         }
     }
@@ -192,7 +195,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 "login",
                 [
                     "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
-                    "name": .text(peerName ?? ""),
+                    "name": .text(peerName),
                     "tls": .text(connection.tlsVersion ?? ""),
                 ])
         case .loginRefused(let refusal):
@@ -201,7 +204,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 "login_refused",
                 [
                     "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
-                    "name": .text(peerName ?? ""),
+                    "name": .text(peerName),
                     "reason": LogValue(refusal),
                 ])
             if refusal == .wrongCredentials { host.noteFailedLogin(connection.peer) }

@@ -262,7 +262,7 @@ final class ReactorHost: ReactorDelegate {
             "connection_closed",
             [
                 "listener": LogValue(link.kind), "peer": .text("\(link.connection.peer)"),
-                "name": .text(link.peerName ?? ""), "reason": LogValue(reason),
+                "name": .text(link.peerName), "reason": LogValue(reason),
                 "detail": .text(link.connection.failure),
             ])
     }

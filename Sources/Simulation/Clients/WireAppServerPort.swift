@@ -260,7 +260,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     private func canonical(_ payload: JSONValue) -> RegistrationName? {
         guard let token = payload["registration_id"]?.text else { return nil }
-        let name = world.sessionSettings.seal.name(of: Array(token.utf8).raw)
+        let name = world.sessionSettings.value.seal.name(of: Array(token.utf8).raw)
         if name == nil { world.fail("wire", "a token that is none") }
         return name
     }

@@ -16,7 +16,7 @@ private func makeRun(_ flags: UInt8) -> Run {
     settings.rules.reservesGCMPrefix = flags & 8 != 0
     return SessionRun(
         AppServerSession(
-            connection: FuzzWorld.connection, settings: settings, now: FuzzWorld.now,
+            connection: FuzzWorld.connection, settings: SharedSettings(settings), now: FuzzWorld.now,
             channelBinding: { [UInt8](repeating: 0xCB, count: 32) }))
 }
 

@@ -20,7 +20,8 @@ private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
     var settings = FuzzWorld.settings
     settings.idleNotifications = true
     var run = SessionRun(
-        DeviceSession(connection: FuzzWorld.connection, settings: settings, now: FuzzWorld.now))
+        DeviceSession(
+            connection: FuzzWorld.connection, settings: SharedSettings(settings), now: FuzzWorld.now))
     var login = MCS.LoginRequest()
     login.id = Array("chrome-63.0.3234.0".utf8)
     login.domain = Array("mcs.android.com".utf8)

@@ -85,7 +85,9 @@ private func readHTTP2(
 /// The session with its front for HTTP/2; what it tells the core.
 private func serveHTTP2(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
     var run = SessionRun(
-        HTTPSession(connection: FuzzWorld.connection, settings: FuzzWorld.settings, now: FuzzWorld.now))
+        HTTPSession(
+            connection: FuzzWorld.connection, settings: SharedSettings(FuzzWorld.settings), now: FuzzWorld.now
+        ))
     run.receive(stream, piece: piece)
     run.settle()
     run.wait(3)

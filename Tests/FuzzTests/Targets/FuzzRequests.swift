@@ -21,7 +21,9 @@ private func serve(
     _ request: [UInt8], piece: Int
 ) throws(Violation) -> (told: [String], output: [UInt8]) {
     var run = SessionRun(
-        HTTPSession(connection: FuzzWorld.connection, settings: FuzzWorld.settings, now: FuzzWorld.now))
+        HTTPSession(
+            connection: FuzzWorld.connection, settings: SharedSettings(FuzzWorld.settings), now: FuzzWorld.now
+        ))
     run.receive(request, piece: piece)
     run.settle()
     let settled = run.output
