@@ -2,6 +2,7 @@ import Basics
 import CRocksDB
 import Glibc
 import Store
+import Synchronization
 
 /// An open database: the one owner of the C object, closed when the last user lets go of it.
 @safe final class Engine: @unchecked Sendable {
@@ -11,6 +12,13 @@ import Store
     private let reading: OpaquePointer
     private let syncing: OpaquePointer
     private let lazy: OpaquePointer
+    private let commits = Mutex(Commits())
+
+    /// The number of the last write, and where those are noted that are on the disk.
+    private struct Commits: Sendable {
+        var last: UInt64 = 0
+        var note: SyncNote?
+    }
 
     /// Opens or creates the database in a directory.
     init(path: String, memory: SeenMemory, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
@@ -23,10 +31,13 @@ import Store
         }
         let settings: [OpaquePointer?] = unsafe Family.allCases.map { unsafe options.options(of: $0) }
         var handles = unsafe [OpaquePointer?](repeating: nil, count: count)
-        let opened = unsafe try check("open \(path)") { error in
-            unsafe rocksdb_open_column_families(
-                options.database, path, Int32(count), names, settings, &handles, error)
-        }
+        let opened: OpaquePointer?
+        do throws(StoreError) {
+            unsafe opened = try check("open \(path)") { error in
+                unsafe rocksdb_open_column_families(
+                    options.database, path, Int32(count), names, settings, &handles, error)
+            }
+        } catch { throw options.explained(error) }
         guard let opened = unsafe opened else {
             throw StoreError(.inputOutput, "open \(path): the engine gave no reason")
         }
@@ -68,10 +79,30 @@ import Store
         return try body(unsafe RawSpan(_unsafeStart: start, byteCount: length))
     }
 
+    /// From now on writes are numbered, on from the last one that the database has, and noted once they are on disk.
+    ///
+    /// The note in the folder goes on, or begins anew.
+    func numberCommits(_ path: String, goesOn isNoted: Bool) throws(StoreError) {
+        let key = MetaKey.commit
+        let last = try get(.meta, key.raw) { (bytes) throws(StoreError) in
+            try MetaKey.commit(in: bytes)
+        }
+        let note = try SyncNote(path, first: isNoted ? nil : last ?? 0)
+        commits.withLock { $0 = Commits(last: last ?? 0, note: note) }
+    }
+
     /// Writes a batch; with `sync` it is on disk when this returns.
     func write(_ batch: borrowing EngineBatch, sync: Bool) throws(StoreError) {
-        try unsafe check("write") { error in
-            unsafe rocksdb_write(database, sync ? syncing : lazy, batch.handle, error)
+        // One at a time, so that what has the last number is what a sync has brought to the disk.
+        try commits.withLock { (commits) throws(StoreError) in
+            // A write that fails may have reached the log all the same: no other one gets its number.
+            commits.last += 1
+            let key = MetaKey.commit
+            batch.put(.meta, key.raw, Key(commits.last).bytes)
+            try unsafe check("write") { error in
+                unsafe rocksdb_write(database, sync ? syncing : lazy, batch.handle, error)
+            }
+            if sync { commits.note?.note(commits.last) }
         }
     }
 
@@ -86,7 +117,10 @@ import Store
 
     /// Brings what was written lazily to the disk.
     func sync() throws(StoreError) {
-        try unsafe check("sync") { error in unsafe rocksdb_flush_wal(database, 1, error) }
+        try commits.withLock { (commits) throws(StoreError) in
+            try unsafe check("sync") { error in unsafe rocksdb_flush_wal(database, 1, error) }
+            commits.note?.note(commits.last)
+        }
     }
 
     /// Rewrites a family, dropping what may be dropped.

@@ -1,5 +1,6 @@
 import Basics
 import CRocksDB
+import Store
 
 /// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
 package struct EngineSizes: Sendable {
@@ -48,22 +49,39 @@ package struct EngineSizes: Sendable {
         }
     }
 
+    /// What the engine said first, without the line of its source, such as the log that it cannot read on; empty: nothing.
+    var firstWarning: String {
+        guard let text = unsafe ccs_rocksdb_first_warning(database) else { return "" }
+        defer { unsafe rocksdb_free(text) }
+        let said = Array(unsafe String(cString: text).utf8)
+        let end = said.indices.first { said[$0...].starts(with: "] ".utf8) }
+        return String(decoding: said[(end.map { $0 + 2 } ?? 0)...], as: UTF8.self)
+    }
+
+    /// A failure to open, with what the engine said before it.
+    func explained(_ error: StoreError) -> StoreError {
+        let warning = firstWarning
+        guard error.kind == .corrupt, !warning.isEmpty else { return error }
+        return StoreError(.corrupt, "\(error.description) (\(warning))")
+    }
+
     private static func setDatabase(_ options: OpaquePointer, _ sizes: EngineSizes) {
         unsafe rocksdb_options_set_create_if_missing(options, 1)
         unsafe rocksdb_options_set_create_missing_column_families(options, 1)
         // What was acknowledged was synced. Behind it a power cut may leave anything, which must not keep us from
-        // opening: replay ends at the first record that is not whole.
+        // opening: replay ends at the first record that is not whole. That it does not end before what was synced is
+        // seen to beforehand (`LogEnd`), and that no log before the newest is gone or cut short by the engine's list.
         unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
+        unsafe ccs_rocksdb_tracks_logs(options)
         unsafe ccs_rocksdb_never_resumes(options)
         unsafe rocksdb_options_set_max_total_wal_size(options, UInt64(sizes.logs))
         unsafe rocksdb_options_set_db_write_buffer_size(options, sizes.buffers)
         unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
         unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))
         unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
-        // The engine's own diary is silent but for its head: writing it to a full disk a second time ends the process
-        // (an assertion of 7.8, which Debian keeps), and what matters in it comes back as errors.
-        unsafe rocksdb_options_set_info_log_level(options, 5)
-        unsafe rocksdb_options_set_keep_log_file_num(options, 2)
+        // The engine's own diary goes nowhere: writing it to a full disk a second time ends the process (an assertion of
+        // 7.8, which Debian keeps), and what matters in it comes back as errors, or is its first warning.
+        unsafe ccs_rocksdb_keeps_first_warning(options)
         unsafe rocksdb_options_set_stats_dump_period_sec(options, 0)
         unsafe rocksdb_options_set_stats_persist_period_sec(options, 0)
         unsafe rocksdb_options_set_skip_stats_update_on_db_open(options, 1)

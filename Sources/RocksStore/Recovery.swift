@@ -13,12 +13,17 @@ enum Recovery {
         _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes
     ) throws(StoreError) -> Engine {
         try demandRoom(path)
+        let found = try SyncNote.read(path)
         let engine: Engine
         do throws(StoreError) {
+            if case .synced(let commit) = found, let complaint = try LogEnd(path).complaint(synced: commit) {
+                throw complaint
+            }
             engine = try Engine(path: path, memory: memory, sizes: sizes)
-        } catch {
-            guard error.kind == .locked else { throw error }
-            throw StoreError(.locked, holder(of: path, said: error.description))
+        } catch { throw error.kind == .locked ? locked(path, error) : error }
+        switch found {
+        case .synced: try engine.numberCommits(path, goesOn: true)
+        case .absent, .damaged: try engine.numberCommits(path, goesOn: false)
         }
         let key = MetaKey.format
         let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
@@ -35,6 +40,23 @@ enum Recovery {
         case .some(.some): break
         }
         return engine
+    }
+
+    /// Gives up the commits that the log has lost, so that the store can be opened again; nil: none is missing.
+    ///
+    /// Nothing but the note is changed. The next opening replays what can be read, and the engine deletes the rest.
+    static func acceptLoss(_ path: String) throws(StoreError) -> LostCommits? {
+        guard case .synced(let synced) = try SyncNote.read(path) else { return nil }
+        do throws(StoreError) {
+            let end = try LogEnd(path)
+            guard end.complaint(synced: synced) != nil else { return nil }
+            _ = try SyncNote(path, first: end.commit)
+            return LostCommits(first: end.commit + 1, last: synced)
+        } catch { throw error.kind == .locked ? locked(path, error) : error.ofWholeStore }
+    }
+
+    private static func locked(_ path: String, _ error: StoreError) -> StoreError {
+        StoreError(.locked, holder(of: path, said: error.description))
     }
 
     /// Opening on a full device would end the process (see `EngineOptions`), so it is not tried.

@@ -4,6 +4,12 @@ import Glibc
 package import Store
 import Synchronization
 
+/// Commits that were on the disk and cannot be read any more, both ends included.
+package struct LostCommits: Sendable, Equatable {
+    package var first: UInt64
+    package var last: UInt64
+}
+
 /// The embedded store: RocksDB in a directory of ours.
 ///
 /// A record that cannot be read is never removed: loads pass over such messages, `audit` names them, and a device
@@ -17,6 +23,8 @@ package final class RocksStore: Store {
     private let open: ReadWriteLock<Engine?>
     private let writer: Mutex<Writer>
     private let passedOver = Atomic<Int>(0)
+    /// Whether the note of what was synced could not be read, so that nobody knows whether the log is whole.
+    package let hadUnreadableNote: Bool
 
     /// What only the committing thread touches.
     private struct Writer: Sendable {
@@ -34,10 +42,17 @@ package final class RocksStore: Store {
             throw StoreError(.inputOutput, "make \(path): \(unsafe String(cString: strerror(errno)))")
         }
         do throws(StoreError) {
+            hadUnreadableNote = try SyncNote.read(path) == .damaged
             let engine = try Recovery.open(path, memory, sizes)
             writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
             open = ReadWriteLock(engine)
         } catch { throw error.ofWholeStore }
+    }
+
+    /// Gives up what the log of a closed store has lost, so that it can be opened (`StoreError.Kind.lost`); nil: nothing
+    /// is missing. Nothing is changed but the note of what was synced.
+    package static func acceptLoss(path: String) throws(StoreError) -> LostCommits? {
+        try Recovery.acceptLoss(path)
     }
 
     /// Unreadable messages that loads have passed over since the store was opened.

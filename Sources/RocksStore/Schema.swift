@@ -181,9 +181,17 @@ enum TopicKey {
 enum MetaKey {
     static let format = [UInt8]("format".utf8)
     static let tally = [UInt8]("tally".utf8)
+    /// The number of the last commit; every one has its own (see `SyncNote`).
+    static let commit = [UInt8]("commit".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
     /// The format that this version writes, and the newest that it reads.
     static let formatNow = 1
+
+    /// The number in `commit`.
+    static func commit(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {
+        guard value.byteCount == 8 else { throw StoreError(.corrupt, "meta/commit: wrong length") }
+        return value.bigEndian(at: 0)
+    }
 }
 
 extension RawSpan {

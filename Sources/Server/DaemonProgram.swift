@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import RocksStore
 import Sessions
 import Transport
 
@@ -33,8 +34,29 @@ package enum DaemonProgram {
             for line in error.lines { Console.error(line) }
             return ExitCode.configuration.rawValue
         }
-        return invocation.command.name == "check"
-            ? check(configuration, source) : serve(configuration, source)
+        return switch invocation.command.name {
+        case "check": check(configuration, source)
+        case "accept-loss": acceptLoss(configuration)
+        default: serve(configuration, source)
+        }
+    }
+
+    private static func acceptLoss(_ configuration: Configuration) -> Int32 {
+        do {
+            guard let lost = try RocksStore.acceptLoss(path: configuration.storePath) else {
+                print("Nothing is known to be missing from the store in \(configuration.storePath).")
+                return ExitCode.success.rawValue
+            }
+            print(
+                "Commits \(lost.first) to \(lost.last) of the store in \(configuration.storePath) are given up."
+            )
+            return ExitCode.success.rawValue
+        } catch {
+            let failure = StartupFailure(error, opening: configuration)
+            Console.error("ccsd: \(failure.text)")
+            Console.error("      \(failure.hint)")
+            return failure.exitCode.rawValue
+        }
     }
 
     private static func check(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {

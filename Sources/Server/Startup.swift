@@ -14,6 +14,27 @@ struct StartupFailure: Error {
     var exitCode: ExitCode
 }
 
+extension StartupFailure {
+    /// A store that cannot be opened.
+    init(_ error: StoreError, opening configuration: Configuration) {
+        let hint =
+            switch error.kind {
+            case .locked:
+                "another ccsd uses this data directory: stop it, or name another with --data-directory"
+            case .newerFormat: "it was written by a newer ccsd: install that version again"
+            case .full: "make room on the device of \(configuration.dataDirectory)"
+            case .corrupt, .damaged:
+                "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
+            case .lost:
+                "nothing was removed: copy the folder and check the device; then restore a backup, or do without what is missing: 'ccsd accept-loss' with the same options"
+            case .inputOutput: "check the device; restore a backup if it is lost"
+            }
+        self.init(
+            text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,
+            exitCode: .inputOutput)
+    }
+}
+
 /// Brings the daemon up: `run` is the table of contents.
 struct Startup: ~Copyable {
     let configuration: Configuration
@@ -85,22 +106,12 @@ struct Startup: ~Copyable {
 
     private func openStore() throws(StartupFailure) -> any Store {
         do {
-            return try RocksStore(path: configuration.storePath)
-        } catch {
-            let hint =
-                switch error.kind {
-                case .locked:
-                    "another ccsd uses this data directory: stop it, or name another with --data-directory"
-                case .newerFormat: "it was written by a newer ccsd: install that version again"
-                case .full: "make room on the device of \(configuration.dataDirectory)"
-                case .corrupt, .damaged:
-                    "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
-                case .inputOutput: "check the device; restore a backup if it is lost"
-                }
-            throw StartupFailure(
-                text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,
-                exitCode: .inputOutput)
-        }
+            let store = try RocksStore(path: configuration.storePath)
+            if store.hadUnreadableNote {
+                log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
+            }
+            return store
+        } catch { throw StartupFailure(error, opening: configuration) }
     }
 
     /// A secret of the server, made at the first start and kept in the store.

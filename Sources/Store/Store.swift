@@ -13,6 +13,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case corrupt
         /// What the engine needs to open or to write is not what it wrote: nobody can write until somebody repairs it.
         case damaged
+        /// The log ends before what was on the disk: acknowledged messages are missing, and nobody has said that they may.
+        case lost
         /// Another process holds the store.
         case locked
         /// It was written by a newer version.

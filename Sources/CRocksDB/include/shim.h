@@ -9,6 +9,19 @@ extern "C" {
 /// After a failed sync it would write out, family by family, what it has in memory and take the log for done with. Who opens
 /// the store meanwhile replays the failed batch for those families alone that are not written yet: half of it is there.
 void ccs_rocksdb_never_resumes(rocksdb_options_t *options);
+
+// What else RocksDB's C interface has no call for.
+
+/// Keeps the size of each log that is written to its end in the engine's list: one that is gone or cut short is missed.
+void ccs_rocksdb_tracks_logs(rocksdb_options_t *options);
+/// In place of the engine's diary, its first warning alone is kept: the log that it could not read on, and why.
+void ccs_rocksdb_keeps_first_warning(rocksdb_options_t *options);
+/// That warning (for rocksdb_free), empty: none. The options must have been told to keep it.
+char *ccs_rocksdb_first_warning(rocksdb_options_t *options);
+/// Takes the lock that an open store holds, by the path of its file; NULL with a text (for rocksdb_free) where another one has it.
+void *ccs_rocksdb_lock(const char *path, char **error);
+/// Gives it back.
+void ccs_rocksdb_unlock(void *lock);
 #ifdef __cplusplus
 }
 #endif

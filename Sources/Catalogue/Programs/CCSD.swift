@@ -18,6 +18,15 @@ extension Program {
                 ], options: daemonOptions,
                 examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
             Command(
+                "accept-loss", "Do without messages that the store has lost, then exit.",
+                details: [
+                    "Where the write-ahead log can no longer be read as far as it was on the disk, ccsd does not start: it names the log, and removes nothing. Copy the folder, check the device, and restore a backup where there is one. This command says that what is missing may be missing: the next start keeps all that can be read, and the rest of the log is deleted then.",
+                    "Exits with 0, having changed nothing, where nothing is missing.",
+                ], options: daemonOptions,
+                examples: [
+                    Example("For the service", "ccsd accept-loss --config /etc/ccsd/ccsd.yaml")
+                ]),
+            Command(
                 "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
                 details: ["The same as at /openapi.json on the HTTPS port."],
                 examples: [Example("What a code generator reads", "ccsd openapi")]),

@@ -21,6 +21,8 @@ struct World {
         var rounds = 0
         var steps = 0
         var cuts: [Loss: Int] = [:]
+        /// Cuts that left a note of what was synced, by which the store has looked at its logs.
+        var noted = 0
         /// Messages that stood in the books of a cut and were found.
         var messages = 0
         /// Batches that were handed over and not acknowledged, by whether they were there after the cut.
@@ -108,6 +110,7 @@ struct World {
                 let cut = Cut(seed: seed, round: endings.count, step: number, loss: loss)
                 files = disk.cut(loss, &random)
                 tally.cuts[loss, default: 0] += 1
+                if files["SYNCED"]?.isEmpty == false { tally.noted += 1 }
                 LastCut.remember("\(cut)")
                 switch try check(files, told, batches, &tally) {
                 case .wrong(let words): return "\(cut): \(words)"

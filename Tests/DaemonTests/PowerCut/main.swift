@@ -61,6 +61,7 @@ private func cut(_ settings: Settings) throws -> Int32 {
         """
         cuts      \(tally.total)  (\(Loss.allCases.map { "loss of \($0.rawValue) \(tally.cuts[$0] ?? 0)" }.joined(separator: ", ")))
         worlds    \(seed - settings.seed) from seed \(settings.seed), \(tally.rounds) rounds, \(tally.steps) recorded steps
+        noted     \(tally.noted) cuts left a note of what was synced, with which the logs were compared
         messages  \(tally.messages) that had to be there were there
         unknown   \(tally.found) durable batches that were not acknowledged yet had reached the disk, \(tally.gone) had not
         faults    the disk failed \(tally.faults) times and was well again; \(tally.refused) batches were refused

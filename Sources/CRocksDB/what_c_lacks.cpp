@@ -1,0 +1,59 @@
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+
+#include "include/shim.h"
+
+namespace {
+class FirstWarning final : public rocksdb::Logger {
+    std::mutex lock;
+    char words[1024] = "";
+
+   public:
+    FirstWarning() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+    char *copy() {
+        std::lock_guard<std::mutex> guard(lock);
+        return strdup(words);
+    }
+
+    using Logger::Logv;
+    void Logv(const char *format, va_list values) override {
+        std::lock_guard<std::mutex> guard(lock);
+        if (!*words) vsnprintf(words, sizeof words, format, values);
+    }
+    void Logv(const rocksdb::InfoLogLevel level, const char *format, va_list values) override {
+        if (level >= rocksdb::InfoLogLevel::WARN_LEVEL) Logv(format, values);
+    }
+};
+
+// All that the type of the C interface holds are the options of the C++ one.
+rocksdb::Options *inside(rocksdb_options_t *options) { return reinterpret_cast<rocksdb::Options *>(options); }
+}  // namespace
+
+void ccs_rocksdb_tracks_logs(rocksdb_options_t *options) { inside(options)->track_and_verify_wals_in_manifest = true; }
+
+void ccs_rocksdb_keeps_first_warning(rocksdb_options_t *options) {
+    inside(options)->info_log = std::make_shared<FirstWarning>();
+}
+
+char *ccs_rocksdb_first_warning(rocksdb_options_t *options) {
+    return static_cast<FirstWarning *>(inside(options)->info_log.get())->copy();
+}
+
+void *ccs_rocksdb_lock(const char *path, char **error) {
+    rocksdb::FileLock *lock = nullptr;
+    rocksdb::Status status = rocksdb::Env::Default()->LockFile(path, &lock);
+    if (!status.ok()) *error = strdup(status.ToString().c_str());
+    return lock;
+}
+
+void ccs_rocksdb_unlock(void *lock) {
+    rocksdb::Env::Default()->UnlockFile(static_cast<rocksdb::FileLock *>(lock)).PermitUncheckedError();
+}

@@ -1,0 +1,228 @@
+import Basics
+import Delivery
+import Foundation
+import Store
+import Testing
+
+@testable import RocksStore
+
+/// A write-ahead log that is damaged, cut short or gone: either nothing acknowledged is missing, or the store is not
+/// opened, says which log it is, and keeps all that is there.
+@Suite struct LostLogTests {
+    private static let owner = 5 as UInt64
+    private static let count = 60 as UInt64
+
+    /// A store whose messages are in one log, as a killed process leaves it.
+    private func killed(bodies: Int = 700) throws -> ScratchDirectory {
+        let directory = ScratchDirectory()
+        let store = try RocksStore(path: directory.path + "/db")
+        for sequence in 1...Self.count {
+            let body = [UInt8](repeating: UInt8(truncatingIfNeeded: sequence), count: bodies)
+            try store.apply(.putMessage(Samples.message(Self.owner, sequence, body: body)))
+        }
+        return try directory.copied()
+    }
+
+    private func newestLog(_ directory: ScratchDirectory) throws -> URL {
+        URL(fileURLWithPath: try #require(try ScratchDirectory.newestLog(in: directory.path + "/db")))
+    }
+
+    private func files(_ directory: ScratchDirectory) throws -> [String: Data] {
+        let url = URL(fileURLWithPath: directory.path + "/db")
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+            files[name] = try Data(contentsOf: url.appendingPathComponent(name))
+        }
+        return files
+    }
+
+    /// Opens it; how many messages are there, nil: it was refused, by the name of the log, and is as it was.
+    private func messages(_ directory: ScratchDirectory, _ log: URL) throws -> Int? {
+        var before = try files(directory)
+        do {
+            return try RocksStore(path: directory.path + "/db").mailbox(Self.owner).count
+        } catch let error as StoreError {
+            #expect(error.kind == .lost, "\(error)")
+            #expect(error.description.contains(log.path) || error.description.contains("no log"), "\(error)")
+        }
+        // Taking the lock makes its file.
+        before["LOCK"] = Data()
+        #expect(try files(directory) == before)
+        return nil
+    }
+
+    /// As every octet of a small log would take long, each of its first records and then some everywhere.
+    private func places(_ size: Int) -> [Int] {
+        var random = SeededRandom(seed: UInt64(size))
+        return Array(0..<40) + stride(from: 40, to: size - 40, by: 997)
+            + (0..<20).map { _ in Int.random(in: 0..<size, using: &random) } + Array(size - 40..<size)
+    }
+
+    @Test("A changed octet anywhere in the newest log is noticed, and nothing is removed")
+    func flipped() throws {
+        let directory = try killed()
+        let log = try newestLog(directory)
+        let whole = try Data(contentsOf: log)
+        for place in places(whole.count) {
+            let copy = try directory.copied()
+            let damaged = URL(
+                fileURLWithPath: log.path.replacingOccurrences(of: directory.path, with: copy.path))
+            var octets = whole
+            octets[place] ^= 0x10
+            try octets.write(to: damaged)
+            #expect(try messages(copy, damaged) == nil, "octet \(place) of \(whole.count)")
+            guard place % 10 == 0 else { continue }
+            // With the octet as it was, all is there.
+            try whole.write(to: damaged)
+            #expect(try messages(copy, damaged) == Int(Self.count))
+        }
+    }
+
+    @Test("A log that is cut short at any place is noticed, and so is one that is gone")
+    func truncated() throws {
+        let directory = try killed()
+        let log = try newestLog(directory)
+        let whole = try Data(contentsOf: log)
+        for length in places(whole.count) {
+            let copy = try directory.copied()
+            let damaged = URL(
+                fileURLWithPath: log.path.replacingOccurrences(of: directory.path, with: copy.path))
+            try whole.prefix(length).write(to: damaged)
+            #expect(try messages(copy, damaged) == nil, "\(length) of \(whole.count)")
+        }
+        try FileManager.default.removeItem(at: log)
+        #expect(try messages(directory, log) == nil)
+    }
+
+    @Test("canary: without the note of what was synced nobody notices")
+    func canary() throws {
+        let directory = try killed()
+        let log = try newestLog(directory)
+        var octets = try Data(contentsOf: log)
+        octets[octets.count / 2] ^= 0x10
+        try octets.write(to: log)
+        try FileManager.default.removeItem(atPath: directory.path + "/db/" + SyncNote.name)
+        let left = try #require(try messages(directory, log))
+        #expect(left > 0 && left < Int(Self.count))
+    }
+
+    @Test("What was never synced may be torn: the store opens")
+    func torn() throws {
+        let directory = ScratchDirectory()
+        let store = try RocksStore(path: directory.path + "/db")
+        for sequence in 1...Self.count {
+            try store.apply(
+                .putMessage(Samples.message(Self.owner, sequence)), durable: sequence <= Self.count / 2)
+        }
+        let copy = try directory.copied()
+        let log = try newestLog(copy)
+        var octets = try Data(contentsOf: log)
+        octets[octets.count - 100] ^= 0x10
+        try octets.write(to: log)
+        let left = try #require(try messages(copy, log))
+        #expect(left >= Int(Self.count / 2) && left < Int(Self.count))
+        // Closed in order, all of it is on the disk, and the same octet is noticed.
+        try store.close()
+        octets = try Data(contentsOf: try newestLog(directory))
+        octets[octets.count - 100] ^= 0x10
+        try octets.write(to: try newestLog(directory))
+        #expect(try messages(directory, try newestLog(directory)) == nil)
+    }
+
+    @Test("An older log that is gone or cut short is noticed by the engine's list")
+    func older() throws {
+        var sizes = EngineSizes()
+        sizes.buffers = 393_216
+        let directory = ScratchDirectory()
+        let store = try RocksStore(path: directory.path + "/db", sizes: sizes)
+        // One family grows and is written out, again and again; the others keep the old logs.
+        for sequence in 1...900 as ClosedRange<UInt64> {
+            try store.apply(
+                .putMessage(Samples.message(Self.owner, sequence, body: [UInt8](repeating: 7, count: 2_000))))
+        }
+        try store.close()
+        let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/db")
+            .filter { $0.hasSuffix(".log") }.sorted()
+        try #require(logs.count > 2)
+        let oldest = URL(fileURLWithPath: directory.path + "/db/" + logs[logs.count - 2])
+        let whole = try Data(contentsOf: oldest)
+        for length in [whole.count - 1, whole.count / 2, 0, nil] {
+            try FileManager.default.removeItem(at: oldest)
+            if let length { try whole.prefix(length).write(to: oldest) }
+            let error = #expect(throws: StoreError.self) {
+                try RocksStore(path: directory.path + "/db", sizes: sizes)
+            }
+            let number = try #require(Int(oldest.deletingPathExtension().lastPathComponent))
+            #expect(error?.description.contains("\(number)") == true, "\(error)")
+        }
+        for place in [0, 7, whole.count / 2, whole.count - 1] {
+            var octets = whole
+            octets[place] ^= 0x10
+            try octets.write(to: oldest)
+            let error = #expect(throws: StoreError.self) {
+                try RocksStore(path: directory.path + "/db", sizes: sizes)
+            }
+            #expect(error?.description.contains(oldest.lastPathComponent) == true, "\(error)")
+        }
+        try whole.write(to: oldest)
+        #expect(try RocksStore(path: directory.path + "/db", sizes: sizes).mailbox(Self.owner).count == 900)
+    }
+
+    @Test("Whoever accepts the loss keeps what can be read, and goes on")
+    func accepted() throws {
+        let directory = try killed()
+        let path = directory.path + "/db"
+        #expect(try RocksStore.acceptLoss(path: path) == nil, "nothing is missing")
+        let log = try newestLog(directory)
+        var octets = try Data(contentsOf: log)
+        octets[octets.count / 2] ^= 0x10
+        try octets.write(to: log)
+        #expect(try messages(directory, log) == nil)
+        let lost = try #require(try RocksStore.acceptLoss(path: path))
+        #expect(lost.first < lost.last)
+        #expect(try Data(contentsOf: log) == octets, "the log is there until the store is opened")
+        let store = try RocksStore(path: path)
+        let left = try store.mailbox(Self.owner).count
+        #expect(UInt64(left) == Self.count - (lost.last - lost.first + 1))
+        #expect(try store.audit().holds)
+        #expect(throws: StoreError.self, "nobody looks at an open store") {
+            try RocksStore.acceptLoss(path: path)
+        }
+        try store.apply(.putMessage(Samples.message(Self.owner, Self.count + 1)))
+        let copy = try directory.copied()
+        let again = try RocksStore(path: copy.path + "/db")
+        #expect(try again.mailbox(Self.owner).count == left + 1)
+    }
+
+    @Test("A torn note is that of the commit before; one that cannot be read is told, and replaced")
+    func note() throws {
+        let directory = try killed()
+        let path = directory.path + "/db"
+        guard case .synced(let commit) = try SyncNote.read(path) else { return #expect(Bool(false)) }
+        let file = URL(fileURLWithPath: path + "/" + SyncNote.name)
+        var octets = try Data(contentsOf: file)
+        let newest = commit % 2 == 0 ? 0 : 512
+        octets[newest + 12] ^= 1
+        try octets.write(to: file)
+        #expect(try SyncNote.read(path) == .synced(commit - 1))
+        octets[512 - newest + 20] ^= 1
+        try octets.write(to: file)
+        #expect(try SyncNote.read(path) == .damaged)
+        let store = try RocksStore(path: path)
+        #expect(store.hadUnreadableNote)
+        #expect(try SyncNote.read(path) == .synced(commit))
+        #expect(try store.mailbox(Self.owner).count == Int(Self.count))
+        try Data().write(to: file)
+        #expect(try SyncNote.read(path) == .absent)
+    }
+
+    @Test("The folder of a store that is gone but for its note is not taken for a new one")
+    func vanished() throws {
+        let directory = try killed()
+        for name in try files(directory).keys where name != SyncNote.name {
+            try FileManager.default.removeItem(atPath: directory.path + "/db/" + name)
+        }
+        let error = #expect(throws: StoreError.self) { try RocksStore(path: directory.path + "/db") }
+        #expect(error?.kind == .lost)
+    }
+}
