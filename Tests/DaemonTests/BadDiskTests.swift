@@ -62,6 +62,46 @@ struct BadDiskTests {
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
     }
 
+    @Test(
+        "a device gets no stream ack for what is not on the disk; what it repeats afterwards arrives",
+        arguments: [troubles[0], troubles[2]])
+    func upstream(_ trouble: Trouble) throws {
+        let disk = try FaultyDisk()
+        let port = UInt16.random(in: 19_500...19_900)
+        let daemon = try RunningDaemon(
+            continuing: disk.scratch, flags: ["--admin-port", "\(port)"], environment: disk.environment)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try TestAppServer(daemon, sender: sender)
+        device.send(id: "before", pairs: [(key: "n", value: "1")])
+        try device.expectStored("before")
+        try server.expectUpstream("before")
+
+        try disk.fail(trouble.words)
+        device.send(id: "during", pairs: [(key: "n", value: "2")])
+        // By the answer the server has the message as well, which came before.
+        try device.heartbeat()
+        try eventually("the store has refused it") {
+            try PlainHTTP.get("/metrics", port: port).contains(
+                #"ccs_messages_total{direction="upstream",milestone="refused"} 1"#)
+        }
+        try device.heartbeat()
+        #expect(device.stored == ["persistent-before"])
+        try disk.heal()
+        try eventually("it is ready again") {
+            try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 200 ")
+        }
+        // A device repeats at its next login what was not acknowledged.
+        device.stop()
+        try device.start(daemon)
+        device.send(id: "during", pairs: [(key: "n", value: "2")])
+        device.send(id: "after", pairs: [(key: "n", value: "3")])
+        try device.expectStored("during")
+        try device.expectStored("after")
+        for id in ["during", "after"] { try server.expectUpstream(id) }
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+    }
+
     @Test("canary: a daemon whose disk is well acknowledges and is ready")
     func canary() throws {
         let disk = try FaultyDisk()

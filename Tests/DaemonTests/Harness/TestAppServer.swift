@@ -8,6 +8,8 @@ final class TestAppServer {
     private let reactor: Reactor
     private let client: AppServerClient
     private var answers: [String: String] = [:]
+    /// Ids of upstream messages, each as often as it came.
+    private(set) var upstream: [String] = []
 
     /// Logs in as the daemon's first sender.
     init(_ daemon: RunningDaemon, sender: (id: String, key: String)) throws {
@@ -19,10 +21,13 @@ final class TestAppServer {
             reactor: reactor, endpoint: endpoint,
             login: AppServerLogin(
                 sender: SenderID(UInt64(sender.id) ?? 0), key: Redacted(Array(sender.key.utf8))))
-        client.onEvent = { [unowned self] _, event, _ in
+        client.onEvent = { [unowned self] client, event, _ in
             switch event {
             case .acknowledged(let id, _): answers[String(decoding: id, as: UTF8.self)] = "ACK"
             case .refused(let id, let error, _): answers[String(decoding: id, as: UTF8.self)] = error
+            case .upstream(let message):
+                upstream.append(String(decoding: message.messageID, as: UTF8.self))
+                client.acknowledge(message)
             default: break
             }
         }
@@ -40,5 +45,12 @@ final class TestAppServer {
             throw HarnessFailure("\(id) was not answered")
         }
         return answers[id] ?? ""
+    }
+
+    /// Waits until an upstream message is here, which it acknowledges.
+    func expectUpstream(_ id: String) throws {
+        guard reactor.turn(seconds: 20, until: { upstream.contains(id) }) else {
+            throw HarnessFailure("\(id) did not come; the app server has \(upstream)")
+        }
     }
 }

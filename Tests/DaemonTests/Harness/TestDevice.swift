@@ -12,7 +12,8 @@ final class TestDevice {
     private let identity: DeviceIdentity
     private var client: DeviceClient?
     private var messages: [[String: String]] = []
-    private var stored: Set<String> = []
+    private(set) var stored: Set<String> = []
+    private var heartbeats = 0
     private var isLoggedIn = false
     private var received: [[UInt8]] = []
     private var isIdle = false
@@ -78,6 +79,7 @@ final class TestDevice {
                         (String(decoding: $0.key, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))
                     },
                     uniquingKeysWith: { $1 }))
+        case .heartbeat(isAnswer: true): heartbeats += 1
         case .upstreamStored(let id): stored.insert(String(decoding: id, as: UTF8.self))
         default: break
         }
@@ -153,8 +155,22 @@ final class TestDevice {
     func sendUpstream(_ data: [String: String], group: String? = nil) throws {
         let id = "up-\(UInt32.random(in: 0...UInt32.max))"
         send(id: id, pairs: data.map { ($0.key, $0.value) }, group: group)
+        try expectStored(id)
+    }
+
+    /// Asks for a sign of life and waits for it: with it comes what the server acknowledges by then.
+    func heartbeat() throws {
+        let before = heartbeats
+        client?.heartbeat()
+        guard reactor.turn(seconds: 20, until: { heartbeats > before }) else {
+            throw HarnessFailure("the server does not answer the heartbeat")
+        }
+    }
+
+    /// Waits until the server has acknowledged an upstream message.
+    func expectStored(_ id: String) throws {
         guard reactor.turn(seconds: 20, until: { stored.contains("persistent-\(id)") }) else {
-            throw HarnessFailure("the upstream message was not acknowledged")
+            throw HarnessFailure("\(id) was not acknowledged")
         }
     }
 }
