@@ -38,6 +38,7 @@ import Glibc
     ) -> TLSSession? {
         guard let ssl = unsafe make(settings.raw, staging) else { return nil }
         unsafe SSL_set_connect_state(ssl)
+        unsafe settings.resume(ssl)
         let session = unsafe TLSSession(ssl)
         if let serverName, SocketAddress(literal: serverName, port: 0) == nil {
             _ = unsafe copenssl_set_host_name(ssl, serverName)

@@ -5,7 +5,7 @@
 // in an MCS frame, and answers with an ACK stanza. It checks nothing, stores nothing and forgets nothing: no deadlines,
 // no limits, no tokens, no lifetimes. Loopback only.
 //
-// usage: ccs-relay CERTIFICATE KEY [plain-reads]        prints "APP_SERVER_PORT DEVICE_PORT", then serves until it is killed
+// usage: ccs-relay CERTIFICATE KEY [plain-reads|tickets]   prints "APP_SERVER_PORT DEVICE_PORT", then serves until it is killed
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -342,9 +342,10 @@ static int listen_on_loopback(struct connection *listener, enum kind kind) {
 int main(int count, char **arguments) {
     static struct connection app_servers, devices;
     struct rlimit limit;
-    int reads_ahead = count == 3;
-    if (count != 3 && !(count == 4 && strcmp(arguments[3], "plain-reads") == 0)) {
-        fputs("usage: ccs-relay CERTIFICATE KEY [plain-reads]\n", stderr);
+    const char *option = count == 4 ? arguments[3] : "";
+    int gives_tickets = !strcmp(option, "tickets"), reads_ahead = strcmp(option, "plain-reads");
+    if (count != 3 && !(count == 4 && (gives_tickets || !reads_ahead))) {
+        fputs("usage: ccs-relay CERTIFICATE KEY [plain-reads|tickets]\n", stderr);
         return 64;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -357,7 +358,7 @@ int main(int count, char **arguments) {
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                                   | SSL_MODE_ENABLE_PARTIAL_WRITE);
     SSL_CTX_set_read_ahead(context, reads_ahead);  // one read for many records, or OpenSSL's default
-    SSL_CTX_set_num_tickets(context, 0);
+    SSL_CTX_set_num_tickets(context, gives_tickets);  // one for each handshake, or none
     if (SSL_CTX_use_certificate_chain_file(context, arguments[1]) != 1
         || SSL_CTX_use_PrivateKey_file(context, arguments[2], SSL_FILETYPE_PEM) != 1) {
         ERR_print_errors_fp(stderr);

@@ -174,6 +174,26 @@ import Testing
         #expect(try dial("-sess_in \(ticket)") == false)
     }
 
+    @Test("a client of ours resumes where its settings say so, and only then", arguments: [false, true])
+    func ownResumption(resumes: Bool) throws {
+        let loop = try Loopback()
+        loop.server.onBytes = { $0.send($1) }
+        loop.client = try TLSClientSettings(
+            trust: .file(loop.authority.authorityFile), resumes: resumes)
+        for isFirst in [true, false, false] {
+            let owner = Recorder()
+            let connection = try loop.connect(owner)
+            #expect(connection.tlsIsResumed == (resumes && !isFirst))
+            #expect(loop.server.connections.last?.tlsIsResumed == connection.tlsIsResumed)
+            // The ticket comes before the first octets of the server.
+            connection.send(Array("hi".utf8))
+            #expect(loop.reactor.turns { owner.chunks.joined().count == 2 })
+            // A session outlives a connection that is broken off.
+            connection.abort(.peerReset)
+            #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        }
+    }
+
     @Test("other TLS clients get through: 1.2 and 1.3, and nothing older")
     func versions() throws {
         let loop = try Loopback()
