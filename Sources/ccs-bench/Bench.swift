@@ -77,8 +77,11 @@ final class Bench {
     /// Threads of ccsd that serve connections.
     var reactors: Int { invocation.integer("--reactors") ?? 1 }
 
+    /// Whether messages that are sent at once share a TLS record; else each has one of its own.
+    var writesBatches: Bool { invocation.has("--batches") }
+
     /// Gives a server of one thread the first processor, and the generator the last, as far as the machine allows.
-    func separate(_ target: any Target) {
+    func separate(_ target: any Server) {
         guard Processor.count > 1, reactors == 1 else { return }
         for thread in ProcessProbe(process: target.process).threads {
             if let number = Int32(thread) { Processor.pin(process: number, to: 0) }
@@ -144,16 +147,9 @@ final class Bench {
 
     /// Removes a folder and what is in it.
     private static func remove(_ path: String) {
-        if let directory = unsafe opendir(path) {
-            while let entry = unsafe readdir(directory) {
-                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                guard name != ".", name != ".." else { continue }
-                let inner = path + "/" + name
-                if unsafe unlink(inner) != 0 { remove(inner) }
-            }
-            unsafe closedir(directory)
+        for name in Folder.names(in: path) {
+            let inner = path + "/" + name
+            if unsafe unlink(inner) != 0 { remove(inner) }
         }
         _ = unsafe rmdir(path)
     }

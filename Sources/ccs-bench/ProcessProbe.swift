@@ -35,16 +35,7 @@ struct ProcessProbe {
 
     /// The entries of a folder of its own that are numbers.
     private func numbers(_ folder: String) -> [String] {
-        guard let directory = unsafe opendir("/proc/\(process)/\(folder)") else { return [] }
-        defer { unsafe closedir(directory) }
-        var found: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.first?.isNumber ?? false { found.append(name) }
-        }
-        return found
+        Folder.names(in: "/proc/\(process)/\(folder)").filter { $0.first?.isNumber ?? false }
     }
 
     private func text(_ name: String) -> String? {

@@ -23,6 +23,13 @@ extension Program {
                 "both", "Durable messages both ways at once, the CPU shared by all.",
                 options: load + [rate, rounds("1")]),
             Command(
+                "durable",
+                "What it costs that messages are on disk before their ACK: now or never, down and up, in turns.",
+                details: [
+                    "The first load is messages that are delivered now or never, which nothing is stored of; the others are synced before they are answered."
+                ],
+                options: load + [rate, rounds("3")]),
+            Command(
                 "http",
                 "The same downstream messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.",
                 details: [
@@ -37,10 +44,14 @@ extension Program {
                 "login",
                 "Logins of devices: how many a second, how long each takes, and the server's CPU for each.",
                 details: [
-                    "Each is a new connection with a whole TLS handshake. The minimal relay and ccsd take turns; the relay believes everybody."
+                    "Each is a new connection, with a whole TLS handshake unless --resume is given. The minimal relay and ccsd take turns; the relay believes everybody."
                 ],
                 options: [
                     Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "2000"),
+                    Option(
+                        "--resume",
+                        "Resume TLS sessions by ticket, as clients do that have been there before; a new ticket comes with each."
+                    ),
                     rounds("3"), Option("--only-relay", "Leave ccsd out."), reactors,
                 ]),
             Command(
@@ -104,6 +115,41 @@ extension Program {
                 ] + load + [rounds("3")],
                 examples: [
                     Example("A tenth of it", "ccs-bench flat --registered 100000 --connections 10")
+                ]),
+            Command(
+                "compare",
+                "ccsd, the floor and the servers that one would take instead, side by side and turn by turn.",
+                details: [
+                    "The floor is the minimal relay of `relay`. mosquitto (MQTT), ejabberd and Prosody (plain XMPP) are those of Debian, each on loopback in the scratch folder, without privileges, with the settings of somebody who wants all it can do; one that is not installed is left out. `Scripts/bootstrap --peers` installs them.",
+                    "Each sender has a receiver of its own, and messages are of one size. First a crowd logs in at each server and stays for a moment: CPU of a login with a whole TLS handshake, and memory of an idle connection. Then each load is measured with full windows, in turns; the table has the medians. An ACK does not say the same everywhere: the last column tells what.",
+                    "Where the generator needs a whole processor, more messages a second would be possible; CPU per message is what the kernel has counted for the server, and stands.",
+                ],
+                options: [
+                    Option(
+                        "--only", .text, "NAME",
+                        "A load or a server to compare, such as ccsd-down or mosquitto, and no other.",
+                        preset: "all", isRepeatable: true),
+                    connections, window, size,
+                    Option(
+                        "--idle", .integer(0...15_000), "N",
+                        "Connections of the crowd that logs in; 0 leaves that out.", preset: "1000"),
+                    Option(
+                        "--half",
+                        "Measure at half of what each can do as well: messages are due at random times (open loop)."
+                    ),
+                    Option(
+                        "--batches",
+                        "Put messages that are sent at once into one TLS record; a client writes each by itself, which some servers find dear."
+                    ),
+                    rounds("3"), reactors,
+                    Option(
+                        "--plot", .path, "FILE",
+                        "Draw p99 against load for all (SVG), at five shares of what each can do."),
+                ],
+                examples: [
+                    Example("All of them", "ccs-bench compare --connections 10 --half"),
+                    Example(
+                        "Two of them", "ccs-bench compare --only ccsd-down --only mosquitto-qos1 --seconds 3"),
                 ]),
             Command(
                 "idle", "Memory per idle device connection.",

@@ -49,9 +49,9 @@ struct Attack {
 /// What scripts are made of.
 struct AttackScene {
     /// An app server that may log in.
-    var login: AppServerCredential
+    var login: StreamCredential
     /// The same with a wrong key.
-    var wrongLogin: AppServerCredential
+    var wrongLogin: StreamCredential
     /// What authorises a request of the legacy interface.
     var key: String
     /// Devices that are the attackers' own.

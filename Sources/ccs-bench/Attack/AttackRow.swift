@@ -101,16 +101,7 @@ struct AttackRow {
 
     /// All rows, in columns.
     static func table(_ rows: [AttackRow]) -> String {
-        let lines = [head] + rows.map(\.cells)
-        let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        return lines.map { line in
-            zip(line, widths).enumerated().map { column, cell in
-                // Words to the left, numbers to the right; the last column is as long as it is.
-                column == 0
-                    ? Figure.pad(cell.0, cell.1)
-                    : column == head.count - 1 ? cell.0 : Figure.padLeft(cell.0, cell.1)
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        Table.text([head] + rows.map(\.cells), lastIsWords: true)
     }
 
     /// The heads of the table.

@@ -44,7 +44,7 @@ final class AttackRun {
         let devices = try bench.devices(target)
         scene = AttackScene(
             login: target.credential,
-            wrongLogin: AppServerCredential(
+            wrongLogin: StreamCredential(
                 sender: String(target.sender.number), key: "not-the-key-of-this-sender"),
             key: String(decoding: target.key, as: UTF8.self),
             devices: try bench.devices(target, Self.hostileDevices))

@@ -43,7 +43,7 @@ struct HostileScript {
 
 extension HostileScript {
     /// The login of an app server, as the turns of a conversation.
-    static func appServer(_ login: AppServerCredential) -> HostileScript {
+    static func appServer(_ login: StreamCredential) -> HostileScript {
         var script = HostileScript(door: .appServers, opening: Array(login.header.utf8))
         script.turns = [
             Turn(awaited: "</stream:features>", answer: Array(login.auth.utf8)),

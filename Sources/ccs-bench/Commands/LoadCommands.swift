@@ -31,6 +31,21 @@ extension Bench {
         try withExtendedLifetime(upReceivers) { () throws(BenchError) in try measure([down, up]) }
     }
 
+    /// What it costs that messages are on disk before they are answered: none of them, those downstream, those upstream, in turns.
+    func durable() throws(BenchError) {
+        let target = try DaemonTarget(self, reactors: reactors)
+        let devices = try devices(target)
+        let receivers = try Receivers(self, target, devices)
+        var runs: [LoadRun] = []
+        for (name, lifetime) in [("now", 0), ("down", Self.lifetime)] {
+            runs.append(
+                try appServers(target, devices, receivers, name: name, lifetimeSeconds: lifetime))
+        }
+        let (up, upReceivers) = try upstream(target, try self.devices(target), name: "up")
+        runs.append(up)
+        try withExtendedLifetime(upReceivers) { () throws(BenchError) in try compare(runs) }
+    }
+
     /// The same messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.
     func http() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
@@ -56,7 +71,9 @@ extension Bench {
     /// The same load through the relay and through ccsd, in turns.
     func relay() throws(BenchError) {
         var runs: [LoadRun] = []
-        var targets: [any Target] = [try RelayTarget(self)]
+        var targets: [any Target] = [
+            try RelayTarget(self, invocation.has("--plain-reads") ? .plainReads : nil)
+        ]
         if !invocation.has("--only-relay") { targets.append(try DaemonTarget(self, reactors: reactors)) }
         for target in targets {
             let devices = try devices(target)

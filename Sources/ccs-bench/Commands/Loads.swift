@@ -14,8 +14,8 @@ extension Bench {
         }
         let run = LoadRun(self, target, name: name ?? target.name, receivers: receivers)
         try run.connect(connections, "app servers") { (number, run) throws(BenchError) in
-            let lane = AppServerLane(
-                run, target.credential, stanzas: stanzas, window: window,
+            let lane = SendingLane(
+                run, AppServerTalk(target.credential), messages: stanzas, window: window,
                 first: first(number, of: stanzas.count))
             try connect(to: target.appServers, lane)
             return lane
@@ -32,8 +32,9 @@ extension Bench {
         let run = LoadRun(self, target, name: name, receivers: receivers)
         let window = min(window, Limits.pipelinedRequests)
         try run.connect(connections, "app servers") { (number, run) throws(BenchError) in
-            let lane = HTTPLane(
-                run, requests: requests, window: window, first: first(number, of: requests.count))
+            let lane = SendingLane(
+                run, HTTPTalk(), messages: requests, window: window,
+                first: first(number, of: requests.count))
             try connect(to: target.https, lane)
             return lane
         }
@@ -49,7 +50,7 @@ extension Bench {
         // A device may have so many messages on their way (FCM); more would only wait.
         let window = min(self.window, Limits.waitingUpstream)
         try run.connect(devices.count, "devices") { (number, run) throws(BenchError) in
-            try DeviceLane(run, devices[number], window: window)
+            try DeviceLane(run, target, devices[number], window: window)
         }
         return (run, receivers)
     }

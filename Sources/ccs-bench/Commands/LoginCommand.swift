@@ -1,33 +1,71 @@
 import Basics
 import Catalogue
+import Transport
 import Wire
 
 extension Bench {
     /// Logins of devices, against the least that a C program can do.
     func login() throws(BenchError) {
-        var targets: [any Target] = [try RelayTarget(self)]
+        let resumes = invocation.has("--resume")
+        var targets: [any Target] = [try RelayTarget(self, resumes ? .tickets : nil)]
         if !invocation.has("--only-relay") { targets.append(try DaemonTarget(self, reactors: reactors)) }
         let count = invocation.integer("--devices") ?? 2_000
         var crowds: [[BenchDevice]] = []
         for target in targets { crowds.append(try devices(target, count)) }
         progress.clear()
+        var settings: [TLSClientSettings] = []
+        for (target, crowd) in zip(targets, crowds) {
+            // What enrolling left in the daemon's memory would be taken for room of connections.
+            try (target as? DaemonTarget)?.restart()
+            settings.append(resumes ? try ticket(target, crowd) : tls)
+        }
         var results: [LoadResult] = []
-        for _ in 0..<(invocation.integer("--rounds") ?? 3) {
-            for (target, crowd) in zip(targets, crowds) {
-                separate(target)
-                let begin = LoadSample(LoadCounters(), target)
-                let receivers = try Receivers(self, target, crowd)
-                // A login is what counts here, in place of a message.
-                receivers.counters.acknowledged = receivers.counters.ready
-                let result = LoadResult(
-                    target.name, from: begin, to: LoadSample(receivers.counters, target),
-                    counters: receivers.counters)
-                receivers.leave(self)
-                if !invocation.has("--json") { Terminal.print(loginLine(result) + "\n") }
+        for round in 0..<(invocation.integer("--rounds") ?? 3) {
+            for (at, target) in targets.enumerated() {
+                let (result, room) = try logins(target, crowds[at], settings[at], resumes: resumes)
+                // Later crowds get what the first has left free.
+                let memory = round == 0 ? ", \(Figure.fixed(room, 1)) KiB for each while it is idle" : ""
+                if !invocation.has("--json") { Terminal.print(loginLine(result) + memory + "\n") }
                 results.append(result)
             }
         }
         tell(results, against: targets[0].name, "logins/s", "us CPU/login")
+    }
+
+    /// Logs all in and breaks them off again; KiB that each took meanwhile.
+    private func logins(
+        _ target: any Target, _ crowd: [BenchDevice], _ tls: TLSClientSettings, resumes: Bool
+    ) throws(BenchError) -> (LoadResult, Double) {
+        separate(target)
+        let probe = ProcessProbe(process: target.process)
+        let before = probe.residentKiB
+        let begin = LoadSample(LoadCounters(), target)
+        let receivers = try Receivers(self, target, crowd, tls: tls)
+        let counters = receivers.counters
+        // A login is what counts here, in place of a message.
+        counters.acknowledged = counters.ready
+        let result = LoadResult(
+            target.name, from: begin, to: LoadSample(counters, target), counters: counters)
+        _ = turn(seconds: 1) { false }
+        let room = Double(probe.residentKiB - before) / Double(max(1, crowd.count))
+        receivers.leave(self)
+        guard counters.resumed == (resumes ? crowd.count : 0) else {
+            throw BenchError(
+                "\(target.name) resumed \(counters.resumed) of \(crowd.count) TLS sessions")
+        }
+        return (result, room)
+    }
+
+    /// Has one device log in, so that its server offers a session to resume; all that log in with the result do.
+    private func ticket(_ target: any Target, _ crowd: [BenchDevice]) throws(BenchError) -> TLSClientSettings
+    {
+        let settings: TLSClientSettings
+        do throws(TransportError) {
+            settings = try TLSClientSettings(trust: .anyone, resumes: true)
+        } catch { throw BenchError(error.description) }
+        // Its login is answered behind the ticket.
+        try Receivers(self, target, Array(crowd.prefix(1)), tls: settings).leave(self)
+        return settings
     }
 
     private func loginLine(_ result: LoadResult) -> String {

@@ -25,7 +25,10 @@ struct Plot {
     private static let right = 110.0
     private static let top = 50.0
     private static let bottom = 70.0
-    private static let colours = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"]
+    private static let colours = [
+        "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e377c2", "#17becf", "#bcbd22",
+        "#7f7f7f", "#000000",
+    ]
 
     /// The largest value of the axis to the right, a round number that no point exceeds.
     var xEnd: Double { Self.roundUp(points.map(\.x).max() ?? 1) }

@@ -24,6 +24,8 @@ final class LoadCounters {
     var lag = Histogram()
     /// Connections that are logged in.
     var ready = 0
+    /// Connections whose TLS session was resumed.
+    var resumed = 0
     /// Why connections ended before the load did, in words.
     var failures: [String] = []
 

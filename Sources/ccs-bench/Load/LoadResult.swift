@@ -12,7 +12,7 @@ struct LoadSample {
     var own: Int64
 
     /// What is counted now.
-    init(_ counters: LoadCounters, _ target: any Target) {
+    init(_ counters: LoadCounters, _ target: any Server) {
         time = Now.read().monotonic
         messages = counters.acknowledged
         refused = counters.refused

@@ -5,7 +5,7 @@ import Transport
 /// One load on one server: connections are made once, and may then be measured several times.
 final class LoadRun {
     let bench: Bench
-    let target: any Target
+    let target: any Server
     let counters = LoadCounters()
     private let feeder: Feeder
     /// What it is called in reports.
@@ -14,7 +14,7 @@ final class LoadRun {
     private let receivers: Receivers?
 
     /// A load without connections.
-    init(_ bench: Bench, _ target: any Target, name: String, receivers: Receivers?) {
+    init(_ bench: Bench, _ target: any Server, name: String, receivers: Receivers?) {
         self.bench = bench
         self.target = target
         self.name = name

@@ -16,14 +16,16 @@ final class DeviceLane: Lane {
     private var times: [[UInt8]: Int64] = [:]
 
     /// Begins to log in.
-    init(_ load: LoadRun, _ device: BenchDevice, window: Int) throws(BenchError) {
+    init(
+        _ load: LoadRun, _ target: any Target, _ device: BenchDevice, window: Int
+    ) throws(BenchError) {
         self.load = load
         counters = load.counters
         self.window = window
-        sender = load.target.sender
+        sender = target.sender
         client = DeviceClient(
             reactor: load.bench.reactor,
-            endpoint: Endpoint(address: load.target.devices, serverName: "localhost", tls: load.bench.tls),
+            endpoint: Endpoint(address: target.devices, serverName: "localhost", tls: load.bench.tls),
             identity: DeviceIdentity(androidID: device.number, securityToken: Redacted(device.secret)))
         client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
         do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }

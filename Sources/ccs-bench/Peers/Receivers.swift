@@ -1,31 +1,43 @@
 import Transport
 
-/// Devices that are logged in and count what comes for whoever is measured just now.
+/// Connections that are logged in and count what comes for whoever is measured just now.
 final class Receivers {
     /// Who that is.
     var counters: LoadCounters
-    private var devices: [DeviceReceiver] = []
+    /// In the order in which they were made.
+    private(set) var all: [any Receiving] = []
 
-    /// Logs devices in.
-    init(
+    /// Logs devices in; over TLS of their own where that is given.
+    convenience init(
         _ bench: Bench, _ target: any Target, _ devices: [BenchDevice],
-        _ counters: LoadCounters = LoadCounters()
+        _ counters: LoadCounters = LoadCounters(), tls: TLSClientSettings? = nil
+    ) throws(BenchError) {
+        try self.init(bench, target, devices.count, "devices", counters) {
+            (at, receivers) throws(BenchError) in
+            let receiver = Receiver(receivers, DeviceTalk(devices[at]))
+            try bench.connect(to: target.devices, receiver, tls: tls)
+            return receiver
+        }
+    }
+
+    /// Logs so many receivers in; `make` connects one of them.
+    init(
+        _ bench: Bench, _ server: any Server, _ count: Int, _ what: String,
+        _ counters: LoadCounters = LoadCounters(),
+        _ make: (Int, Receivers) throws(BenchError) -> any Receiving
     ) throws(BenchError) {
         self.counters = counters
         let begin = counters
-        for (number, device) in devices.enumerated() {
-            let receiver = DeviceReceiver(self, device)
-            self.devices.append(receiver)
-            try bench.connect(to: target.devices, receiver)
-            guard bench.turn(seconds: 10, until: { begin.ready > number - Self.handshakesAtOnce }) else {
+        for at in 0..<count {
+            all.append(try make(at, self))
+            guard bench.turn(seconds: 10, until: { begin.ready > at - Self.handshakesAtOnce }) else {
                 break
             }
-            bench.progress.show("devices connected", number, of: devices.count)
+            bench.progress.show("\(what) connected", at, of: count)
         }
-        guard bench.turn(seconds: 20, until: { begin.ready >= devices.count }) else {
+        guard bench.turn(seconds: 20, until: { begin.ready >= count }) else {
             throw BenchError(
-                "only \(begin.ready) of \(devices.count) devices could log in to \(target.name): \(begin.failures)"
-            )
+                "only \(begin.ready) of \(count) \(what) could log in to \(server.name): \(begin.failures)")
         }
         bench.progress.clear()
     }
@@ -35,16 +47,19 @@ final class Receivers {
 
     /// Breaks all connections off.
     func leave(_ bench: Bench) {
-        for device in devices { device.leave() }
-        _ = bench.turn(seconds: 5) { devices.allSatisfy(\.hasLeft) }
+        for receiver in all { receiver.leave() }
+        _ = bench.turn(seconds: 5) { all.allSatisfy(\.hasLeft) }
     }
 }
 
 extension Bench {
     /// Opens a connection of the generator.
-    func connect(to address: SocketAddress, _ owner: any ConnectionDelegate) throws(BenchError) {
+    func connect(
+        to address: SocketAddress, _ owner: any ConnectionDelegate, tls: TLSClientSettings? = nil
+    ) throws(BenchError) {
         do throws(TransportError) {
-            _ = try reactor.connect(to: address, tls: tls, serverName: "localhost", delegate: owner)
+            _ = try reactor.connect(
+                to: address, tls: tls ?? self.tls, serverName: "localhost", delegate: owner)
         } catch { throw BenchError(error.description) }
     }
 }

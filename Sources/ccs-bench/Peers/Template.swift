@@ -11,19 +11,55 @@ struct Template {
     /// Digits of a number.
     static let numberDigits = 10
 
+    /// Where the number of a message stands, and how it is written.
+    private enum Number {
+        /// There is none, since answers come in order.
+        case none
+        /// As ten decimal digits at an offset.
+        case digits(Int)
+        /// As two octets at an offset, never 0 (MQTT 3.1.1, 2.3.1).
+        case octets(Int)
+    }
+
     private var bytes: [UInt8]
-    /// Where the number is; nil: it has none, since answers come in order.
-    private let numberAt: Int?
+    private let number: Number
     private let timeAt: Int
 
     /// A message of these parts; `middle` stands before the time, `head` before the number, where there is one.
     private init(head: String, hasNumber: Bool, middle: String, tail: String) {
         bytes = Array(head.utf8)
-        numberAt = hasNumber ? bytes.count : nil
+        number = hasNumber ? .digits(bytes.count) : .none
         if hasNumber { bytes += [UInt8](repeating: 0x30, count: Self.numberDigits) }
         bytes += Array(middle.utf8)
         timeAt = bytes.count
         bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
+    }
+
+    /// A packet of MQTT with a payload of `size` octets; without a packet identifier it is of QoS 0.
+    static func packet(topic: String, size: Int, hasIdentifier: Bool) -> Template {
+        let filler = max(0, size - timeMark.count - timeDigits)
+        return Template(topic: topic, filler: filler, hasIdentifier: hasIdentifier)
+    }
+
+    private init(topic: String, filler: Int, hasIdentifier: Bool) {
+        let payload = Self.timeMark.count + Self.timeDigits + filler
+        bytes = MQTT.publishHead(topic: topic, payload: payload, hasIdentifier: hasIdentifier)
+        number = hasIdentifier ? .octets(bytes.count - 2) : .none
+        bytes += Self.timeMark
+        timeAt = bytes.count
+        bytes += [UInt8](repeating: 0x30, count: Self.timeDigits)
+        bytes += [UInt8](repeating: 0x78, count: filler)
+    }
+
+    /// A stanza of plain XMPP of `size` octets, or as long as its parts.
+    static func chat(to user: String, size: Int) -> Template {
+        let head = "<message to=\"\(user)\" id=\"m#"
+        let middle = "\"><body>~~"
+        let end = "</body></message>"
+        let fixed = head.utf8.count + numberDigits + middle.utf8.count + timeDigits + end.utf8.count
+        return Template(
+            head: head, hasNumber: true, middle: middle,
+            tail: String(repeating: "x", count: max(0, size - fixed)) + end)
     }
 
     /// A stanza of XMPP of `size` octets, or as long as its parts; `lifetimeSeconds` 0 is now or never.
@@ -78,14 +114,21 @@ struct Template {
     /// Octets of the message.
     var count: Int { bytes.count }
 
-    /// Appends the message with a number and a time as one record.
+    /// Appends the message with a number and a time; as one record, unless more is to go into it.
     @inline(__always)
-    func append(number: Int, time: Int64, to outbox: inout Outbox) {
+    func append(number: Int, time: Int64, to outbox: inout Outbox, endsRecord: Bool = true) {
         let start = outbox.bytes.count
         outbox.bytes.append(bytes)
-        if let numberAt { Digits.put(number, at: start + numberAt, into: &outbox.bytes) }
+        switch self.number {
+        case .none: break
+        case .digits(let at): Digits.put(number, at: start + at, into: &outbox.bytes)
+        case .octets(let at):
+            let identifier = MQTT.identifier(of: number)
+            outbox.bytes.set(UInt8(identifier >> 8), at: start + at)
+            outbox.bytes.set(UInt8(truncatingIfNeeded: identifier), at: start + at + 1)
+        }
         Digits.putTime(time, at: start + timeAt, into: &outbox.bytes)
-        outbox.endRecord()
+        if endsRecord { outbox.endRecord() }
     }
 }
 

@@ -16,7 +16,7 @@ final class DaemonTarget: Target {
     private(set) var devices = SocketAddress.loopback(port: 0)
     /// Where HTTP is served.
     private(set) var https = SocketAddress.loopback(port: 0)
-    private(set) var credential = AppServerCredential(sender: "0", key: "")
+    private(set) var credential = StreamCredential(sender: "0", key: "")
     private(set) var sender = SenderID(0)
     private(set) var key: [UInt8] = []
     private let reactors: Int
@@ -43,7 +43,7 @@ final class DaemonTarget: Target {
         let (id, key) = try addSender("bench")
         sender = id
         self.key = Array(key.utf8)
-        credential = AppServerCredential(sender: String(id.number), key: key)
+        credential = StreamCredential(sender: String(id.number), key: key)
     }
 
     /// Makes a sender with a key.
@@ -171,14 +171,8 @@ extension DaemonTarget {
 
     /// Octets of the files below a folder whose names end so.
     private static func bytes(of ending: String, in path: String) -> Int {
-        guard let directory = unsafe opendir(path) else { return 0 }
-        defer { unsafe closedir(directory) }
         var sum = 0
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name != ".", name != ".." else { continue }
+        for name in Folder.names(in: path) {
             let inner = path + "/" + name
             var facts = stat()
             guard unsafe lstat(inner, &facts) == 0 else { continue }

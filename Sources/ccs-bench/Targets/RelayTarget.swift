@@ -4,15 +4,25 @@ import Transport
 
 /// The minimal relay.
 final class RelayTarget: Target {
-    let name = "relay"
+    let name: String
     private let child: Child
     let appServers: SocketAddress
     let devices: SocketAddress
-    let credential = AppServerCredential(sender: "1", key: "none")
+    let credential = StreamCredential(sender: "1", key: "none")
     let sender = SenderID(1)
     var process: Int32 { child.process }
 
-    init(_ bench: Bench) throws(BenchError) {
+    /// What it does other than it does by itself.
+    enum Habit: String {
+        /// OpenSSL reads record by record, as it does unless told otherwise.
+        case plainReads = "plain-reads"
+        /// Clients may resume their TLS sessions.
+        case tickets
+    }
+
+    /// Starts one.
+    init(_ bench: Bench, _ habit: Habit? = nil, name: String = "relay") throws(BenchError) {
+        self.name = name
         let authority = CertificateAuthority(directory: bench.scratch)
         do throws(TransportError) {
             try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
@@ -20,10 +30,10 @@ final class RelayTarget: Target {
         child = try bench.start(
             "ccs-relay",
             [authority.certificateFile, authority.keyFile]
-                + (bench.invocation.has("--plain-reads") ? ["plain-reads"] : []), log: "relay.log")
+                + (habit.map { [$0.rawValue] } ?? []), log: "\(name).log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
-            throw BenchError("ccs-relay does not start; see \(bench.scratch)/relay.log")
+            throw BenchError("ccs-relay does not start; see \(bench.scratch)/\(name).log")
         }
         appServers = .loopback(port: ports[0])
         devices = .loopback(port: ports[1])

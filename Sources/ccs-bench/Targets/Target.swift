@@ -3,17 +3,21 @@ import Transport
 import Wire
 
 /// A server under load.
-protocol Target: AnyObject {
+protocol Server: AnyObject {
     /// Its name in reports.
     var name: String { get }
     /// Its process.
     var process: Int32 { get }
+}
+
+/// A server that app servers and devices connect to.
+protocol Target: Server {
     /// Where app servers connect.
     var appServers: SocketAddress { get }
     /// Where devices connect.
     var devices: SocketAddress { get }
     /// What app servers log in with.
-    var credential: AppServerCredential { get }
+    var credential: StreamCredential { get }
     /// The sender ID of all messages.
     var sender: SenderID { get }
     /// So many devices, ready to log in; `progress` is told how many are made.

@@ -1,73 +1,24 @@
 import Basics
-import Transport
 
-/// One app server of the bench that sends over HTTP/1.1, with as many requests on their way as its window says.
-///
-/// Answers come in the order of their requests; of each no more is read than its status and length.
-final class HTTPLane: ConnectionDelegate, Lane {
-    private weak let load: LoadRun?
-    private let counters: LoadCounters
-    private let requests: [Template]
-    let window: Int
+/// What an app server of the bench says over HTTP/1.1: of each answer no more is read than its status and length.
+struct HTTPTalk: SenderTalk {
+    static let what = "HTTP"
     private var answers = AnswerCounter()
-    private var times = [Int64](repeating: 0, count: 4_096)
-    private var next = 0
-    private(set) var outstanding = 0
-    private var target: Int
-    private weak var connection: Connection?
 
-    /// Sends one of `requests` after the other, beginning with `first`; the window is at most 4,096.
-    init(_ load: LoadRun, requests: [Template], window: Int, first: Int) {
-        self.load = load
-        counters = load.counters
-        self.requests = requests
-        self.window = window
-        target = first
-    }
+    /// Nothing comes before the first request.
+    var isReady: Bool { true }
 
-    func send(dueAt time: Int64) {
-        guard let connection else { return }
-        times[next & 4_095] = time
-        requests[target].append(number: next, time: time, to: &connection.outbox)
-        target = target + 1 == requests.count ? 0 : target + 1
-        next += 1
-        outstanding += 1
-    }
+    mutating func begin(_ outbox: inout Outbox) {}
 
-    func flush() { connection?.setNeedsFlush() }
-
-    func connectionOpened(_ connection: Connection, now: Now) {
-        self.connection = connection
-        counters.ready += 1
-    }
-
-    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        let instant = now.monotonic.nanoseconds
-        var answered = 0
+    mutating func take(
+        _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
+    ) -> TalkVerdict {
         var isRefused = Bytes.contains(bytes, "\"failure\":1")
         answers.count(bytes) { status in
-            counters.answerTimes.note(instant - times[(next - outstanding + answered) & 4_095])
-            answered += 1
             if status != 200 { isRefused = true }
+            answered(.next(1))
         }
-        guard answered > 0 else { return }
-        if isRefused {
-            counters.refused += answered
-            if counters.refusal.isEmpty {
-                counters.refusal = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
-            }
-        } else {
-            counters.acknowledged += answered
-        }
-        outstanding -= answered
-        load?.answered(self, now: now)
-    }
-
-    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
-    func connectionDeadline(_ connection: Connection, now: Now) {}
-
-    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        counters.noteEnd("HTTP", reason, connection.failure)
+        return isRefused ? .refused : .fine
     }
 }
 

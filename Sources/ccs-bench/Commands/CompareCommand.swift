@@ -1,0 +1,74 @@
+import Basics
+import Catalogue
+import Transport
+import Wire
+
+extension Bench {
+    /// The floor, ccsd and its peers side by side.
+    func comparison() throws(BenchError) {
+        let (chosen, absent) = try contestants()
+        for host in absent {
+            Terminal.error(
+                "\(host.rawValue) is not installed and is left out; Scripts/bootstrap --peers installs it\n")
+        }
+        guard !chosen.isEmpty else { throw BenchError("nothing is left to compare") }
+        let crowd = invocation.integer("--idle") ?? 1_000
+        let rounds = invocation.integer("--rounds") ?? 3
+        let run = try CompareRun(self, chosen, pairs: connections, crowd: crowd)
+        if crowd > 0 { try run.measureLogins(crowd, rounds: rounds) }
+        try run.connect()
+        for _ in 0..<rounds {
+            try run.measure(seconds: seconds, half: invocation.has("--half")) { result in
+                if !invocation.has("--json") { Terminal.error(result.line + "\n") }
+            }
+        }
+        let plotted = try draw(run)
+        let rows = run.rows
+        let floor = CompareRow.floor(of: rows)
+        tell(
+            CompareRow.table(rows),
+            .object([
+                .init("connections", .integer(connections)), .init("window", .integer(window)),
+                .init("size", .integer(size)), .init("rows", .array(rows.map { $0.json(floor: floor) })),
+                .init("rounds", .array(run.closed.map { .array($0.map(\.json)) })),
+                .init("half", .array(run.half.map { .array($0.map(\.json)) })),
+                .init("left_out", .array(absent.map { .string($0.rawValue) })),
+                .init("plot", plotted.map { .string($0) } ?? .null),
+            ]))
+    }
+
+    /// What is to be compared, and what cannot be, since it is not installed.
+    private func contestants() throws(BenchError) -> ([Contestant], [Contestant.Host]) {
+        let wanted = invocation.texts("--only")
+        let known = Contestant.allCases.flatMap { [$0.rawValue, $0.host.rawValue] }
+        let unknown = wanted.filter { !known.contains($0) }
+        guard unknown.isEmpty else {
+            throw BenchError(
+                "nothing is called \(unknown.joined(separator: ", ")); there are "
+                    + Contestant.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        let chosen = Contestant.allCases.filter {
+            wanted.isEmpty || wanted.contains($0.rawValue) || wanted.contains($0.host.rawValue)
+        }
+        let absent = Contestant.Host.allCases.filter { host in
+            chosen.contains { $0.host == host } && host.program.map { $0.installed == nil } ?? false
+        }
+        return (chosen.filter { !absent.contains($0.host) }, absent)
+    }
+
+    /// Shares of the most that a server can do at which its latency is drawn.
+    private static let drawnShares = [0.1, 0.25, 0.5, 0.75, 0.9]
+
+    /// Draws latency against load where that is wanted, and says where the picture is.
+    private func draw(_ run: CompareRun) throws(BenchError) -> String? {
+        guard let path = invocation.text("--plot") else { return nil }
+        let plot = Plot(
+            title: "ccs-bench compare", x: "messages per second, open loop",
+            y: "p99 in milliseconds from due to answered",
+            series: try run.curves(seconds: seconds, shares: Self.drawnShares))
+        do throws(TransportError) {
+            try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
+        } catch { throw BenchError(error.description) }
+        return path
+    }
+}

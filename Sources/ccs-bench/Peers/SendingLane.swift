@@ -1,0 +1,117 @@
+import Basics
+import Transport
+
+/// What a sender says and hears in one protocol: no books, no clock.
+protocol SenderTalk {
+    /// What such a connection is called in reports.
+    static var what: String { get }
+    /// Whether messages may be sent.
+    var isReady: Bool { get }
+    /// Writes what the login begins with.
+    mutating func begin(_ outbox: inout Outbox)
+    /// Takes octets, cut anywhere: goes on with the login, or tells each answer.
+    mutating func take(
+        _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
+    ) -> TalkVerdict
+    /// Writes what follows a message.
+    mutating func sent(_ outbox: inout Outbox)
+    /// Writes what ends a batch of messages.
+    mutating func endBatch(_ outbox: inout Outbox)
+}
+
+extension SenderTalk {
+    /// Most protocols have nothing to say there.
+    mutating func sent(_ outbox: inout Outbox) {}
+    mutating func endBatch(_ outbox: inout Outbox) {}
+}
+
+/// What octets of a server were good for.
+enum TalkVerdict: Equatable {
+    /// Nothing to complain of.
+    case fine
+    /// An answer among them refuses a message.
+    case refused
+    /// The server will not have us; in words for people.
+    case failed(String)
+}
+
+/// One connection of the bench that messages are sent on: logs in, sends what its load gives it, and counts the answers.
+///
+/// Answers are taken apart no further than their numbers, so that the generator costs less than the server.
+final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
+    private weak let load: LoadRun?
+    private let counters: LoadCounters
+    private var talk: Talk
+    private var underway: Underway
+    let window: Int
+    var outstanding: Int { underway.outstanding }
+    private weak var connection: Connection?
+
+    /// Sends one of `messages` after the other, beginning with `first`; the window is at most `Underway.kept`.
+    init(_ load: LoadRun, _ talk: Talk, messages: [Template], window: Int, first: Int = 0) {
+        self.load = load
+        counters = load.counters
+        self.talk = talk
+        self.window = window
+        underway = Underway(messages, first: first, endsRecords: !load.bench.writesBatches)
+    }
+
+    func send(dueAt time: Int64) {
+        guard let connection else { return }
+        underway.send(dueAt: time, to: &connection.outbox)
+        talk.sent(&connection.outbox)
+    }
+
+    func flush() {
+        guard let connection else { return }
+        talk.endBatch(&connection.outbox)
+        connection.outbox.endRecord()
+        connection.setNeedsFlush()
+    }
+
+    /// So many messages have arrived: where the server answers nothing, that is the answer.
+    func arrived(_ count: Int, now: Now) {
+        take(.next(count), now.monotonic.nanoseconds)
+        counters.acknowledged += count
+        load?.answered(self, now: now)
+    }
+
+    func connectionOpened(_ connection: Connection, now: Now) {
+        self.connection = connection
+        talk.begin(&connection.outbox)
+        if talk.isReady { counters.ready += 1 }
+        if !connection.outbox.isEmpty { connection.setNeedsFlush() }
+    }
+
+    func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        let instant = now.monotonic.nanoseconds
+        let wasReady = talk.isReady
+        let before = underway.outstanding
+        let verdict = talk.take(bytes, &connection.outbox) { take($0, instant) }
+        if !connection.outbox.isEmpty { connection.setNeedsFlush() }
+        if !wasReady, talk.isReady { counters.ready += 1 }
+        let answered = before - underway.outstanding
+        switch verdict {
+        case .fine: counters.acknowledged += answered
+        case .refused:
+            counters.refused += answered
+            if counters.refusal.isEmpty {
+                counters.refusal = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
+            }
+        case .failed(let words): counters.failures.append(words)
+        }
+        if answered > 0 { load?.answered(self, now: now) }
+    }
+
+    @inline(__always)
+    private func take(_ answer: Answer, _ instant: Int64) {
+        underway.take(answer) { counters.answerTimes.note(instant - $0) }
+    }
+
+    func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    func connectionDeadline(_ connection: Connection, now: Now) {}
+
+    func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+        counters.noteEnd(Talk.what, reason, connection.failure)
+    }
+}

@@ -1,0 +1,102 @@
+import Basics
+
+/// What somebody logs in with over XMPP, as bytes of the stream.
+struct StreamCredential {
+    /// Opens a stream, before and after the login.
+    let header: String
+    /// The login itself (SASL PLAIN).
+    let auth: String
+    /// Binds the resource.
+    let bind: String
+
+    /// An app server of CCS.
+    init(sender: String, key: String) {
+        self.init(user: "\(sender)@gcm.googleapis.com", domain: "gcm.googleapis.com", password: key)
+    }
+
+    /// A user of any server; without a resource the server makes one.
+    init(user: String, domain: String, password: String, resource: String? = nil) {
+        let plain = [0] + Array(user.utf8) + [0] + Array(password.utf8)
+        header =
+            "<stream:stream to=\"\(domain)\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
+        auth =
+            "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(Base64.text(plain))</auth>"
+        let end = resource.map { "><resource>\($0)</resource></bind>" } ?? "/>"
+        bind = "<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"\(end)</iq>"
+    }
+}
+
+/// The way of a stream of XMPP from its first octet until stanzas may be sent.
+struct StreamLogin {
+    private enum Stage {
+        case features, authenticating, binding, enabling, ready
+    }
+
+    private let credential: StreamCredential
+    private let acknowledges: Bool
+    private var stage = Stage.features
+    private var early: [UInt8] = []
+
+    /// With `acknowledges`, the server is asked to count stanzas (XEP-0198).
+    init(_ credential: StreamCredential, acknowledges: Bool = false) {
+        self.credential = credential
+        self.acknowledges = acknowledges
+    }
+
+    /// Whether stanzas may be sent.
+    var isReady: Bool { stage == .ready }
+
+    /// Writes what a stream begins with.
+    func begin(_ outbox: inout Outbox) { say(credential.header, &outbox) }
+
+    /// Takes octets, cut anywhere, before it is ready.
+    mutating func take(_ bytes: RawSpan, _ outbox: inout Outbox) -> TalkVerdict {
+        early += [UInt8](copying: bytes)
+        let text = early
+        switch stage {
+        case .features where Bytes.contains(text.raw, "</stream:features>"):
+            stage = .authenticating
+            say(credential.auth, &outbox)
+        case .authenticating where Bytes.contains(text.raw, "<success"):
+            stage = .binding
+            say(credential.header, &outbox)
+        case .authenticating where Bytes.contains(text.raw, "<failure"):
+            return .failed("the server refuses the login")
+        case .binding where Bytes.contains(text.raw, "</stream:features>"):
+            say(credential.bind, &outbox)
+        case .binding where Bytes.contains(text.raw, "</iq>"):
+            stage = acknowledges ? .enabling : .ready
+            if acknowledges { say("<enable xmlns=\"urn:xmpp:sm:3\"/>", &outbox) }
+        case .enabling where Bytes.contains(text.raw, "<enabled"): stage = .ready
+        case .enabling where Bytes.contains(text.raw, "<failed"):
+            return .failed("the server does not count stanzas")
+        default: return .fine
+        }
+        early.removeAll()
+        return .fine
+    }
+
+    private func say(_ text: String, _ outbox: inout Outbox) {
+        outbox.bytes.append(text: text)
+        outbox.endRecord()
+    }
+}
+
+/// Searches in bytes.
+enum Bytes {
+    /// Whether a text occurs.
+    static func contains(_ bytes: RawSpan, _ text: StaticString) -> Bool {
+        offset(of: text, in: bytes) != nil
+    }
+
+    /// Where a text first occurs, from an offset on.
+    static func offset(of text: StaticString, in bytes: RawSpan, from start: Int = 0) -> Int? {
+        let length = text.utf8CodeUnitCount
+        guard bytes.byteCount - start >= length else { return nil }
+        let first = text.withUTF8Buffer { unsafe $0[0] }
+        for at in start...(bytes.byteCount - length) where bytes.byte(at: at) == first {
+            if bytes.extracting(at..<at + length).equals(text) { return at }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,163 @@
+import Basics
+import Catalogue
+import Glibc
+import Transport
+
+/// A server of somebody else's that the bench starts: on loopback, in a folder of its own, without privileges.
+final class PeerProcess: Server {
+    let name: String
+    /// Where it listens.
+    let address: SocketAddress
+    /// Its folder within the scratch folder.
+    let folder: String
+    private let child: Child
+    var process: Int32 { child.process }
+
+    /// Seconds until it must serve: an Erlang machine that makes its tables takes the longest.
+    private static let startSeconds = 60
+
+    /// Starts `program` when its folder is filled; it serves when somebody listens and, where one is named, a file is there.
+    init(
+        _ bench: Bench, _ name: String, _ program: PeerProgram, readyFile: String? = nil,
+        _ prepare: (PeerPlace) throws(BenchError) -> PeerCommand
+    ) throws(BenchError) {
+        self.name = name
+        folder = bench.scratch + "/" + name
+        let place = try PeerPlace(bench, folder: folder)
+        let command = try prepare(place)
+        try place.giveAway(bench)
+        address = .loopback(port: place.port)
+        // What it prints goes where its errors go: nobody reads it while it runs.
+        let words =
+            PeerPlace.withoutPrivileges + ["env", "-C", folder]
+            + command.environment.map { "\($0.0)=\($0.1)" } + [try program.path()] + command.arguments
+        child = try bench.start(
+            "/bin/sh", ["-c", "exec \"$0\" \"$@\" >&2"] + words, log: "\(name).log")
+        let end = Now.read().monotonic.advanced(seconds: Self.startSeconds)
+        while !(readyFile.map { unsafe access(folder + "/" + $0, F_OK) == 0 } ?? true)
+            || !Self.isServed(address)
+        {
+            guard child.isRunning, Now.read().monotonic < end else {
+                throw BenchError("\(name) does not start; see \(bench.scratch)/\(name).log")
+            }
+            _ = usleep(20_000)
+        }
+    }
+
+    /// Whether somebody listens.
+    private static func isServed(_ address: SocketAddress) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = address.port.bigEndian
+        place.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        return unsafe withUnsafePointer(to: &place) { place in
+            unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+}
+
+/// What a peer is started with.
+struct PeerCommand {
+    /// After the program.
+    var arguments: [String]
+    /// In addition to what the bench itself was given.
+    var environment: [(String, String)] = []
+}
+
+/// A program of Debian.
+struct PeerProgram {
+    /// Places where it may be.
+    let paths: [String]
+
+    /// What must be there as well.
+    var needs: String?
+
+    /// Where it is; nil: it is not installed.
+    var installed: String? {
+        guard needs.map({ unsafe access($0, F_OK) == 0 }) ?? true else { return nil }
+        return paths.first { unsafe access($0, X_OK) == 0 }
+    }
+
+    /// Where it is.
+    func path() throws(BenchError) -> String {
+        guard let installed else { throw BenchError("\(paths[0]) is not installed") }
+        return installed
+    }
+
+    static let mosquitto = PeerProgram(paths: ["/usr/sbin/mosquitto"])
+    static let prosody = PeerProgram(paths: ["/usr/bin/prosody"])
+    /// ejabberd is started by Erlang itself: Debian's `ejabberdctl` serves a user of its own alone.
+    static let ejabberd = PeerProgram(paths: ["/usr/bin/erl"], needs: "/usr/sbin/ejabberdctl")
+}
+
+/// What a peer finds when it starts: a folder with the certificate, and a free port.
+struct PeerPlace {
+    /// Its folder.
+    let folder: String
+    /// A port that was free a moment ago.
+    let port: UInt16
+    /// The certificate, its key, and a file with both, as PEM.
+    var certificate: String { folder + "/certificate.pem" }
+    var key: String { folder + "/key.pem" }
+    var both: String { folder + "/both.pem" }
+
+    /// Makes the folder; the certificate is that of all peers, for `localhost`, with one key on P-256.
+    init(_ bench: Bench, folder: String) throws(BenchError) {
+        self.folder = folder
+        guard unsafe mkdir(folder, 0o700) == 0 else { throw BenchError("cannot make \(folder)") }
+        let authority = CertificateAuthority(directory: bench.scratch)
+        let chain: String
+        let secret: String
+        do throws(TransportError) {
+            port = try ListeningSocket(tcp: .loopback(port: 0)).address.port
+            try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
+            chain = String(decoding: try SmallFile.read(authority.certificateFile), as: UTF8.self)
+            secret = String(decoding: try SmallFile.read(authority.keyFile), as: UTF8.self)
+        } catch { throw BenchError(error.description) }
+        try write("certificate.pem", chain)
+        try write("key.pem", secret)
+        try write("both.pem", chain + secret)
+    }
+
+    /// Writes a file for the peer, not synced: there are thousands of them.
+    func write(_ name: String, _ text: String) throws(BenchError) {
+        let path = folder + "/" + name
+        guard let file = unsafe fopen(path, "w") else { throw BenchError("cannot write \(path)") }
+        let isWritten = unsafe fputs(text, file) >= 0
+        guard unsafe fclose(file) == 0, isWritten else { throw BenchError("cannot write \(path)") }
+    }
+
+    /// Makes a folder for the peer, below its own.
+    func makeFolder(_ name: String) throws(BenchError) {
+        guard unsafe mkdir(folder + "/" + name, 0o700) == 0 else { throw BenchError("cannot make \(name)") }
+    }
+
+    /// The user and the group that have nothing, where the bench itself is root (`nobody`, `nogroup` of Debian).
+    private static let nobody: uid_t = 65_534
+
+    /// What a program is started through, so that it has no privileges; nothing where the bench has none itself.
+    static var withoutPrivileges: [String] {
+        guard geteuid() == 0 else { return [] }
+        return ["setpriv", "--reuid", "\(nobody)", "--regid", "\(nobody)", "--clear-groups"]
+    }
+
+    /// Hands the folder over to that user.
+    func giveAway(_ bench: Bench) throws(BenchError) {
+        guard geteuid() == 0 else { return }
+        // It must get there; what else is in the scratch folder is for its owner alone.
+        guard unsafe chmod(bench.scratch, 0o711) == 0, Self.handOver(folder) else {
+            throw BenchError("cannot hand over \(folder)")
+        }
+    }
+
+    private static func handOver(_ path: String) -> Bool {
+        // Only a folder has entries.
+        unsafe chown(path, nobody, nobody) == 0
+            && Folder.names(in: path).allSatisfy { handOver(path + "/" + $0) }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// The short form of `ccs-bench compare`: what must hold on any machine, whatever is installed and however slow it is.
+@Suite("Comparison", .serialized)
+struct CompareTests {
+    private func compare(_ names: [String], _ more: [String] = []) throws -> Tool {
+        let scratch = try Scratch()
+        let run = try Tool.run(
+            "ccs-bench",
+            ["compare", "--json", "--directory", scratch.url.path, "--seconds", "2", "--rounds", "1"]
+                + ["--connections", "2", "--idle", "20"] + names.flatMap { ["--only", $0] } + more)
+        #expect(try processes(scratch.url.path).isEmpty, "none is left running")
+        if run.code == 0 {
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
+            #expect(left.isEmpty, "\(left)")
+        }
+        return run
+    }
+
+    /// The processes whose command line has a word in it.
+    private func processes(_ word: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+            guard Int(name) != nil,
+                let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
+            else { return false }
+            return String(decoding: line, as: UTF8.self).contains(word)
+        }
+    }
+
+    @Test(
+        "The floor and ccsd are measured side by side: each message is answered, a login costs and a connection takes room"
+    )
+    func floor() throws {
+        let run = try compare(["relay", "ccsd"], ["--half"])
+        #expect(run.code == 0, "\(run)")
+        let rows = try #require(run.object?["rows"] as? [[String: Any]])
+        #expect(
+            rows.compactMap { $0["name"] as? String } == ["relay", "ccsd-ttl0", "ccsd-down", "ccsd-up"])
+        for row in rows {
+            for key in ["messages_per_second", "server_cpu_us_per_message", "cpu_ratio", "answer_p99_us"] {
+                #expect(row[key] as? Double ?? 0 > 0, "\(key) of \(row)")
+            }
+            // Of few messages at random times a slow machine may answer none in so short a time.
+            #expect(row["answer_p99_us_at_half"] is Double, "\(row)")
+            #expect(row["refused"] as? Int == 0, "\(row)")
+        }
+        #expect(rows[0]["cpu_ratio"] as? Double == 1)
+        let rounds = try #require(run.object?["rounds"] as? [[[String: Any]]])
+        for round in rounds.flatMap({ $0 }) { #expect(round["delivered"] as? Int ?? 0 > 0, "\(round)") }
+        let logins = rows.filter { $0["login_cpu_us"] as? Double ?? 0 > 0 }
+        #expect(logins.compactMap { $0["server"] as? String } == ["relay", "ccsd"])
+    }
+
+    @Test(
+        "A peer is measured where it is installed, and else left out with a word",
+        arguments: ["mosquitto", "prosody", "ejabberd"])
+    func peer(name: String) throws {
+        let run = try compare(["relay", name])
+        #expect(run.code == 0, "\(run)")
+        let rows = try #require(run.object?["rows"] as? [[String: Any]])
+        let absent = try #require(run.object?["left_out"] as? [String])
+        if absent.isEmpty {
+            #expect(rows.count == 3, "\(run)")
+            for row in rows { #expect(row["messages_per_second"] as? Double ?? 0 > 0, "\(row)") }
+        } else {
+            #expect(absent == [name] && rows.count == 1, "\(run)")
+            #expect(run.errors.contains("\(name) is not installed") && run.errors.contains("--peers"))
+        }
+    }
+
+    @Test("Canary: what nobody knows is not compared, and it is said what there is")
+    func unknown() throws {
+        let run = try compare(["nonesuch"])
+        #expect(run.code == 1 && run.errors.contains("ccsd-down"), "\(run)")
+        #expect(try !processes(CommandLine.arguments[0]).isEmpty, "a process that runs is found")
+    }
+}

@@ -1,0 +1,194 @@
+import Basics
+import Testing
+
+@testable import ccs_bench
+
+/// What the bench speaks with peers, however their streams are cut.
+struct PeerTests {
+    /// Every way to cut octets into two, and some into many.
+    private static func cuts(_ octets: [UInt8]) -> [[[UInt8]]] {
+        var ways = (0...octets.count).map { [Array(octets[..<$0]), Array(octets[$0...])] }
+        for size in [1, 2, 3, 7] {
+            ways.append(
+                stride(from: 0, to: octets.count, by: size).map {
+                    Array(octets[$0..<min(octets.count, $0 + size)])
+                })
+        }
+        return ways
+    }
+
+    private static func written(_ body: (inout Outbox) -> Void) -> [UInt8] {
+        var outbox = Outbox()
+        body(&outbox)
+        return outbox.bytes.copied()
+    }
+
+    private static func sent(_ template: Template, number: Int, time: Int64) -> [UInt8] {
+        written { template.append(number: number, time: time, to: &$0) }
+    }
+
+    // MARK: MQTT
+
+    @Test("packets of MQTT are as the standard has them")
+    func packets() {
+        #expect(
+            MQTT.connect(client: "ab")
+                == [0x10, 14, 0, 4, 0x4D, 0x51, 0x54, 0x54, 4, 2, 0, 0, 0, 2, 0x61, 0x62])
+        #expect(MQTT.subscribe(topic: "t", quality: 1) == [0x82, 6, 0, 1, 0, 1, 0x74, 1])
+        let one = Self.sent(.packet(topic: "t", size: 374, hasIdentifier: true), number: 256, time: 0x17)
+        #expect(one.prefix(8) == [0x32, 0xFB, 2, 0, 1, 0x74, 1, 1], "376 and 3 octets follow")
+        #expect(one.count == 3 + 3 + 2 + 374)
+        #expect(String(decoding: one[8..<26], as: UTF8.self) == "~~0000000000000017")
+        let none = Self.sent(.packet(topic: "t", size: 20, hasIdentifier: false), number: 9, time: 1)
+        #expect(none == [0x30, 23, 0, 1, 0x74] + Array("~~0000000000000001xx".utf8))
+    }
+
+    @Test("a packet identifier is never 0, and leads back to the number as far as times are kept")
+    func identifiers() {
+        for number in [0, 1, 4_095, 4_096, 32_767, 32_768, 65_535, 1_000_000] {
+            let identifier = MQTT.identifier(of: number)
+            #expect(identifier > 0)
+            #expect(MQTT.number(of: identifier) % Underway.kept == number % Underway.kept)
+        }
+    }
+
+    @Test("a publisher is ready when the broker says so, and hears each PUBACK, wherever it is cut")
+    func publisher() {
+        let stream: [UInt8] = [0x20, 2, 0, 0, 0x40, 2, 0, 1, 0x40, 2, 1, 2]
+        for way in Self.cuts(stream) {
+            var talk = PublisherTalk(client: "p")
+            var answers: [Answer] = []
+            _ = Self.written { outbox in
+                for piece in way {
+                    #expect(talk.take(piece.raw, &outbox) { answers.append($0) } == .fine)
+                }
+            }
+            #expect(talk.isReady && answers == [.number(0), .number(257)], "cut into \(way.map(\.count))")
+        }
+    }
+
+    @Test("a subscriber subscribes, tells the time of each message and acknowledges those of QoS 1")
+    func subscriber() {
+        let message = Self.sent(.packet(topic: "t", size: 374, hasIdentifier: true), number: 6, time: 0xABC)
+        let stream: [UInt8] = [0x20, 2, 0, 0, 0x90, 3, 0, 1, 1] + message + message
+        for way in Self.cuts(stream) {
+            var talk = SubscriberTalk(client: "s", topic: "t", quality: 1)
+            var times: [Int64] = []
+            let answer = Self.written { outbox in
+                for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
+            }
+            #expect(talk.isReady && times == [0xABC, 0xABC], "cut into \(way.map(\.count))")
+            #expect(
+                answer == MQTT.subscribe(topic: "t", quality: 1) + [0x40, 2, 0, 7, 0x40, 2, 0, 7])
+        }
+        var plain = SubscriberTalk(client: "s", topic: "t", quality: 0)
+        let quiet = Self.sent(.packet(topic: "t", size: 60, hasIdentifier: false), number: 6, time: 5)
+        var times: [Int64] = []
+        let answer = Self.written { _ = plain.take(quiet.raw, &$0) { times.append($0) } }
+        #expect(times == [5] && answer == [])
+    }
+
+    @Test("Canary: a broker that refuses, or speaks something else, is not taken to serve")
+    func refusal() {
+        var outbox = Outbox()
+        var publisher = PublisherTalk(client: "p")
+        #expect(publisher.take([0x20, 2, 0, 5].raw, &outbox) { _ in } != .fine)
+        #expect(!publisher.isReady)
+        var subscriber = SubscriberTalk(client: "s", topic: "t", quality: 1)
+        #expect(subscriber.take([0x90, 3, 0, 1, 0x80].raw, &outbox) { _ in } != .fine)
+        #expect(!subscriber.isReady)
+        var stranger = PublisherTalk(client: "p")
+        #expect(stranger.take([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF].raw, &outbox) { _ in } != .fine)
+    }
+
+    // MARK: XMPP
+
+    @Test("counts of XEP-0198 are found, wherever they are cut")
+    func counts() {
+        let stream = Array(
+            "<a h='17'/><a xmlns='urn:xmpp:sm:3' h=\"120\"/><a xmlns='urn:h' h='4294967295'/>".utf8)
+        for way in Self.cuts(stream) {
+            var scanner = CountScanner()
+            var found: [UInt32] = []
+            for piece in way { scanner.scan(piece.raw) { found.append($0) } }
+            #expect(found == [17, 120, .max], "cut into \(way.map(\.count))")
+        }
+    }
+
+    private static let greeting = "<stream:stream><stream:features><mechanisms/></stream:features>"
+
+    /// Says what a server says, one turn after the other.
+    private static func converse(_ talk: inout StanzaTalk, _ turns: [String]) -> (String, TalkVerdict) {
+        var verdict = TalkVerdict.fine
+        let said = written { outbox in
+            talk.begin(&outbox)
+            for turn in turns { verdict = talk.take(Array(turn.utf8).raw, &outbox) { _ in } }
+        }
+        return (String(decoding: said, as: UTF8.self), verdict)
+    }
+
+    @Test("a sender logs in, has its stanzas counted, and asks for the count after each batch and ten of one")
+    func sender() {
+        let credential = StreamCredential(
+            user: "u", domain: "example.org", password: "p", resource: "r")
+        var talk = StanzaTalk(credential, .count)
+        let (said, verdict) = Self.converse(
+            &talk,
+            [
+                Self.greeting, "<success xmlns='x'/>", Self.greeting, "<iq type='result'></iq>",
+                "<enabled xmlns='urn:xmpp:sm:3'/>",
+            ])
+        #expect(verdict == .fine && talk.isReady)
+        #expect(said.contains("to=\"example.org\"") && said.contains(">AHUAcA==</auth>"))
+        #expect(
+            said.contains("<resource>r</resource>") && said.hasSuffix("<enable xmlns=\"urn:xmpp:sm:3\"/>"))
+        let batch = String(
+            decoding: Self.written { outbox in
+                for number in 0..<12 {
+                    Template.chat(to: "v@example.org/r", size: 374).append(
+                        number: number, time: 1, to: &outbox)
+                    talk.sent(&outbox)
+                }
+                talk.endBatch(&outbox)
+                talk.endBatch(&outbox)
+            }, as: UTF8.self)
+        #expect(batch.utf8.count == 12 * 374 + 2 * "<r xmlns=\"urn:xmpp:sm:3\"/>".utf8.count)
+        #expect(batch.contains("id=\"m#0000000011\"") && batch.hasSuffix("<r xmlns=\"urn:xmpp:sm:3\"/>"))
+    }
+
+    @Test("Canary: a server that refuses the login, the counting or a stanza is heard")
+    func stanzaRefusals() {
+        let credential = StreamCredential(user: "u", domain: "d", password: "p")
+        let login = [Self.greeting, "<success/>", Self.greeting, "<iq></iq>"]
+        var talk = StanzaTalk(credential, .count)
+        #expect(Self.converse(&talk, [Self.greeting, "<failure/>"]).1 != .fine)
+        talk = StanzaTalk(credential, .count)
+        #expect(Self.converse(&talk, login + ["<failed/>"]).1 != .fine && !talk.isReady)
+        talk = StanzaTalk(credential, .receipt)
+        #expect(Self.converse(&talk, login).1 == .fine && talk.isReady)
+        var outbox = Outbox()
+        let error = Array("<message type='error'><error/></message>".utf8)
+        #expect(talk.take(error.raw, &outbox) { _ in } != .fine)
+    }
+
+    @Test("a receiver tells the time of each stanza, and sends a receipt where the sender wants one")
+    func receipts() {
+        let stanza = Self.sent(.chat(to: "me", size: 374), number: 77, time: 0xF0)
+        let login = [Self.greeting, "<success/>", Self.greeting, "<iq></iq>"].map { Array($0.utf8) }
+        for way in Self.cuts(stanza + stanza) {
+            var talk = StanzaReceiverTalk(
+                StreamCredential(user: "u", domain: "d", password: "p"), receiptsTo: "s@d/r")
+            var times: [Int64] = []
+            _ = Self.written { outbox in
+                for turn in login { _ = talk.take(turn.raw, &outbox) { _ in } }
+            }
+            let answer = Self.written { outbox in
+                for piece in way { _ = talk.take(piece.raw, &outbox) { times.append($0) } }
+            }
+            #expect(times == [0xF0, 0xF0], "cut into \(way.map(\.count))")
+            let receipt =
+                "<message to=\"s@d/r\"><received xmlns=\"urn:xmpp:receipts\" id=\"m#0000000077\"/></message>"
+            #expect(String(decoding: answer, as: UTF8.self) == receipt + receipt)
+        }
+    }
+}
