@@ -7,6 +7,7 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 
 #include "include/shim.h"
 
@@ -38,6 +39,10 @@ rocksdb::Options *inside(rocksdb_options_t *options) { return reinterpret_cast<r
 }  // namespace
 
 void ccs_rocksdb_tracks_logs(rocksdb_options_t *options) { inside(options)->track_and_verify_wals_in_manifest = true; }
+
+void ccs_rocksdb_remembers_places(rocksdb_options_t *options, size_t octets) {
+    inside(options)->memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(octets));
+}
 
 void ccs_rocksdb_keeps_first_warning(rocksdb_options_t *options) {
     inside(options)->info_log = std::make_shared<FirstWarning>();

@@ -10,8 +10,8 @@ struct Commit: ~Copyable {
     private let memory: SeenMemory
     let batch: EngineBatch
     var buffer = ByteBuffer()
-    /// What stands at the places that this commit has touched.
-    private var touched: [Place: Presence] = [:]
+    /// What stands at places that this commit, or one not long before it, has changed.
+    private(set) var recent: RecentPlaces
     private var seen: [SeenPlace: UnixMilliseconds] = [:]
     /// The tally with what this commit counts.
     private(set) var tally: Tally
@@ -20,26 +20,15 @@ struct Commit: ~Copyable {
     /// Records that were to be removed and could not be read; they stay.
     private(set) var unreadable = 0
 
-    private struct Place: Hashable {
-        var kind: ExpiryKey.Kind
-        var owner: UInt64
-        var sequence: UInt64
-    }
-
     private struct SeenPlace: Hashable {
         var device: DeviceID
         var category: [UInt8]
         var persistentID: [UInt8]
     }
 
-    private enum Presence {
-        case absent
-        case present(MessageRecord.Header)
-        case unreadable
-    }
-
-    /// Begins with what was counted before.
-    init(_ engine: Engine, _ memory: SeenMemory, tally: Tally) {
+    /// Begins with what was counted before, and what is known of places.
+    init(_ engine: Engine, _ memory: SeenMemory, tally: Tally, recent: RecentPlaces) {
+        self.recent = recent
         self.engine = engine
         self.memory = memory
         self.tally = tally
@@ -140,7 +129,7 @@ struct Commit: ~Copyable {
     private mutating func put(_ place: Place, _ family: Family, _ end: ExpiryKey, isCounted: Bool) {
         batch.put(family, Key(place.owner, place.sequence).bytes, buffer.bytes)
         putEnd(end)
-        touched[place] = .present(MessageRecord.Header(isCounted: isCounted, expiresAt: end.time))
+        recent[place] = .present(MessageRecord.Header(isCounted: isCounted, expiresAt: end.time))
     }
 
     /// Puts an end of something.
@@ -164,15 +153,15 @@ struct Commit: ~Copyable {
         end.time = header.expiresAt
         batch.delete(family, Key(place.owner, place.sequence).bytes)
         batch.delete(.expiry, Key.expiry(end).bytes)
-        touched[place] = .absent
+        recent[place] = .absent
         return header.isCounted
     }
 
     /// What stands at a place, this commit included. The lookup is what makes the tally exact.
-    private func presence(at place: Place, _ family: Family) throws(StoreError) -> Presence {
-        if let known = touched[place] { return known }
+    private func presence(at place: Place, _ family: Family) throws(StoreError) -> Place.Presence {
+        if let known = recent[place] { return known }
         let key = Key(place.owner, place.sequence)
-        let found = try engine.get(family, key.bytes) { (bytes) throws(StoreError) -> Presence in
+        let found = try engine.get(family, key.bytes) { (bytes) throws(StoreError) -> Place.Presence in
             do throws(RecordFault) {
                 return .present(
                     place.kind == .message

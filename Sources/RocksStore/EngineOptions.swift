@@ -28,6 +28,8 @@ package struct EngineSizes: Sendable {
         unsafe database = Self.family(cache, sizes, memoryFilter: 0.003)
         unsafe messages = Self.family(cache, sizes, memoryFilter: 0.0125)
         unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0.003)
+        // Devices have numbers at random: two octets tell most of those apart that are busy at a time.
+        unsafe ccs_rocksdb_remembers_places(messages, 2)
         unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
         unsafe Self.setDatabase(database, sizes)
     }

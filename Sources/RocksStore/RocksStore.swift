@@ -29,6 +29,8 @@ package final class RocksStore: Store {
     /// What only the committing thread touches.
     private struct Writer: Sendable {
         var tally: Tally
+        /// What the last commits have changed.
+        var recent = RecentPlaces()
         /// The engine takes no more writes after one has failed, until it is opened anew.
         var isBroken = false
         var isClosed = false
@@ -76,7 +78,12 @@ package final class RocksStore: Store {
         _ batches: [WriteBatch], _ writer: inout Writer
     ) throws(StoreError) -> [CommitOutcome] {
         try withEngine { (engine) throws(StoreError) in
-            var commit = Commit(engine, memory, tally: writer.tally)
+            // Handed over, not copied; it comes back when all is written.
+            var recent = RecentPlaces()
+            swap(&recent, &writer.recent)
+            recent.trim()
+            var commit = Commit(engine, memory, tally: writer.tally, recent: recent)
+            recent = RecentPlaces()
             var outcomes: [CommitOutcome] = []
             outcomes.reserveCapacity(batches.count)
             for batch in batches { outcomes.append(try commit.add(batch)) }
@@ -90,6 +97,7 @@ package final class RocksStore: Store {
                 throw error.ofWholeStore
             }
             writer.tally = commit.tally
+            writer.recent = commit.recent
             passedOver.add(commit.unreadable, ordering: .relaxed)
             return outcomes
         }
@@ -230,6 +238,7 @@ package final class RocksStore: Store {
     ) throws(StoreError) -> Result {
         try open.read { (engine) throws(StoreError) in
             guard let engine else { throw Recovery.closed }
+            Engine.countNothing()
             return try body(engine)
         }
     }

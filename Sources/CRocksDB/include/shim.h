@@ -14,6 +14,9 @@ void ccs_rocksdb_never_resumes(rocksdb_options_t *options);
 
 /// Keeps the size of each log that is written to its end in the engine's list: one that is gone or cut short is missed.
 void ccs_rocksdb_tracks_logs(rocksdb_options_t *options);
+/// Lets a family remember, for each begin of a key of so many octets, where the last key with it was put in
+/// memory: the next key of the same owner then needs no search through all of them. For one thread that writes, as we have it.
+void ccs_rocksdb_remembers_places(rocksdb_options_t *options, size_t octets);
 /// In place of the engine's diary, its first warning alone is kept: the log that it could not read on, and why.
 void ccs_rocksdb_keeps_first_warning(rocksdb_options_t *options);
 /// That warning (for rocksdb_free), empty: none. The options must have been told to keep it.
