@@ -161,6 +161,11 @@ package enum Limits {
     package static let seenAtCloseSeconds = 86_400
     /// Seconds without contact after which a device is forgotten (FCM: 270 days).
     package static let deviceExpirySeconds = 23_328_000
+    /// Devices of a partition whose last contact the store could not be told yet: as many as are connected to a large server,
+    /// and 160 KiB.
+    package static let unwrittenContacts = 10_000
+    /// How many of those are tried again at each tick: a store that fails is not asked for more than a little.
+    package static let contactsPerTick = 50
     /// Records of devices looked at in one search for those that have been away for too long.
     package static let devicesPerSweep = 500
     /// Devices forgotten after one such search: each may take hundreds of messages with it.

@@ -23,6 +23,8 @@ package struct Dispatcher: ~Copyable {
     var sweep = Sweep()
     /// The search for devices that have not been seen for too long.
     var deviceSweep: DeviceSweep
+    /// Contacts that the store has not been told of.
+    var contacts = UnwrittenContacts()
     /// Messages that wait for the rate of their app.
     var held = DueQueue()
     /// Devices that somebody watches.

@@ -62,9 +62,12 @@ extension Dispatcher {
         devices.rest(entry)
     }
 
-    mutating func deviceLoadFailed(_ device: DeviceID, _ effects: inout Effects) {
+    mutating func deviceLoadFailed(_ device: DeviceID, _ now: Now, _ effects: inout Effects) {
         guard let entry = devices[device], entry.phase == .loading else { return }
-        if let link = entry.link { effects.commands.append((link.connection, .close(.storeFailed))) }
+        if let link = entry.link {
+            effects.commands.append((link.connection, .close(.storeFailed)))
+            contacts.note(entry.device, at: now.wall)
+        }
         for event in entry.waiting { refuse(event, &effects) }
         entry.waiting = []
         entry.link = nil
@@ -191,7 +194,9 @@ extension Dispatcher {
             entry.unlink()
             traceConnection(device, .disconnected, &effects)
             // It was here until now, however long ago it logged in.
-            if entry.phase == .ready, let record = entry.record {
+            if entry.phase != .ready {
+                contacts.note(device, at: now.wall)
+            } else if let record = entry.record {
                 seen(entry, record, every: Limits.seenAtCloseSeconds, now, &effects)
             }
             devices.rest(entry)

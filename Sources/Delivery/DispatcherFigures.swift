@@ -12,6 +12,8 @@ package struct DispatcherFigures: Sendable, Equatable {
     package var waitingEvents = 0
     /// Sessions of app servers.
     package var sessions = 0
+    /// Contacts that the store has not been told of.
+    package var unwrittenContacts = 0
     /// Upstream messages that are read and not handed over.
     package var backlog = 0
     /// Upstream messages and receipts that app servers have not answered.
@@ -27,6 +29,7 @@ extension Dispatcher {
     package var figures: DispatcherFigures {
         var figures = DispatcherFigures()
         figures.batches = ledger.unanswered
+        figures.unwrittenContacts = contacts.count
         for entry in devices.all {
             figures.devices += 1
             figures.connectedDevices += entry.link == nil ? 0 : 1

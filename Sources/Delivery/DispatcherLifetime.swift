@@ -50,6 +50,7 @@ extension Dispatcher {
     mutating func deviceUnseen(_ device: DeviceID, _ now: Now, _ effects: inout Effects) {
         guard let entry = ready(device, orWait: .unseen(device), &effects) else { return }
         defer { devices.rest(entry) }
+        writeContact(entry, &effects)
         guard let record = entry.record, settings.deviceExpirySeconds > 0 else { return }
         // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
         // here at all: Apple tells when it is gone.
@@ -58,6 +59,26 @@ extension Dispatcher {
         guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
         _ = dissolve(entry, &effects)
         effects.expiredDevices += 1
+    }
+
+    // MARK: Contacts that the store does not know
+
+    /// Has the next of them looked at, each by its partition; one whose state is being read is met again at the next tick.
+    mutating func tickContacts(_ effects: inout Effects) {
+        for device in contacts.next(Limits.contactsPerTick) {
+            if let entry = devices[device], entry.phase != .ready { continue }
+            effects.forwards.append(.unseen(device))
+        }
+    }
+
+    /// Writes when a device was last here, if its record does not say so; a write that fails as well brings it back.
+    private mutating func writeContact(_ entry: DeviceEntry, _ effects: inout Effects) {
+        guard let contact = contacts.take(entry.device), var record = entry.record, record.seenAt < contact
+        else { return }
+        record.seenAt = contact
+        entry.record = record
+        effects.mutations.append(.putDevice(record))
+        touch(entry)
     }
 
     /// How long a device may be away.

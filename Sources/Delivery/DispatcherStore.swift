@@ -7,9 +7,13 @@ extension Dispatcher {
         if outcome.hasFailed {
             // Before the answers: what they lead to must not rely on what is in memory.
             for entry in record.devices { entry.phase = .stale }
-            // A failed batch may be on disk all the same: what it put is looked for.
-            for case .putUpstream(let message, _) in record.mutations {
-                senders[message.sender]?.rewind(before: message.sequence)
+            for mutation in record.mutations {
+                switch mutation {
+                // A failed batch may be on disk all the same: what it put is looked for.
+                case .putUpstream(let message, _): senders[message.sender]?.rewind(before: message.sequence)
+                case .putDevice(let device): contacts.note(device.device, at: device.seenAt)
+                default: break
+                }
             }
             topicChangesFailed(record)
         } else {
@@ -120,7 +124,7 @@ extension Dispatcher {
         case .failed(.topicPage(let job, _, _, _)): topicPageLoadFailed(job, now)
         case .failed(.topicJobs): topicResumption.isAsking = false
         case .failed(.installation(let installation, _)): installationLoadFailed(installation, &effects)
-        case .failed(.device(let device)): deviceLoadFailed(device, &effects)
+        case .failed(.device(let device)): deviceLoadFailed(device, now, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
         case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil
         case .failed(.expired): sweep.isAsking = false
@@ -146,6 +150,7 @@ extension Dispatcher {
             sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
             effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))
         }
+        tickContacts(&effects)
         tickDevices(now, &effects)
         tickHeld(now, &effects)
         tickSenders(now, &effects)

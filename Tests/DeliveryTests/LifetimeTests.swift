@@ -129,6 +129,111 @@ import Testing
         #expect(bench.store.records[device] != nil)
     }
 
+    /// A device that was connected for nine days, while a batch of it fails: it is being read again.
+    private func reading() -> (Harness, Partition) {
+        let bench = bench()
+        bench.login()
+        bench.settle()
+        bench.advance(milliseconds: 9 * Self.day)
+        bench.submit(3)
+        bench.runTurns()
+        let partition = bench.partitions[0]
+        bench.apply(partition, failing: true)
+        bench.tellOutcome(partition)
+        bench.runTurns()
+        #expect(partition.loads == [.device(device)])
+        return (bench, partition)
+    }
+
+    /// Whether the store comes to know that the device was here until now, and the device lives as long as that gives it.
+    private func expectContact(_ bench: Harness, _ name: String) {
+        let left = bench.now.wall
+        bench.settle()
+        bench.advance(milliseconds: 60_000)
+        for _ in 0..<2 {
+            bench.post(.tick)
+            bench.settle()
+        }
+        #expect(bench.store.records[device]?.seenAt == left, "\(name)")
+        #expect(bench.partitions[0].core.figures.unwrittenContacts == 0, "\(name)")
+        bench.advance(milliseconds: 9 * Self.day)
+        sweep(bench)
+        #expect(bench.store.records[device] != nil, "\(name)")
+        bench.advance(milliseconds: 2 * Self.day)
+        sweep(bench)
+        #expect(bench.store.records.isEmpty, "\(name)")
+    }
+
+    @Test("One that leaves while the store fails has its full time")
+    func contactOfFailure() {
+        let (leaving, _) = reading()
+        leaving.post(.deviceClosed(phone, device))
+        leaving.runTurns()
+        expectContact(leaving, "left while it was read")
+
+        let (unread, partition) = reading()
+        unread.read(partition, failing: true)
+        unread.tellAnswer(partition)
+        unread.runTurns()
+        #expect(unread.take(phone).words.last == "close store_failed")
+        unread.post(.deviceClosed(phone, device))
+        expectContact(unread, "could not be read")
+
+        let written = bench()
+        written.login()
+        written.settle()
+        written.advance(milliseconds: 9 * Self.day)
+        written.post(.deviceClosed(phone, device))
+        written.runTurns()
+        written.apply(written.partitions[0], failing: true)
+        written.tellOutcome(written.partitions[0])
+        written.runTurns()
+        written.settle()
+        #expect(written.store.records[device]?.seenAt != written.now.wall, "canary: the write has failed")
+        expectContact(written, "could not be written")
+    }
+
+    @Test("What fails again is written again, at a tick and not before; one that is gone needs nothing")
+    func contactAgain() {
+        let bench = bench()
+        bench.login()
+        bench.settle()
+        bench.advance(milliseconds: 9 * Self.day)
+        bench.post(.deviceClosed(phone, device))
+        let partition = bench.partitions[0]
+        for _ in 0..<3 {
+            bench.runTurns()
+            #expect(partition.batches.count == 1)
+            bench.apply(partition, failing: true)
+            bench.tellOutcome(partition)
+            bench.settle()
+            #expect(partition.batches.isEmpty, "a store that fails is left alone until the next tick")
+            bench.post(.tick)
+        }
+        bench.settle()
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall)
+        bench.post(.tick)
+        bench.settle()
+        #expect(partition.core.figures.unwrittenContacts == 0)
+
+        bench.post(
+            .checkIn(
+                CheckIn(
+                    origin: Origin(connection: web, ticket: 1), claimed: nil, freshDevice: DeviceID(5),
+                    freshToken: 1, freshDigest: token, refusesWrongToken: true)))
+        bench.runTurns()
+        bench.read(partition)
+        bench.tellAnswer(partition)
+        bench.runTurns()
+        bench.apply(partition, failing: true)
+        bench.tellOutcome(partition)
+        bench.settle()
+        #expect(partition.core.figures.unwrittenContacts == 1)
+        bench.post(.tick)
+        bench.settle()
+        #expect(partition.core.figures.unwrittenContacts == 0 && bench.store.records[DeviceID(5)] == nil)
+    }
+
     @Test("One that came back after the store had named it stays")
     func race() {
         let bench = bench()

@@ -17,7 +17,7 @@ struct BoundsChecker {
                 figures.batches <= (world.settings.expiresDevices ? 3 : 1) && figures.devices <= most
                 && figures.waitingEvents == 0
                 && figures.backlog == 0 && figures.outstanding == 0 && figures.leaving <= 1
-                && figures.stickyDevices == 0
+                && figures.stickyDevices == 0 && figures.unwrittenContacts == 0
             if !isBounded { found.append("partition \(partition) holds \(figures)") }
         }
         let connected = world.appServers.reduce(0) { $0 + $1.readyLinks }

@@ -1,0 +1,41 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// The list of contacts that the store has not been told of.
+@Suite struct UnwrittenContactsTests {
+    @Test("The latest time counts, and each device once")
+    func times() {
+        var contacts = UnwrittenContacts()
+        contacts.note(DeviceID(5), at: 10)
+        contacts.note(DeviceID(3), at: 20)
+        contacts.note(DeviceID(5), at: 30)
+        contacts.note(DeviceID(5), at: 7)
+        #expect(contacts.count == 2)
+        #expect(contacts.take(DeviceID(4)) == nil && contacts.take(DeviceID(6)) == nil)
+        #expect(contacts.take(DeviceID(5)) == 30 && contacts.take(DeviceID(5)) == nil)
+        #expect(contacts.count == 1 && contacts.take(DeviceID(3)) == 20)
+    }
+
+    @Test("All come in turn, whoever leaves meanwhile")
+    func turns() {
+        var contacts = UnwrittenContacts()
+        #expect(contacts.next(3).isEmpty)
+        for number in [4, 1, 3, 2] as [UInt64] { contacts.note(DeviceID(number), at: 1) }
+        #expect(contacts.next(3).map(\.number) == [1, 2, 3])
+        #expect(contacts.take(DeviceID(3)) == 1)
+        #expect(contacts.next(3).map(\.number) == [4, 1, 2])
+        #expect(contacts.next(9).map(\.number) == [4, 1, 2])
+    }
+
+    @Test("There is an end to it")
+    func bounded() {
+        var contacts = UnwrittenContacts()
+        for number in 1...UInt64(Limits.unwrittenContacts) { contacts.note(DeviceID(number), at: 1) }
+        contacts.note(DeviceID(.max), at: 1)
+        #expect(contacts.count == Limits.unwrittenContacts && contacts.take(DeviceID(.max)) == nil)
+        contacts.note(DeviceID(7), at: 2)
+        #expect(contacts.take(DeviceID(7)) == 2, "one that is there gets its new time")
+    }
+}
