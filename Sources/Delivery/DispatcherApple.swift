@@ -2,6 +2,10 @@ import Basics
 
 /// iOS apps that register by their installation and name no device (mcs-device 5.6), and those that app servers bring along
 /// from elsewhere by what Apple gave them (http 7.4).
+///
+/// An import finds what the app has registered before. The other way round an app never gets the token that was imported for it,
+/// but one of its own: app servers and logs know what Apple gave it, and whoever learns that could otherwise make the imported
+/// token lead to another phone. The app server drops the imported token when the app tells it the new one.
 extension Dispatcher {
     /// Notes where Apple reaches an app: in the registration that is there, else in one of a new device.
     mutating func note(

@@ -132,7 +132,8 @@ extension Dispatcher {
             effects.commands.append((request.origin.connection, answer))
             return
         }
-        effects.forwards.append(.installationFound(request, names, at: first.device))
+        effects.forwards.append(
+            .installationFound(request, names, at: request.imported(among: names)?.device ?? first.device))
     }
 
     mutating func installationLoadFailed(_ installation: [UInt8], _ effects: inout Effects) {
@@ -210,6 +211,14 @@ extension Dispatcher {
         }
         effects.commands.append(
             (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))
+    }
+}
+
+extension InstallationRequest {
+    /// The registration that an earlier import has made, which is answered again whatever the app has registered since.
+    fileprivate func imported(among names: [RegistrationName]) -> RegistrationName? {
+        guard case .apple(let address) = action, address.isImport else { return nil }
+        return names.first { $0.device == address.freshDevice }
     }
 }
 

@@ -25,14 +25,14 @@ import Testing
     }
 
     /// An app that registers itself by its installation.
-    private func registered(_ ticket: UInt32, _ apple: String) -> Event {
+    private func registered(_ ticket: UInt32, _ apple: String, at fresh: UInt64 = 1 << 60 | 900) -> Event {
         .installation(
             InstallationRequest(
                 origin: Origin(connection: web, ticket: ticket), installation: fid, sender: Harness.sender,
                 action: .apple(
                     AppleAddress(
                         bundle: bytes("com.example.ios"), token: bytes(apple),
-                        freshDevice: DeviceID(1 << 60 | 900), freshDigest: hidden))))
+                        freshDevice: DeviceID(fresh), freshDigest: hidden))))
     }
 
     private func names(_ bench: Harness) -> [UInt32: RegistrationName] {
@@ -128,6 +128,73 @@ import Testing
         bench.post(.register(request))
         bench.settle()
         #expect(bench.store.registrations[own]?.appVersion == bytes("37"), "told nothing, it stays")
+    }
+
+    @Test("Of several registrations of a device the one with the token is found, of the app that is named")
+    func several() throws {
+        let bench = Harness.withDevice()
+        func register(_ ticket: UInt32, _ app: String, senders: String, _ apple: String) throws
+            -> RegistrationName
+        {
+            var request = RegistrationRequest(
+                origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                category: bytes(app), subtype: [], senderText: bytes(senders))
+            request.apnsToken = bytes(apple)
+            bench.post(.register(request))
+            bench.settle()
+            return try #require(names(bench)[ticket])
+        }
+        let first = try register(1, "com.example.ios", senders: "100", "p_01")
+        let second = try register(2, "com.example.ios", senders: "100,200", "p_02")
+        let other = try register(3, "com.example.other", senders: "100", "p_01")
+        bench.post(imported(4, "p_01"))
+        bench.post(imported(5, "p_02"))
+        bench.post(imported(6, "p_01", bundle: "com.example.other"))
+        bench.settle()
+        #expect(names(bench) == [4: first, 5: second, 6: other])
+        #expect(bench.store.registrations[second]?.apnsToken == bytes("p_02"), "each keeps its own")
+    }
+
+    @Test("Another sender's import of the same token has a device of its own")
+    func otherSender() throws {
+        let bench = Harness(partitions: 2)
+        bench.post(imported(1))
+        bench.settle()
+        let first = try #require(names(bench)[1])
+        bench.post(imported(2, sender: Harness.otherSender))
+        bench.settle()
+        let second = try #require(names(bench)[2])
+        let seal = DeliverySettings().seal
+        let place = seal.place(ofBundle: bytes("com.example.ios"), token: bytes("p_01"))
+        let number = seal.deviceNumber(ofPlace: place, sender: Harness.otherSender)
+        #expect(second.device == DeviceID(number >> 1))
+        #expect(second.device != first.device)
+        bench.post(imported(3))
+        bench.post(imported(4, sender: Harness.otherSender))
+        bench.settle()
+        #expect(names(bench) == [3: first, 4: second])
+    }
+
+    @Test(
+        "An app that registers itself later has a token of its own: what Apple gave it proves nothing",
+        arguments: [5, UInt64.max >> 1])
+    func later(_ fresh: UInt64) throws {
+        let bench = Harness(partitions: 2)
+        bench.post(imported(1))
+        bench.settle()
+        let first = try #require(names(bench)[1])
+        bench.post(registered(2, "p_01", at: fresh))
+        bench.settle()
+        let own = try #require(names(bench)[2])
+        #expect(own != first, "whoever knows a token of Apple's must not come into what was imported")
+        bench.post(imported(3))
+        bench.settle()
+        #expect(names(bench) == [3: first], "the app server has the same one each time")
+        // It goes its own way: a new token of Apple's does not take the imported one along.
+        bench.post(registered(4, "p_02", at: fresh))
+        bench.settle()
+        #expect(names(bench) == [4: own])
+        #expect(bench.store.registrations[first]?.apnsToken == bytes("p_01"))
     }
 
     @Test("One that was given up is made anew, under another name")
