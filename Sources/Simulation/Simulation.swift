@@ -1,29 +1,47 @@
 /// Runs worlds.
 package enum Simulation {
-    /// What makes a world again, as a line of `Fixtures/seeds.txt` has it: `sessions 17`.
+    /// What makes a world again, as a line of `Fixtures/seeds.txt` has it: `17`.
     package struct Seed: Sendable, Hashable, CustomStringConvertible {
         /// What kind of world.
-        package var kind: WorldSettings.Kind
+        package let kind: WorldSettings.Kind
         /// Where its random numbers begin.
-        package var number: UInt64
+        package let number: UInt64
+        /// Whether it was kept when each number made a world of either kind: `sessions 17`. It goes on to make what it made then.
+        package let isEarly: Bool
 
-        /// A seed; both parts are the caller's.
-        package init(_ kind: WorldSettings.Kind, _ number: UInt64) {
+        /// One world: of the kinds in turn, so that a range of numbers has as many of each.
+        package init(_ number: UInt64) {
+            let kinds = WorldSettings.Kind.allCases
+            self.init(kind: kinds[Int(number % UInt64(kinds.count))], number: number, isEarly: false)
+        }
+
+        private init(kind: WorldSettings.Kind, number: UInt64, isEarly: Bool) {
             self.kind = kind
             self.number = number
+            self.isEarly = isEarly
+        }
+
+        /// The n-th seed of a kind, from 0.
+        package init(_ kind: WorldSettings.Kind, at place: UInt64) {
+            let kinds = WorldSettings.Kind.allCases
+            let own = UInt64(kinds.firstIndex(of: kind) ?? 0)
+            self.init(place * UInt64(kinds.count) + own)
         }
 
         /// Reads a line; nil for an empty one and for what follows `#`.
         package init?(line: some StringProtocol) {
             let words = line.prefix { $0 != "#" }.split(separator: " ")
-            guard words.count == 2, let kind = WorldSettings.Kind(rawValue: String(words[0])),
-                let number = UInt64(words[1])
-            else { return nil }
-            self.init(kind, number)
+            guard let last = words.last, let number = UInt64(last), words.count <= 2 else { return nil }
+            guard words.count == 2 else {
+                self.init(number)
+                return
+            }
+            guard let kind = WorldSettings.Kind(rawValue: String(words[0])) else { return nil }
+            self.init(kind: kind, number: number, isEarly: true)
         }
 
         /// The line.
-        package var description: String { "\(kind.rawValue) \(number)" }
+        package var description: String { isEarly ? "\(kind.rawValue) \(number)" : "\(number)" }
     }
 
     /// A world in which something was wrong.
@@ -53,7 +71,7 @@ package enum Simulation {
         _ seed: Seed, canary: WorldSettings.Canary? = nil, counting tally: inout RuleTally
     ) -> Failure? {
         func world(isTraced: Bool) -> World {
-            World(kind: seed.kind, seed: seed.number, canary: canary, isTraced: isTraced)
+            World(seed, canary: canary, isTraced: isTraced)
         }
         let first = world(isTraced: false)
         let violations = first.run()

@@ -35,6 +35,7 @@ enum Workload {
         }
         planChanges(world)
         prepareMany(world)
+        prepareLater(world)
     }
 
     /// One sender, or all of them.

@@ -24,6 +24,8 @@ final class World {
     private(set) var server: SimulatedServer?
     var devices: [DeviceClient] = []
     var appServers: [AppServerClient] = []
+    /// Apps that only Apple reaches.
+    var appleApps: [AppleApp] = []
     private var pipes: [Pipe] = []
     var checkers = Checkers()
     var canaries = Canaries()
@@ -77,9 +79,9 @@ final class World {
     var faults: Faults { settings.faults }
     var canary: WorldSettings.Canary? { settings.canary }
 
-    init(kind: WorldSettings.Kind, seed: UInt64, canary: WorldSettings.Canary?, isTraced: Bool) {
-        generator = SeededRandom(seed: seed)
-        settings = WorldSettings(kind: kind, random: &generator, canary: canary)
+    init(_ seed: Simulation.Seed, canary: WorldSettings.Canary?, isTraced: Bool) {
+        generator = SeededRandom(seed: seed.number)
+        settings = WorldSettings(kind: seed.kind, isEarly: seed.isEarly, random: &generator, canary: canary)
         self.isTraced = isTraced
     }
 
@@ -101,6 +103,7 @@ final class World {
             clock.advance(to: next)
             work()
         }
+        if violations.isEmpty { checkers.conservation.check(disk.state, "at the end", self) }
         if violations.isEmpty { ProgressChecker().finish(self) }
         if violations.isEmpty, let server { BoundsChecker().finish(server.figures, self) }
         letGo()
@@ -114,6 +117,7 @@ final class World {
         agenda = Agenda()
         devices = []
         appServers = []
+        appleApps = []
         server?.die()
         server = nil
     }
@@ -152,6 +156,7 @@ final class World {
     private func boot() {
         trace("--- boot")
         if boots > 0 {
+            checkers.sequences.processBegins()
             sequenceFloor = max(sequenceFloor + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
         }
         boots += 1
@@ -162,18 +167,24 @@ final class World {
         guard faults.secondsBetweenCrashes > 0 else { return }
         after(random(1...Int64(faults.secondsBetweenCrashes) * 2_000_000_000)) { [self] in
             guard !isCalm else { return }
-            trace("--- crash")
-            noteFault()
-            server?.die()
-            server = nil
-            for pipe in pipes { pipe.serverDied() }
-            pipes = []
-            disk.crash(losesPower: chance(1, in: 2))
-            after(random(1_000_000...3_000_000_000)) { [self] in
+            let isReboot = settings.rebootsIntoPast && chance(1, in: 3)
+            crash(losesPower: isReboot || chance(1, in: 2))
+            if isReboot { setClock(by: -random(0...10_000)) }
+            after(random(1_000_000...(isReboot ? 300_000_000 : 3_000_000_000))) { [self] in
                 if server == nil { boot() }
             }
             planCrash()
         }
+    }
+
+    private func crash(losesPower: Bool) {
+        trace("--- crash")
+        noteFault()
+        server?.die()
+        server = nil
+        for pipe in pipes { pipe.serverDied() }
+        pipes = []
+        disk.crash(losesPower: losesPower)
     }
 
     private func planClockChange() {
@@ -181,13 +192,16 @@ final class World {
         after(random(1...settings.stormNanoseconds)) { [self] in
             guard !isCalm else { return }
             // Forward by up to a month, as after a suspension; back by little, as a time server does.
-            let step = chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000)
-            trace("--- clock set by \(step) ms")
-            clockWasSet = true
-            noteFault()
-            clock.setWall(by: step)
+            setClock(by: chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000))
             planClockChange()
         }
+    }
+
+    private func setClock(by step: Int64) {
+        trace("--- clock set by \(step) ms")
+        clockWasSet = true
+        noteFault()
+        clock.setWall(by: step)
     }
 
     /// The network goes for everybody, and all come back within a moment.

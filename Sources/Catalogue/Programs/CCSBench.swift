@@ -207,7 +207,7 @@ extension Program {
                 options: [
                     Option(
                         "--seeds", .integer(1...1_000_000_000), "N",
-                        "How many seeds; each makes a world of every kind.",
+                        "How many seeds; each makes one world, even ones without sessions and odd ones with them.",
                         preset: "1000, or no end with --minutes"),
                     Option("--minutes", .integer(1...10_000), "N", "How long."),
                     Option(

@@ -4,8 +4,9 @@ import Store
 
 /// All checkers, and the truth that they share.
 final class Checkers {
-    var truth = Truth()
+    let truth = Truth()
     var durability = DurabilityChecker()
+    var conservation = ConservationChecker()
     var endings = EndingChecker()
     var identity = IdentityChecker()
     var order = OrderChecker()
@@ -14,6 +15,9 @@ final class Checkers {
     var caps = CapChecker()
     var tokens = TokenChecker()
     var fanOuts = FanOutChecker()
+    var sequences = SequenceChecker()
+    var imports = ImportChecker()
+    let logins = LoginChecker()
     /// Of the process that runs.
     var core: CoreChecker?
 
@@ -45,7 +49,7 @@ final class Checkers {
         if fanOuts.messages[number] != nil {
             return fanOuts.answered(number, answer, isOutstanding: isOutstanding, world)
         }
-        answers.answered(number, answer, isOutstanding: isOutstanding, link, &truth, world)
+        answers.answered(number, answer, isOutstanding: isOutstanding, link, truth, world)
         guard case .acknowledged(let canonical) = answer, let message = truth.downstream[number] else {
             return
         }
@@ -69,7 +73,7 @@ final class Checkers {
         }
         guard let number = heard.number else { return identity.heardMarker(heard, truth, world) }
         if fanOuts.messages[number] != nil { return fanOuts.heard(number, heard, world) }
-        identity.heard(number, heard, &truth, world)
+        identity.heard(number, heard, truth, world)
         truth.downstream[number]?.isHeard = true
     }
 
@@ -82,16 +86,19 @@ final class Checkers {
 
     func upstreamSent(_ draft: UpstreamDraft, _ device: DeviceID?, _ world: World) {
         world.noteMessage()
+        guard draft.group == nil else { return }
         truth.upstream[draft.number] = Truth.Upstream(
             draft: draft, device: device, sentAt: world.clock.now.wall, isCalm: draft.number >= 1_000_000)
     }
 
     func upstreamConfirmed(_ number: Int, _ world: World) {
+        if fanOuts.messages[number] != nil { return fanOuts.confirmed(number, truth, world) }
         truth.upstream[number]?.isConfirmed = true
         durability.confirmed(number, truth, world)
     }
 
     func upstreamRefused(_ number: Int, _ refusal: UpstreamRefusal, _ world: World) {
+        if fanOuts.messages[number] != nil { return fanOuts.refused(number, refusal, truth, world) }
         truth.upstream[number]?.isRefused = true
         answers.upstreamRefused(number, refusal, truth, world)
     }
@@ -153,18 +160,19 @@ final class Checkers {
     // MARK: Disk
 
     func didApply(_ batch: WriteBatch, _ outcome: CommitOutcome, _ world: World) {
-        endings.didApply(batch, outcome, &truth, &fanOuts, world)
+        endings.didApply(batch, outcome, truth, &fanOuts, world)
         caps.didApply(batch, endings, truth, world)
     }
 
     func didSync(_ batch: WriteBatch) {
-        durability.didSync(batch, &truth)
+        durability.didSync(batch, truth)
         fanOuts.didSync(batch)
     }
 
     func rolledBack(to state: MemoryState, _ world: World) {
         endings.rolledBack(to: state)
         fanOuts.rolledBack()
+        conservation.check(state, "after a crash", world)
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {
             truth.upstream[number]?.putAt = nil

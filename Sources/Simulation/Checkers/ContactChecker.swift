@@ -70,12 +70,14 @@ struct ContactChecker {
             }
         guard isExpiry else { return }
         world.met(.deviceExpired)
+        if world.checkers.imports.isImported(device) {
+            world.fail("expiry", "\(device.number) was forgotten, and Apple reaches it")
+        }
         world.checkers.expired(device)
         if connected[device] != nil {
             return world.fail("expiry", "\(device.number) is connected, and was forgotten")
         }
-        // What the store knows of the last contact may be late by an eighth, and where it fails it may not know it at all.
-        guard world.settings.faults.hasCommitsAll else { return }
+        // What the store knows of the last contact may be late by an eighth, whatever failed.
         let least = Int64(settings.deviceExpirySeconds) * 1_000 * 7 / 8
         if let last = lastContact[device], step.now.wall - last < least {
             world.fail("expiry", "\(device.number) was forgotten \(step.now.wall - last) ms after it left")

@@ -20,6 +20,11 @@ struct EndingChecker {
     private var newest: [Collapse: Sequence] = [:]
     private var upstream: [Place: StoredUpstream] = [:]
 
+    /// Messages and upstream messages that have been put and have not ended.
+    var pending: (downstream: Int, upstream: Int) {
+        (messages.values.count { $0.kind == .message }, upstream.values.count { $0.kind == .message })
+    }
+
     mutating func rolledBack(to state: MemoryState) {
         messages = [:]
         upstream = [:]
@@ -28,7 +33,7 @@ struct EndingChecker {
     }
 
     mutating func didApply(
-        _ batch: WriteBatch, _ outcome: CommitOutcome, _ truth: inout Truth,
+        _ batch: WriteBatch, _ outcome: CommitOutcome, _ truth: Truth,
         _ fanOuts: inout FanOutChecker, _ world: World
     ) {
         var ended: [(StoredMessage, Milestone)] = []
@@ -38,7 +43,7 @@ struct EndingChecker {
         for mutation in batch.mutations {
             switch mutation {
             case .putMessage(let message):
-                put(message, &truth, &fanOuts, world)
+                put(message, truth, &fanOuts, world)
                 if case .discardedMarker(let count) = message.kind {
                     markers.insert(message.name)
                     truth.markers[message.persistentID] = count
@@ -57,7 +62,7 @@ struct EndingChecker {
                 }
             case .putUpstream(let message, let now):
                 let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
-                if isRepeated { world.met(.duplicateDropped) } else { put(message, now, &truth, world) }
+                if isRepeated { world.met(.duplicateDropped) } else { put(message, now, truth, world) }
             case .removeUpstream(let sender, let sequence, _, let reason):
                 let place = Place(owner: sender.number, sequence: sequence)
                 if let message = upstream.removeValue(forKey: place) { check(message, reason, truth, world) }
@@ -68,7 +73,7 @@ struct EndingChecker {
     }
 
     private mutating func put(
-        _ message: StoredMessage, _ truth: inout Truth, _ fanOuts: inout FanOutChecker, _ world: World
+        _ message: StoredMessage, _ truth: Truth, _ fanOuts: inout FanOutChecker, _ world: World
     ) {
         let place = Place(owner: message.device.number, sequence: message.sequence)
         if messages[place] != nil {
@@ -98,7 +103,7 @@ struct EndingChecker {
     }
 
     private mutating func put(
-        _ message: StoredUpstream, _ now: UnixMilliseconds, _ truth: inout Truth, _ world: World
+        _ message: StoredUpstream, _ now: UnixMilliseconds, _ truth: Truth, _ world: World
     ) {
         let place = Place(owner: message.sender.number, sequence: message.sequence)
         if upstream[place] != nil {

@@ -8,12 +8,16 @@ struct FanOut {
         /// Nil for a group.
         var job: TopicJobName?
         var name: RegistrationName
+        /// Counts those of a message that its device sent to a group again.
+        var time = 0
     }
 
     var draft: DownstreamDraft
     var sender: SenderID
     /// Of a group, as far as they were known when it was sent.
     var members: [RegistrationName] = []
+    /// The app that sent it, where no app server did.
+    var author: AppName?
     var submittedNanoseconds: Int64
     var submissions = 1
     var answers = 0
@@ -48,7 +52,7 @@ struct FanOutChecker {
         var endedAt: Int64?
     }
 
-    private(set) var messages: [Int: FanOut] = [:]
+    var messages: [Int: FanOut] = [:]
     private var subscriptions: [Subscriber: Subscription] = [:]
 
     // MARK: Subscriptions
@@ -158,7 +162,7 @@ struct FanOutChecker {
         }
     }
 
-    private func mayFail(_ member: RegistrationName, _ truth: Truth) -> Bool {
+    func mayFail(_ member: RegistrationName, _ truth: Truth) -> Bool {
         truth.mayBeGone(member) || !truth.tokens.newer(than: member).isEmpty
             || truth.tokens.app(of: member) == nil
     }
@@ -168,7 +172,10 @@ struct FanOutChecker {
     /// Puts one of its parts.
     mutating func put(_ number: Int, _ part: StoredMessage, _ truth: Truth, _ world: World) {
         guard let message = messages[number] else { return }
-        let put = FanOut.Put(job: part.topic?.job, name: part.name)
+        var put = FanOut.Put(job: part.topic?.job, name: part.name)
+        if message.author != nil {
+            put.time = checkUpstream(number, message, part, truth, world)
+        }
         if message.puts[put] != nil { world.fail("topics", "m\(number) was stored twice for one app") }
         messages[number]?.puts[put] = part.persistentID
         guard let topic = message.draft.topic else {
@@ -195,8 +202,8 @@ struct FanOutChecker {
                 if let number = Number.of(job.messageID) { messages[number]?.isSynced = true }
             case .putMessage(let part):
                 guard let number = Number.of(part.messageID), messages[number] != nil else { continue }
-                messages[number]?.synced[FanOut.Put(job: part.topic?.job, name: part.name)] =
-                    part.persistentID
+                let put = messages[number]?.puts.first { $0.value == part.persistentID }?.key
+                if let put { messages[number]?.synced[put] = part.persistentID }
             default: break
             }
         }
@@ -237,7 +244,9 @@ struct FanOutChecker {
         if heard.from != from ?? Array("\(message.sender.number)".utf8) {
             world.fail("identity", "m\(number) came from elsewhere")
         }
-        world.met(from == nil ? .groupDelivered : .topicDelivered)
+        world.met(
+            message.author != nil
+                ? .groupUpstreamDelivered : from == nil ? .groupDelivered : .topicDelivered)
         messages[number]?.heard.insert(id)
     }
 

@@ -42,6 +42,9 @@ struct RateChecker {
     private var collapsible: ReferenceBuckets<RegistrationName>
     private var deviceUpstream: ReferenceBuckets<DeviceID>
     private var senderUpstream: ReferenceBuckets<SenderID>
+    private var topicChanges: ReferenceBuckets<Share>
+    /// Questions about tokens that are not answered.
+    private var asked: [Origin: SenderID] = [:]
     /// Submissions that are not answered.
     private var submitted: [Origin: Submission] = [:]
     /// Upstream messages that their device's partition has not answered.
@@ -63,6 +66,7 @@ struct RateChecker {
         collapsible = ReferenceBuckets(rates.collapsible)
         deviceUpstream = ReferenceBuckets(rates.deviceUpstream)
         senderUpstream = ReferenceBuckets(rates.senderUpstream)
+        topicChanges = ReferenceBuckets(rates.topicChanges.share(of: settings.partitions))
     }
 
     mutating func check(_ step: CoreStep, _ world: World) {
@@ -74,22 +78,52 @@ struct RateChecker {
                 waiting[Upstream(device: name.device, category: category), default: 0] -= 1
             }
         case .upstreamResolved(let upstream, _): checkResolved(upstream, step, world)
+        case .address(let request): asked[request.origin] = request.sender
         case .tick where step.loads.contains(where: { if case .messages = $0 { true } else { false } }):
             world.met(.collapsibleReleased)
         default: break
         }
-        for case .putMessage(let message) in step.mutations where message.kind == .message {
-            accepted(message.device, message.sender, step, world)
+        for mutation in step.mutations {
+            switch mutation {
+            case .putMessage(let message) where message.kind == .message:
+                accepted(message.device, message.sender, step, world)
+            case .putSubscription(let made): changed(made, step, world)
+            default: break
+            }
         }
-        for case .upstreamResolved(let upstream, let name) in step.forwards {
-            received[upstream.origin] = nil
-            categories[name] = upstream.category
-            waiting[Upstream(device: upstream.device, category: upstream.category), default: 0] += 1
-            if !deviceUpstream.take(upstream.device, now: step.now.monotonic), isExact {
-                world.fail("rates", "\(upstream.device.number) sent more than it may")
+        for forward in step.forwards {
+            switch forward {
+            case .upstreamResolved(let upstream, let name):
+                received[upstream.origin] = nil
+                passed(upstream, name, step, world)
+            case .groupSubmitted(let group):
+                guard let name = group.author?.own.last, let upstream = received[group.submission.origin]
+                else { continue }
+                passed(upstream, name, step, world)
+            default: break
             }
         }
         for (connection, command) in step.commands { check(connection, command, step, world) }
+    }
+
+    /// An upstream message has left the partition of its device.
+    private mutating func passed(
+        _ upstream: UpstreamSubmission, _ name: RegistrationName, _ step: CoreStep, _ world: World
+    ) {
+        categories[name] = upstream.category
+        waiting[Upstream(device: upstream.device, category: upstream.category), default: 0] += 1
+        if !deviceUpstream.take(upstream.device, now: step.now.monotonic), isExact {
+            world.fail("rates", "\(upstream.device.number) sent more than it may")
+        }
+    }
+
+    /// A subscription is made: where there is a rate, app servers make those whose topics begin with `x`, each a new one.
+    private mutating func changed(_ made: Subscription, _ step: CoreStep, _ world: World) {
+        guard made.topic.octets.first == UInt8(ascii: "x") else { return }
+        let share = Share(partition: step.partition, sender: made.sender)
+        if !topicChanges.take(share, now: step.now.monotonic) {
+            world.fail("rates", "sender \(made.sender.number) changes more subscriptions than it may")
+        }
     }
 
     private mutating func check(
@@ -113,6 +147,14 @@ struct RateChecker {
             let isNew = counted.insert(Given(device: message.device, sequence: message.sequence)).inserted
             if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
                 world.fail("rates", "more with collapse key than an app may have")
+            }
+        case .tokenKnown(let ticket, _), .tokenRefused(let ticket, _):
+            let sender = asked.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+            guard let sender, case .tokenRefused(_, .rateExceeded) = command else { break }
+            world.met(.topicChangeRefused)
+            if topicChanges.allows(Share(partition: step.partition, sender: sender), now: step.now.monotonic)
+            {
+                world.fail("rates", "sender \(sender.number) may change more, and that was refused")
             }
         case .upstreamRefused(let ticket, .tooMany):
             let upstream = received.removeValue(forKey: Origin(connection: connection, ticket: ticket))

@@ -12,7 +12,7 @@ struct IdentityChecker {
         }
     }
 
-    func heard(_ number: Int, _ heard: HeardMessage, _ truth: inout Truth, _ world: World) {
+    func heard(_ number: Int, _ heard: HeardMessage, _ truth: Truth, _ world: World) {
         let id = heard.id
         guard let message = truth.downstream[number] else {
             return world.fail("identity", "a device heard m\(number), which nobody sent")
@@ -106,7 +106,7 @@ enum Answer {
 struct AnswerChecker {
     func answered(
         _ number: Int, _ answer: Answer, isOutstanding: Bool, _ link: AppServerClient.Link,
-        _ truth: inout Truth, _ world: World
+        _ truth: Truth, _ world: World
     ) {
         guard let message = truth.downstream[number], isOutstanding else {
             return world.fail("answers", "m\(number) was answered, which nobody waits for")

@@ -52,6 +52,9 @@ struct Tokens {
         apps[app]?.tokens[at].confirmedAt = time
     }
 
+    /// Which app a token is or was of.
+    func appName(of name: RegistrationName) -> AppName? { owners[name] }
+
     /// The app that a token is or was of.
     func app(of name: RegistrationName) -> App? { owners[name].flatMap { apps[$0] } }
 
@@ -70,7 +73,7 @@ struct Tokens {
 struct TokenChecker {
     private static let lifetime = Int64(Limits.replacedRegistrationSeconds) * 1_000
     /// The most by which the wall clock is ever set back, and a little more, milliseconds.
-    private static let slack: Int64 = 5_000
+    private static let slack: Int64 = 15_000
 
     /// An app server has the ACK of a message.
     func acknowledged(

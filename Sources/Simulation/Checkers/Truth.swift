@@ -1,8 +1,8 @@
 import Basics
 import Delivery
 
-/// What really happened, as only the world can know it.
-struct Truth {
+/// What really happened, as only the world can know it. One object, since all checkers are handed it for every event.
+final class Truth {
     /// A downstream message.
     struct Downstream {
         var draft: DownstreamDraft

@@ -79,6 +79,8 @@ final class AppServerClient {
     private var wanted: Int
     /// Device groups that it has made.
     var groups: [Group] = []
+    /// Registrations that imports have told it of.
+    var imported: [RegistrationName] = []
     /// Whether it goes on submitting where it was told not to.
     private let isRude: Bool
 
@@ -118,6 +120,11 @@ final class AppServerClient {
         link.port = port
         links.append(link)
         port.login()
+        let process = world.boots
+        world.after(LoginChecker.appServerNanoseconds) { [self] in
+            guard links.contains(where: { $0 === link }) else { return }
+            world.checkers.logins.unanswered(link, process: process, world)
+        }
         guard world.faults.secondsBetweenCuts > 0, !world.isCalm else { return }
         world.after(world.random(1...Int64(world.faults.secondsBetweenCuts) * 2_000_000_000)) { [self] in
             if links.contains(where: { $0 === link }), !world.isCalm { drop(link) }

@@ -101,6 +101,7 @@ extension DeviceClient {
         world.request(
             { .forgetDevice(identity.device, $0) },
             { [self] _ in
+                isDisturbed = true
                 port?.close()
                 hear(.lost, port)
                 start()

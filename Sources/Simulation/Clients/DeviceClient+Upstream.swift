@@ -8,7 +8,13 @@ extension DeviceClient {
         if draft.lifetimeSeconds > 0 { draft.persistentID = nextPersistentID() }
         unconfirmed.append(draft)
         world.checkers.upstreamSent(draft, identity?.device, world)
-        if isOnline { port?.send(draft) }
+        if isOnline, let port { transmit(draft, port) }
+    }
+
+    /// Sends it, perhaps again.
+    func transmit(_ draft: UpstreamDraft, _ port: any DevicePort) {
+        if draft.group != nil { world.checkers.fanOuts.transmitted(draft) }
+        port.send(draft)
     }
 
     func confirmed(_ number: Int) {
@@ -23,7 +29,7 @@ extension DeviceClient {
         world.after(world.random(1...2_000_000_000)) { [self] in
             guard isOnline, let port else { return }
             repeated.append(draft)
-            port.send(draft)
+            transmit(draft, port)
         }
     }
 
@@ -37,7 +43,9 @@ extension DeviceClient {
             return
         }
         world.after(world.random(100_000_000...2_000_000_000)) { [self] in
-            if isOnline, unconfirmed.contains(where: { $0.number == number }) { port?.send(draft) }
+            if isOnline, let port, unconfirmed.contains(where: { $0.number == number }) {
+                transmit(draft, port)
+            }
         }
     }
 }

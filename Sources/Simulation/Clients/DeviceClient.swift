@@ -82,6 +82,10 @@ final class DeviceClient {
     /// Earlier connections that the server has not closed yet.
     var replaced: [any DevicePort] = []
     var isOnline = false
+    /// Whether its connection may end by what the device or the network does.
+    var isDisturbed = false
+    /// When it connected last, and to which process.
+    private var connected: (at: Int64, process: Int) = (0, 0)
     /// Received, and not known to be acknowledged.
     var received: [PersistentID] = []
     private var named: [PersistentID] = []
@@ -136,6 +140,8 @@ final class DeviceClient {
         guard let identity, let port = world.openDevice(self) else { return planConnect() }
         self.port = port
         isOnline = false
+        isDisturbed = false
+        connected = (world.clock.nanoseconds, world.boots)
         unacknowledged = [:]
         named = received
         world.checkers.truth.cameOnline.insert(identity.device)
@@ -144,7 +150,9 @@ final class DeviceClient {
         port.login(identity, received: named)
         // A login that is never answered is given up.
         world.after(15_000_000_000) { [self] in
-            if self.port === port, !isOnline { leave(port) }
+            guard self.port === port, !isOnline else { return }
+            checkAnswer()
+            leave(port)
         }
         planEnd(of: port)
     }
@@ -170,6 +178,7 @@ final class DeviceClient {
             manner == .flapping ? 1_500_000_000 : Int64(world.faults.secondsBetweenCuts) * 2_000_000_000
         world.after(world.random(1...longest)) { [self] in
             guard self.port === port, !world.isCalm else { return }
+            isDisturbed = true
             switch world.random(0...5) {
             case 0...1: port.cut()
             case 2: port.endInput()
@@ -187,6 +196,7 @@ final class DeviceClient {
     }
 
     func leave(_ port: any DevicePort) {
+        isDisturbed = true
         port.close()
         hear(.lost, port)
     }
@@ -222,16 +232,23 @@ final class DeviceClient {
             for id in stored {
                 if let draft = unconfirmed.first(where: { $0.persistentID == id }) { confirmed(draft.number) }
             }
-            for draft in unconfirmed { port.send(draft) }
+            for draft in unconfirmed { transmit(draft, port) }
         case .refusedLogin: vanish()
         case .message(let heard): message(heard, port)
         case .upstreamStored(let number): confirmed(number)
         case .upstreamRefused(let number, let refusal, let mayRetry):
             refused(number, refusal, mayRetry: mayRetry)
         case .lost:
+            checkAnswer()
             forgetConnection()
             if isEnrolled { planConnect() } else { start() }
         }
+    }
+
+    /// A login that has no answer yet will have none.
+    private func checkAnswer() {
+        guard !isOnline, !isDisturbed else { return }
+        world.checkers.logins.unanswered(number, since: connected.at, process: connected.process, world)
     }
 
     private func message(_ heard: HeardMessage, _ port: any DevicePort) {

@@ -137,11 +137,12 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     }
 
     func send(_ draft: UpstreamDraft) {
-        let upstream = UpstreamSubmission(
+        var upstream = UpstreamSubmission(
             origin: Origin(connection: id, ticket: UInt32(draft.number)), device: device,
             sender: draft.sender,
             isFCMDomain: false, category: draft.category, messageID: draft.messageID,
             persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.messageID)
+        upstream.group = draft.group
         pipe?.sendToServer(.event(.upstreamReceived(upstream)))
     }
 

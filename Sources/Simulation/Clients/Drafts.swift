@@ -23,6 +23,8 @@ struct UpstreamDraft {
     var sender: SenderID
     var category: [UInt8]
     var lifetimeSeconds: Int
+    /// The group that it goes to; nil: to app servers.
+    var group: GroupName?
 
     /// `u` and the number.
     var messageID: [UInt8] { Array("u\(number)".utf8) }

@@ -56,7 +56,16 @@ struct HastyReader {
         }
         let payload = inside.drop { $0 != UInt8(ascii: ">") }.dropFirst().prefix { $0 != UInt8(ascii: "<") }
         return .message(
-            payload: Self.plain(payload), isError: element(tag, name, text: [])["type"] == "error")
+            payload: Self.plain(payload), isError: Self.isError(tag))
+    }
+
+    private static let error = Array("type=\"error\"".utf8)
+
+    private static func isError(_ tag: ArraySlice<UInt8>) -> Bool {
+        guard tag.count >= error.count else { return false }
+        for at in tag.startIndex...tag.endIndex - error.count
+        where tag[at] == error[0] && tag[at..<at + error.count].elementsEqual(error) { return true }
+        return false
     }
 
     private func find(_ wanted: [UInt8], from start: Int) -> Int? {

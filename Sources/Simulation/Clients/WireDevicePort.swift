@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Sessions
 import Wire
 
 /// A device that speaks MCS: frames in any pieces, stream acks or selective ones.
@@ -68,7 +69,10 @@ final class WireDevicePort: DevicePort, ClientEnd {
         var message = MCS.DataMessage()
         message.id = draft.messageID
         message.from = Array("gcm@chrome.com".utf8)
-        message.to = Array("\(draft.sender.number)@gcm.googleapis.com".utf8)
+        let address =
+            draft.group.map { world.sessionSettings.value.seal.groupKey(of: $0) }
+            ?? Array("\(draft.sender.number)".utf8)
+        message.to = address + Array("@gcm.googleapis.com".utf8)
         message.category = draft.category
         var body = ByteBuffer()
         AppData.append(key: "n", value: draft.messageID.raw, to: &body)

@@ -17,6 +17,7 @@ struct Canaries {
         case .ignoresCollapsibleRate: settings.rates.collapsible = .unlimited
         case .ignoresDeviceUpstreamRate: settings.rates.deviceUpstream = .unlimited
         case .ignoresSenderUpstreamRate: settings.rates.senderUpstream = .unlimited
+        case .ignoresTopicRate: settings.rates.topicChanges = .unlimited
         case .refusesTooEarly:
             settings.rates.deviceShort.seconds *= 3
             settings.rates.sender.seconds *= 3
@@ -34,6 +35,10 @@ struct Canaries {
     /// What the core hears of what a session told.
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
+        case (.losesLogins, .deviceLogin(let login)):
+            return world.isLoginStorm && login.connection.generation % 2 == 1 ? [] : [event]
+        case (.losesAppServerLogins, .appServerLogin(let connection, _, _)):
+            return world.isLoginStorm && connection.generation % 2 == 1 ? [] : [event]
         case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining),
             (.losesCongestion, .appServerCongested), (.losesIdleness, .deviceIdleChanged),
             (.losesStream, .appServerStreamDetached):
@@ -113,6 +118,8 @@ struct Canaries {
         case (.acceptsStranger, .refuse(let ticket, .senderMismatch)):
             .acknowledge(ticket: ticket, id: nil, canonical: nil)
         case (.keepsReplaced, .close(.replacedByNewerLogin)): nil
+        case (.acceptsGroupStranger, .upstreamRefused(let ticket, .invalidParameters)):
+            .upstreamStored(ticket: ticket)
         case (.acceptsWrongKey, .loginRefused(.wrongCredentials)): .loginAccepted
         default: command
         }
@@ -126,6 +133,10 @@ struct Canaries {
     /// What the store answers instead.
     func alter(_ loaded: Loaded, _ world: World) -> Loaded {
         switch (world.canary, loaded) {
+        case (.losesGroupMember, .group(let name, .some(var record), false)):
+            record.members = Array(record.members.dropLast())
+            return .group(name, record, isForChange: false)
+        case (.hidesInstallations, .installation(let place, _)): return .installation(place, [])
         case (.forgetsTopicJobs, .topicJobs): return .topicJobs([], isLast: true)
         case (.repeatsTopic, .topicPage(let job, var page)):
             page.names = (page.names + page.marked).sorted()

@@ -64,7 +64,7 @@ final class Pipe {
         toServer.sent += 1
         plan(&toServer) { [self] in
             toServer.arrived += 1
-            if toServer.arrived <= toServer.limit { serverEnd?.received(cargo) }
+            if let cargo = arrives(cargo, toServer) { serverEnd?.received(cargo) }
         }
     }
 
@@ -72,8 +72,17 @@ final class Pipe {
         toClient.sent += 1
         plan(&toClient) { [self] in
             toClient.arrived += 1
-            if toClient.arrived <= toClient.limit { clientEnd?.received(cargo) }
+            if let cargo = arrives(cargo, toClient) { clientEnd?.received(cargo) }
         }
+    }
+
+    /// What of the thing that has just come is there: of the first that is lost, as many octets as had left.
+    private func arrives(_ cargo: Cargo, _ direction: Direction) -> Cargo? {
+        guard direction.arrived > direction.limit else { return cargo }
+        guard direction.arrived == direction.limit + 1, world.settings.cutsWithin,
+            case .bytes(let bytes) = cargo, bytes.count > 1
+        else { return nil }
+        return .bytes(Array(bytes.prefix(Int(world.random(1...Int64(bytes.count - 1))))))
     }
 
     private func plan(_ direction: inout Direction, longest: Int64? = nil, _ work: @escaping () -> Void) {

@@ -54,6 +54,23 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A member was gone, and the answer said so.
     case groupMemberGone
 
+    /// An app server made or ended a subscription.
+    case topicChanged
+    /// An app server made too many.
+    case topicChangeRefused
+    /// A message of a device to a group reached a member.
+    case groupUpstreamDelivered
+    /// A device sent to a group that it is not in.
+    case groupStrangerRefused
+
+    // Apps that Apple reaches (http 7.4, mcs-device 5.6).
+    /// An app server imported a token of Apple's.
+    case tokenImported
+    /// An import found the registration that the app had made itself.
+    case importFoundOwn
+    /// An app registered by its installation.
+    case installationRegistered
+
     // Upstream (ccs-xmpp 4, mcs-device 4).
     /// A message too many of a device.
     case deviceUpstreamRefused

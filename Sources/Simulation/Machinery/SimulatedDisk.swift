@@ -61,7 +61,7 @@ final class SimulatedDisk {
             let isApplied = world.chance(1, in: 2)
             world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
             // The store opens its files anew before it says so, and that writes out all that it finds.
-            if isApplied { _ = apply(batches, isDurable: true) } else { sync(unsynced.count) }
+            if isApplied { _ = apply(torn(batches), isDurable: true) } else { sync(unsynced.count) }
             outcomes = batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
         } else {
             let isDurable = batches.contains { $0.isDurable }
@@ -96,6 +96,16 @@ final class SimulatedDisk {
         }
         if isDurable { sync(unsynced.count) }
         return outcomes
+    }
+
+    /// A planted fault: batches of which one part is found and the other is not.
+    private func torn(_ batches: [WriteBatch]) -> [WriteBatch] {
+        guard world.canary == .tearsBatches else { return batches }
+        return batches.map { batch in
+            var batch = batch
+            batch.mutations.removeLast(batch.mutations.count / 2)
+            return batch
+        }
     }
 
     private func isUpstream(_ mutation: Mutation) -> Bool {
@@ -139,7 +149,8 @@ final class SimulatedDisk {
         let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
         // The commit that ran is torn anywhere between its batches.
         let found = kept == unsynced.count ? Int(world.random(0...Int64(running.count))) : 0
-        let batches = running.prefix(found).map(\.batch)
+        var batches = running.prefix(found).map(\.batch)
+        if world.canary == .tearsBatches { batches = torn((running + waiting).map(\.batch)) }
         sync(kept)
         unsynced = []
         state = synced

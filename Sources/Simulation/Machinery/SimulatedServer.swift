@@ -28,7 +28,7 @@ final class SimulatedServer {
         isEager = world.chance(1, in: 2)
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
-        settings.sequenceFloor = world.sequenceFloor
+        if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
         for partition in 0..<world.settings.partitions {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
             reactors.append(

@@ -4,101 +4,6 @@ import Wire
 
 /// What kind of world a seed makes: drawn first, so that each world is extreme in its own way.
 package struct WorldSettings: Sendable {
-    /// Faults that a canary world has, and that must be found.
-    package enum Canary: String, CaseIterable, Sendable {
-        /// The disk says that it has synced and has not.
-        case answersBeforeSync
-        /// A message to a device is lost between core and connection.
-        case dropsDelivery
-        /// An acknowledgement of a submission is lost.
-        case dropsAnswer
-        /// A message is handed to a device under another persistent id.
-        case changesPersistentID
-        /// Two messages to one device change places.
-        case swapsDeliveries
-        /// A removal reaches the disk twice under another reason.
-        case losesMutation
-        /// An upstream message is told to be stored that the disk never saw.
-        case losesUpstream
-        /// The same upstream message is offered over and over.
-        case floodsAppServer
-        /// The core is never told that an app server is gone.
-        case losesFarewell
-        /// Messages to a device are not counted.
-        case ignoresDeviceRate
-        /// Messages of a sender are not counted.
-        case ignoresSenderRate
-        /// Messages with collapse key are not counted.
-        case ignoresCollapsibleRate
-        /// Messages of a device are not counted.
-        case ignoresDeviceUpstreamRate
-        /// Messages to a sender are not counted.
-        case ignoresSenderUpstreamRate
-        /// Rates come back more slowly than they should.
-        case refusesTooEarly
-        /// More wait for a device that is away than may.
-        case ignoresCaps
-        /// A message comes from another sender than its own.
-        case changesSender
-        /// The answer keeps the newest token to itself.
-        case hidesCanonical
-        /// A token that was replaced is refused at once.
-        case endsReplacedToken
-        /// A stranger's message is acknowledged.
-        case acceptsStranger
-        /// Now or never is never.
-        case dropsPassing
-        /// The same upstream.
-        case dropsPassingUpstream
-        /// A marker tells of one message more.
-        case miscountsDiscarded
-        /// What a device repeats is not recognised.
-        case forgetsRepeats
-        /// A device's acknowledgement takes others with it.
-        case settlesTooMuch
-        /// An app server's acknowledgement takes others with it.
-        case settlesTooMuchUpstream
-        /// The core is told that a message is over its time long before.
-        case expiresEarly
-        /// The core is never told that a connection is being drained.
-        case losesDrain
-        /// The core is never told that an app server does not read.
-        case losesCongestion
-        /// The core never hears that a device is idle.
-        case losesIdleness
-        /// A connection that is to end ends without the answers that it owes.
-        case endsWithoutAnswers
-        /// An earlier connection of a device stays open.
-        case keepsReplaced
-        /// A wrong key will do.
-        case acceptsWrongKey
-        /// Messages to topics that a crash has interrupted are not gone on with.
-        case forgetsTopicJobs
-        /// What was done of such a message before is done again.
-        case repeatsTopic
-        /// The first of those that a message to a topic goes to is left out.
-        case leavesOutSubscriber
-        /// A subscription is told to be made that the disk never saw.
-        case losesSubscription
-        /// An answer for a group tells of one member more.
-        case miscountsGroup
-        /// A receipt that nobody acknowledges ages at once.
-        case agesReceiptsEarly
-        /// Devices expire in a quarter of the time.
-        case expiresDevicesEarly
-        /// Nothing is kept of a stream whose connection is lost.
-        case losesStream
-        /// The answers of a stream whose connection is lost are not kept.
-        case forgetsAnswers
-    }
-
-    /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end, or for a
-    /// reader.
-    package static func has(_ canary: Canary, in kind: Kind) -> Bool {
-        kind == .sessions
-            || ![.endsWithoutAnswers, .losesStream, .forgetsAnswers, .losesCongestion].contains(canary)
-    }
-
     /// What stands between the clients and the core.
     package enum Kind: String, CaseIterable, Sendable {
         /// Nothing: clients speak in events.
@@ -131,6 +36,16 @@ package struct WorldSettings: Sendable {
     var scram = Features.SCRAMOffer.none
     /// Whether XEP-0198 is offered.
     var managesStreams = false
+    /// Apps whose tokens of Apple's app servers import.
+    var importedApps = 0
+    /// Whether devices send to the groups that app servers have made.
+    var sendsUpToGroups = false
+    /// Subscriptions that app servers make or end.
+    var topicChanges = 0
+    /// Whether a machine may start anew with its clock behind.
+    var rebootsIntoPast = false
+    /// Whether a connection may be lost within what is sent at once.
+    var cutsWithin = false
 
     /// Whether no device is ever forgotten while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -138,8 +53,8 @@ package struct WorldSettings: Sendable {
     /// Whether devices expire that are away for less than the storm lasts.
     var expiresDevices: Bool { delivery.deviceExpirySeconds < 1_000 }
 
-    /// The settings of a seed.
-    init(kind: Kind, random: inout SeededRandom, canary: Canary?) {
+    /// The settings of a seed; `isEarly` leaves out what came to worlds after seeds of both kinds had been kept.
+    init(kind: Kind, isEarly: Bool, random: inout SeededRandom, canary: Canary?) {
         self.kind = kind
         self.canary = canary
         partitions = Int.random(in: 1...2, using: &random)
@@ -172,6 +87,23 @@ package struct WorldSettings: Sendable {
         let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
         scram = offers[Int.random(in: 0...2, using: &random)]
         managesStreams = Bool.random(using: &random)
+        if !isEarly { drawLater(&random) }
+    }
+
+    /// What an early world has none of.
+    private mutating func drawLater(_ random: inout SeededRandom) {
+        // Where no device is to be forgotten, there are more of them now.
+        if delivery.idleDevicesInMemory >= 20 { delivery.idleDevicesInMemory = 100 }
+        importedApps = max(0, Int.random(in: -3...3, using: &random))
+        sendsUpToGroups = makesGroups
+        rebootsIntoPast = faults.setsClock && faults.secondsBetweenCrashes > 0
+        cutsWithin = true
+        guard topics > 0 else { return }
+        topicChanges = Int.random(in: 0...20, using: &random)
+        guard Bool.random(using: &random) else { return }
+        let burst = Int.random(in: 1...4, using: &random)
+        rates.topicChanges = Rate(burst, perSeconds: burst * Int.random(in: 1...10, using: &random))
+        delivery.rates = rates
     }
 
     /// Messages to many, where no rate leaves anybody out.

@@ -17,9 +17,8 @@ extension Bench {
         var failures: [Simulation.Failure] = []
         var tally = RuleTally()
         while count < most, Now.read().monotonic < end, failures.count < 10 {
-            for kind in WorldSettings.Kind.allCases {
-                let seed = Simulation.Seed(kind, first + UInt64(count))
-                guard let failure = Simulation.run(seed, counting: &tally) else { continue }
+            let seed = Simulation.Seed(first + UInt64(count))
+            if let failure = Simulation.run(seed, counting: &tally) {
                 failures.append(failure)
                 Terminal.error("\(failure)\n\n")
             }
@@ -29,22 +28,21 @@ extension Bench {
             if count % 64 == 0 { progress.show("seeds", count, of: min(most, 1_000_000)) }
         }
         progress.clear()
-        let worlds = count * WorldSettings.Kind.allCases.count
         let seconds = Double(Now.read().monotonic.nanoseconds - start.nanoseconds) / 1e9
-        let rate = Double(worlds) / max(0.001, seconds)
+        let rate = Double(count) / max(0.001, seconds)
         tell(
-            "\(worlds) worlds from seed \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) a second, "
+            "\(count) seeds from \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) seeds/s, "
                 + "\(tally.messages) messages, \(tally.faults) faults: "
                 + (failures.isEmpty
                     ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above")
                 + Rule.allCases.map { "\n  \($0): \(tally[$0])" }.joined(),
             .object([
-                .init("worlds", .integer(worlds)), .init("first", .integer(Int(first))),
+                .init("seeds", .integer(count)), .init("first", .integer(Int(first))),
                 .init("per_second", .number(rate)), .init("messages", .integer(tally.messages)),
                 .init("faults", .integer(tally.faults)),
                 .init("rules", .object(Rule.allCases.map { .init($0.rawValue, .integer(tally[$0])) })),
                 .init("failed", .array(failures.map { .string("\($0.seed)") })),
             ]))
-        if !failures.isEmpty { throw BenchError("\(failures.count) worlds went wrong") }
+        if !failures.isEmpty { throw BenchError("\(failures.count) of \(count) seeds went wrong") }
     }
 }

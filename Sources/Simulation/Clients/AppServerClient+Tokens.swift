@@ -1,0 +1,57 @@
+import Basics
+import Delivery
+
+extension AppServerClient {
+    /// Imports the token that Apple gave an app.
+    func importToken(of app: AppleApp) {
+        app.importToken(sender) { [self] name in
+            if !imported.contains(name) { imported.append(name) }
+        }
+    }
+
+    /// Sends to a registration that an import has told of.
+    func sendToImported(_ number: Int) {
+        guard !imported.isEmpty else { return }
+        let target = imported[Int(world.random(0...Int64(imported.count - 1)))]
+        send(
+            DownstreamDraft(
+                number: number, target: target,
+                collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...2)) : nil,
+                lifetimeSeconds: world.chance(1, in: 4) ? 10 : 3_600))
+    }
+
+    /// Subscribes an app to a topic of its sender, or ends that.
+    func changeTopic(_ name: RegistrationName, _ topic: TopicName, isEnd: Bool) {
+        let question = world.checkers.fanOuts.asks(name, topic, of: sender, isEnd: isEnd, world)
+        world.request(
+            { [self] in
+                .address(
+                    TokenRequest(
+                        origin: $0, name: name, sender: sender,
+                        action: isEnd ? .unsubscribe(topic) : .subscribe(topic)))
+            },
+            { [self] answer in
+                world.checkers.fanOuts.closed(name, topic)
+                switch answer {
+                case .tokenKnown(_, let report):
+                    world.met(.topicChanged)
+                    let isOther =
+                        report.registration.name != name || report.topics.contains { $0.topic != topic }
+                    if isOther {
+                        world.fail("topics", "an app server is told of another subscription")
+                    }
+                    world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
+                case .tokenRefused(_, let refusal): refused(name, refusal)
+                default: break
+                }
+            })
+    }
+
+    private func refused(_ name: RegistrationName, _ refusal: TokenRefusal) {
+        switch refusal {
+        case .unavailable, .rateExceeded: break
+        case .notRegistered where world.checkers.truth.mayBeGone(name): break
+        default: world.fail("topics", "a subscription of an app was refused as \(refusal.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Basics
+import Delivery
+
+/// An app on a phone that only Apple reaches: app servers import the token that Apple gave it, and it registers by its
+/// installation. What is sent to it waits, since nobody here takes it to Apple.
+final class AppleApp {
+    private let world: World
+    let number: Int
+    /// The account that it registers with.
+    let sender: SenderID
+    let bundle: [UInt8]
+    let token: [UInt8]
+    private let installation: [UInt8]
+
+    init(_ world: World, number: Int, sender: SenderID) {
+        self.world = world
+        self.number = number
+        self.sender = sender
+        bundle = Array("ios\(number % 2).x".utf8)
+        token = Array("p_0\(number)".utf8)
+        installation = Array("installation0000000\(100 + number)".utf8)
+    }
+
+    /// The token of Apple's with the app and its installation: what registrations are found by.
+    private var seal: TokenSeal { world.settings.delivery.seal }
+
+    /// The device that an import of a sender makes.
+    func importedDevice(of sender: SenderID) -> DeviceID {
+        DeviceID(seal.deviceNumber(ofPlace: seal.place(ofBundle: bundle, token: token), sender: sender) >> 1)
+    }
+
+    /// Registers by its installation.
+    func register() {
+        let fresh = DeviceID(UInt64(world.random(1 << 59...(.max))))
+        ask(installation, sender, fresh, isImport: false) { [self] name in
+            world.met(.installationRegistered)
+            world.checkers.imports.registered(name, self, world)
+        }
+    }
+
+    /// An app server has its token imported; `answered` is told the registration.
+    func importToken(_ sender: SenderID, _ answered: @escaping (RegistrationName) -> Void) {
+        let question = world.checkers.imports.asks(self, sender)
+        let place = seal.place(ofBundle: bundle, token: token)
+        ask(place, sender, importedDevice(of: sender), isImport: true) { [self] name in
+            world.met(.tokenImported)
+            world.checkers.imports.imported(name, self, sender, question, world)
+            answered(name)
+        }
+    }
+
+    private func ask(
+        _ place: [UInt8], _ sender: SenderID, _ fresh: DeviceID, isImport: Bool,
+        _ answered: @escaping (RegistrationName) -> Void
+    ) {
+        let address = AppleAddress(
+            bundle: bundle, token: token, freshDevice: fresh,
+            freshDigest: SimulatedHost.digest(UInt64(world.random(1...(.max)))), isImport: isImport)
+        world.checkers.truth.tokens.asks(AppName(device: fresh, category: bundle), audience: [sender])
+        world.request(
+            { origin in
+                .installation(
+                    InstallationRequest(
+                        origin: origin, installation: place, sender: sender, action: .apple(address)))
+            },
+            { [self] answer in
+                guard case .registered(_, let name) = answer else { return }
+                world.checkers.registered(name, world)
+                answered(name)
+            })
+    }
+}
