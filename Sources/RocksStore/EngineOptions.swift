@@ -97,6 +97,11 @@ package struct EngineSizes: Sendable {
         unsafe rocksdb_block_based_options_set_block_cache(table, cache)
         unsafe rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1)
         unsafe rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1)
+        // In pieces: the cache is split into shards of a megabyte, and a filter of a million keys is larger than that. In one
+        // piece it is never kept, and each look reads and checks it whole.
+        unsafe rocksdb_block_based_options_set_index_type(
+            table, Int32(rocksdb_block_based_table_index_type_two_level_index_search))
+        unsafe rocksdb_block_based_options_set_partition_filters(table, 1)
         unsafe rocksdb_block_based_options_set_format_version(table, 5)
         // Ten bits a key: one look in a hundred for something that is not there reads a block.
         unsafe rocksdb_block_based_options_set_filter_policy(
