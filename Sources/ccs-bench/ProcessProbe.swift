@@ -33,6 +33,15 @@ struct ProcessProbe {
     /// How many descriptors it has open.
     var descriptors: Int { numbers("fd").count }
 
+    /// How many of them are sockets: those of a store's files come and go as it likes.
+    var sockets: Int {
+        numbers("fd").count { number in
+            var target = [CChar](repeating: 0, count: 8)
+            let length = unsafe readlink("/proc/\(process)/fd/\(number)", &target, 7)
+            return length == 7 && target[..<7].elementsEqual("socket:".utf8.map { CChar($0) })
+        }
+    }
+
     /// The entries of a folder of its own that are numbers.
     private func numbers(_ folder: String) -> [String] {
         Folder.names(in: "/proc/\(process)/\(folder)").filter { $0.first?.isNumber ?? false }

@@ -200,6 +200,39 @@ extension Program {
                         "Two of them", "ccs-bench attack --only login-flood --only h2-bodies --seconds 5")
                 ]),
             Command(
+                "soak",
+                "A steady load both ways for a long time, while devices leave and come back: nothing may grow.",
+                details: [
+                    "All messages are durable and due at random times. Of the devices that flap, each stays for 5 to 25 seconds; then it ends its connection or breaks it off, mostly for a moment, every fourth time for 5 to 15 seconds, and gets what was stored meanwhile when it is back. Latencies are from the time each message was due to its arrival, those left out whose device was away.",
+                    "The first sixth of the time is warm-up. Exits 1 where an acknowledged message is lost, anything is refused, a connection ends of itself, the daemon's own books (`ccsctl audit`) do not balance, still hold a message or differ from those of the peers, it has more sockets than at the begin, its memory grows by more than 32 MiB an hour (less than an octet for each message at 5,000 a second; in less than half an hour also by what fills the store's cache and write buffers), a latency drifts to more than twice and 5 ms over what it was, or the rate is not held. The store grows by the ids of upstream messages, which it keeps for a day to drop what devices repeat.",
+                ],
+                options: [
+                    Option(
+                        "--minutes", .integer(1...100_000), "N",
+                        "How long; with --seconds in its place, that long.",
+                        preset: "60"),
+                    Option(
+                        "--rate", .integer(1...100_000), "N", "Messages a second each way.", preset: "5000"),
+                    Option(
+                        "--connections", .integer(1...1_000), "N", "App server connections.", preset: "50"),
+                    window,
+                    Option("--devices", .integer(1...14_000), "N", "Devices.", preset: "2000"),
+                    Option(
+                        "--flapping", .integer(0...100), "PERCENT", "How many of them flap.", preset: "25"),
+                    Option(
+                        "--reactors", .integer(1...256), "N", "Threads of ccsd that serve connections.",
+                        preset: "2"),
+                    Option(
+                        "--samples", .path, "FILE",
+                        "Write what was seen every few seconds, as JSON (Scripts/soak draws it)."),
+                    Option(
+                        "--plant", .choice(["loss", "leak", "drift", "sockets", "books"]), "FAULT",
+                        "Spoil what was measured, to see that the command fails.", preset: "nothing"),
+                ],
+                examples: [
+                    Example("Three minutes", "ccs-bench soak --minutes 3 --samples soak.json")
+                ]),
+            Command(
                 "simulate", "Whole worlds of clients, network, server and disk, each made from a seed.",
                 details: [
                     "No ccsd is started. Each world has a storm of faults and then a calm in which everything must get where it can; one in which something was wrong is told by its seed, which makes it again."

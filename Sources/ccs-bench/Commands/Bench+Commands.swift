@@ -29,6 +29,7 @@ extension Bench {
         case "compare": try comparison()
         case "restart": try restart()
         case "attack": try attack()
+        case "soak": try soak()
         case "simulate": try simulate()
         default: throw BenchError("unknown command")
         }

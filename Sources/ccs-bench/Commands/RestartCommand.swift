@@ -43,14 +43,14 @@ extension Bench {
         else { throw BenchError("the restart was noticed") }
     }
 
-    private static func row(_ books: RestartRun.Books) -> String {
+    private static func row(_ books: Books) -> String {
         [(books.accepted, 10), (books.delivered, 11), (books.missing, 6), (books.repeated, 7)].map {
             let text = String($0.0)
             return String(repeating: " ", count: max(0, $0.1 - text.count)) + text
         }.joined()
     }
 
-    private static func json(_ books: RestartRun.Books) -> JSONValue {
+    private static func json(_ books: Books) -> JSONValue {
         .object([
             .init("accepted", .integer(books.accepted)), .init("delivered", .integer(books.delivered)),
             .init("lost", .integer(books.missing)), .init("twice", .integer(books.repeated)),

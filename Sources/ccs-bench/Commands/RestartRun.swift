@@ -6,38 +6,6 @@ import Wire
 /// A rolling restart under load: app servers and devices talk, the daemon is told to stop, drains, and comes back on the same
 /// ports; all that was accepted must arrive.
 final class RestartRun {
-    /// One direction's books, by message number.
-    struct Books {
-        /// Whether the server has said that it has it.
-        var isAccepted: [Bool] = []
-        /// How often it arrived.
-        var arrivals: [UInt8] = []
-
-        /// Accepted and not arrived.
-        var missing: Int { isAccepted.indices.count { isAccepted[$0] && arrivals[$0] == 0 } }
-        var accepted: Int { isAccepted.count { $0 } }
-        var delivered: Int { isAccepted.indices.count { isAccepted[$0] && arrivals[$0] > 0 } }
-        var repeated: Int { arrivals.count { $0 > 1 } }
-
-        /// Opens the account of a new message.
-        mutating func open() -> Int {
-            isAccepted.append(false)
-            arrivals.append(0)
-            return isAccepted.count - 1
-        }
-
-        /// Notes an arrival.
-        mutating func arrived(_ number: Int?) {
-            guard let number, arrivals.indices.contains(number) else { return }
-            arrivals[number] = max(arrivals[number], arrivals[number] &+ 1)
-        }
-
-        /// Notes that the server has it.
-        mutating func accepted(_ number: Int?) {
-            if let number, isAccepted.indices.contains(number) { isAccepted[number] = true }
-        }
-    }
-
     /// An app server with what it has sent on its connection and has no answer to.
     final class Server {
         let client: AppServerClient

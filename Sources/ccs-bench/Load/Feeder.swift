@@ -65,6 +65,9 @@ final class Feeder {
     /// When the next message is due, nanoseconds of the monotonic clock; nil: nobody knows.
     var upcoming: Int64? { isFeeding ? arrivals?.upcoming : nil }
 
+    /// Messages that were due and that no lane had room for yet.
+    var waiting: Int { backlog.count - head }
+
     private func fill(_ lane: any Lane, _ time: Int64) {
         guard lane.outstanding < lane.window, left > 0 else { return }
         while lane.outstanding < lane.window, left > 0 { send(on: lane, dueAt: time) }

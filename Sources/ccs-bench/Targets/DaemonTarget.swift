@@ -169,6 +169,9 @@ extension DaemonTarget {
     /// Octets of the store's table files: what the log holds is not in them yet.
     var storedBytes: Int { Self.bytes(of: ".sst", in: dataDirectory) }
 
+    /// Octets of all files of the store, its log included.
+    var diskBytes: Int { Self.bytes(of: "", in: dataDirectory) }
+
     /// Octets of the files below a folder whose names end so.
     private static func bytes(of ending: String, in path: String) -> Int {
         var sum = 0
