@@ -42,6 +42,8 @@ def main(source, picture):
             latency.plot(minutes, values, style, color=colour, label=f"{direction} {share}", linewidth=1)
         flow.plot(minutes[1:], rate(direction), color=colour, label=direction, linewidth=1)
     latency.set_yscale("log")
+    # Room for the legend above the lines.
+    latency.set_ylim(top=latency.get_ylim()[1] * 4)
     latency.set_ylabel("due to arrival, ms")
     latency.legend(ncols=4, loc="upper right")
     flow.set_ylabel("delivered a second")

@@ -134,11 +134,20 @@ struct Flapping {
     /// Milliseconds for which every fourth is away: messages are stored meanwhile.
     static let longAbsences: ClosedRange<Int64> = 5_000...15_000
 
-    /// The same seed gives the same comings and goings.
-    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    /// In a run of fewer seconds devices stay shorter, in proportion: some come back within it.
+    private static let fullSeconds = 100
+    private let seconds: Int
 
-    /// How long a device stays now.
-    mutating func stay() -> Int64 { Int64.random(in: Self.stays, using: &random) }
+    /// For a run of so many seconds; the same seed gives the same comings and goings.
+    init(seed: UInt64, seconds: Int) {
+        random = SeededRandom(seed: seed)
+        self.seconds = min(seconds, Self.fullSeconds)
+    }
+
+    /// How long a device stays now, milliseconds.
+    mutating func stay() -> Int64 {
+        Int64.random(in: Self.stays, using: &random) * Int64(seconds) / Int64(Self.fullSeconds)
+    }
 
     /// How long it is away, and whether it ends its connection in order before.
     mutating func leave() -> (awayMilliseconds: Int64, isOrderly: Bool) {

@@ -13,7 +13,7 @@ final class SoakRun {
     private var servers: [SoakServer] = []
     /// How many devices flap: the first ones.
     private let flappers: Int
-    private var flapping = Flapping(seed: 1)
+    private var flapping = Flapping(seed: 1, seconds: 0)
     private var nextDevice = 0
     var down = Books()
     var up = Books()
@@ -142,6 +142,7 @@ final class SoakRun {
         begin = start.monotonic
         sampledAt = begin
         cpu = (probe.cpuNanoseconds, ProcessProbe(process: ProcessProbe.own).cpuNanoseconds)
+        flapping = Flapping(seed: 1, seconds: seconds)
         for device in devices.prefix(flappers) {
             device.leave(at: begin.advanced(milliseconds: flapping.stay()))
         }
