@@ -21,7 +21,12 @@ struct ProgressChecker {
             }
         }
         for (number, message) in truth.upstream where message.isCalm {
-            if !message.isConfirmed, !message.isRefused { found.append("u\(number) was never confirmed") }
+            // A device is told what is stored by a count: behind a message that it is to send again nothing is, and now or never is
+            // not sent again.
+            let isOver = message.draft.lifetimeSeconds == 0 && message.isHeard
+            if !message.isConfirmed, !message.isRefused, !isOver {
+                found.append("u\(number) was never confirmed")
+            }
             if message.isConfirmed, !message.isHeard { found.append("u\(number) never came") }
         }
         found += world.checkers.fanOuts.findings(truth, world)
