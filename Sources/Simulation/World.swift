@@ -9,17 +9,28 @@ import Wire
 /// A storm of faults comes first; then everything works, and everything must get where it can.
 final class World {
     /// What keeps its order.
-    enum Lane: Hashable {
+    enum Lane {
         case loads
         case store(Int)
         case crossing(from: Int, to: Int)
+
+        /// Its place in a list of all lanes of so many partitions.
+        func place(_ partitions: Int) -> Int {
+            switch self {
+            case .loads: 0
+            case .store(let partition): 1 + partition
+            case .crossing(let from, let to): 1 + partitions + from * partitions + to
+            }
+        }
     }
 
     private(set) var settings: WorldSettings
     private var generator: SeededRandom
     private(set) var clock = SimulatedClock()
     private var agenda = Agenda()
-    private var lanes: [Lane: Int64] = [:]
+    /// When the last thing of each lane comes.
+    private lazy var lanes = [Int64](
+        repeating: 0, count: 1 + settings.partitions * (settings.partitions + 1))
     private(set) lazy var disk = SimulatedDisk(self)
     private(set) var server: SimulatedServer?
     var devices: [DeviceClient] = []
@@ -77,6 +88,8 @@ final class World {
         SimulatedHost.settings(seed: UInt64(bitPattern: random(0...(.max))), settings))
 
     var faults: Faults { settings.faults }
+    /// Whether the process may still die.
+    var mayCrash: Bool { settings.faults.secondsBetweenCrashes > 0 }
     var canary: WorldSettings.Canary? { settings.canary }
 
     init(_ seed: Simulation.Seed, canary: WorldSettings.Canary?, isTraced: Bool) {
@@ -256,15 +269,18 @@ final class World {
     }
 
     /// Plans something for so many nanoseconds from now.
-    func after(_ wait: Int64, _ work: @escaping () -> Void) { agenda.add(at: clock.nanoseconds + wait, work) }
+    func after(_ wait: Int64, _ work: consuming @escaping () -> Void) {
+        agenda.add(at: clock.nanoseconds + wait, work)
+    }
 
     /// Plans something for a time.
-    func at(_ time: Int64, _ work: @escaping () -> Void) { agenda.add(at: time, work) }
+    func at(_ time: Int64, _ work: consuming @escaping () -> Void) { agenda.add(at: time, work) }
 
     /// Plans something that comes after all that was planned in its lane.
-    func after(_ wait: Int64, lane: Lane, _ work: @escaping () -> Void) {
-        let time = max(lanes[lane] ?? 0, clock.nanoseconds + wait)
-        lanes[lane] = time
+    func after(_ wait: Int64, lane: Lane, _ work: consuming @escaping () -> Void) {
+        let place = lane.place(settings.partitions)
+        let time = max(lanes[place], clock.nanoseconds + wait)
+        lanes[place] = time
         agenda.add(at: time, work)
     }
 

@@ -49,7 +49,7 @@ struct Agenda {
     }
 
     /// Plans something.
-    mutating func add(at time: Int64, _ body: @escaping () -> Void) {
+    mutating func add(at time: Int64, _ body: consuming @escaping () -> Void) {
         orders += 1
         count += 1
         let place = free.popLast() ?? work.count
@@ -71,8 +71,9 @@ struct Agenda {
         let place = heap.first?.place ?? last.place
         count -= 1
         free.append(place)
-        let body = work[place].body
-        work[place].body = nil
+        // Moved out: a reference less to count.
+        var body: (() -> Void)?
+        swap(&body, &work[place].body)
         guard !heap.isEmpty else { return body }
         var parent = 0
         while true {

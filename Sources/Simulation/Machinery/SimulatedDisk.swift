@@ -15,7 +15,7 @@ final class SimulatedDisk {
     private unowned let world: World
     /// What the process reads.
     private(set) var state = MemoryState()
-    /// What a power cut leaves.
+    /// What a power cut leaves; kept only as long as there may be one.
     private(set) var synced = MemoryState()
     /// Batches that are in `state` and not in `synced`.
     private var unsynced: [WriteBatch] = []
@@ -119,7 +119,7 @@ final class SimulatedDisk {
 
     private func sync(_ count: Int) {
         for batch in unsynced.prefix(count) {
-            _ = synced.commit(batch)
+            if world.mayCrash { _ = synced.commit(batch) }
             world.checkers.didSync(batch)
         }
         unsynced.removeFirst(count)
