@@ -88,6 +88,8 @@ struct RateChecker {
             case .putMessage(let message) where message.kind == .message:
                 accepted(message.device, message.sender, step, world)
             case .putSubscription(let made): changed(made, step, world)
+            // One whose removal fails comes back with all of its rate, like one that was never there.
+            case .removeRegistration(let name): collapsible.forget(name)
             default: break
             }
         }

@@ -46,6 +46,9 @@ struct ReferenceBuckets<Key: Hashable> {
         return buckets[key, default: ReferenceBucket(rate, now: now)].allows(now: now)
     }
 
+    /// All that may come at once may come again.
+    mutating func forget(_ key: Key) { buckets[key] = nil }
+
     /// One comes now; whether it might.
     mutating func take(_ key: Key, now: Instant) -> Bool {
         guard rate.isLimited else { return true }
