@@ -203,8 +203,11 @@ package enum Limits {
     package static let smallFileBytes = 1_048_576
     /// Seconds between two looks at whether the certificate files have changed.
     package static let certificateCheckSeconds = 10
-    /// Octets that have become free since the last look before they go back to the system: less is soon used again.
+    /// Octets that malloc calls free before they go back to the system: less is soon used again.
     package static let freeMemoryBytes = 16_777_216
+    /// Octets by which resident memory has grown since the last time before free ones go back again: as many as may be free, so
+    /// that each storm finds them given back, and what was given back long ago is not taken for free.
+    package static let grownMemoryBytes = freeMemoryBytes
     /// Seconds for which one key seals TLS session tickets.
     package static let ticketKeySeconds = 86_400
     /// Days before its end at which a certificate of our own making is renewed, and one from elsewhere is warned of.
