@@ -6,6 +6,8 @@ package enum Metric: Int, CaseIterable, Sendable {
     case connectionsOpen
     case connectionsAccepted
     case connectionsClosed
+    /// Connections that were closed at accept.
+    case connectionsRefused
     case handshakes
     case receivedBytes
     case sentBytes

@@ -27,6 +27,12 @@ extension Metric {
             help: "Connections that ended, by why.",
             labels: [label("reason", CloseReason.allCases.map(\.rawValue))]),
         Row(
+            metric: .connectionsRefused, name: "ccs_connections_refused_total", kind: .counter,
+            help: "Connections closed as soon as they were accepted; they are not among those accepted.",
+            labels: [
+                label("listener", listeners), label("reason", DoorRefusal.allCases.map(\.rawValue)),
+            ]),
+        Row(
             metric: .handshakes, name: "ccs_tls_handshakes_total", kind: .counter,
             help: "TLS handshakes, by how they ended.", labels: [label("result", results)]),
         Row(

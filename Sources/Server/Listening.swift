@@ -167,7 +167,7 @@ extension ReactorHost {
     /// Gives a new connection its machine; nil refuses it.
     func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
         if kind.isAppServer || kind == .device {
-            guard !refuses(connection.peer) else { return nil }
+            guard !refuses(connection.peer, kind) else { return nil }
             connection.isAnonymous = true
         }
         let settings = daemon.sessionSettings

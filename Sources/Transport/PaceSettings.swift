@@ -40,10 +40,10 @@ package struct ListenerName: RawRepresentable, Hashable, Sendable, ExpressibleBy
 
 /// Something about listeners that an operator wants to read in the log.
 package enum TransportReport: Sendable {
-    /// No descriptor is left (or no memory): new connections are dropped, and the listener rests for a while.
-    case acceptFailed(listener: ListenerName, code: Int32, dropped: Int)
+    /// No descriptor is left (or no memory): so many new connections were dropped, and the listener rests for a while.
+    case acceptFailed(listener: ListenerName, reason: DoorRefusal, code: Int32, dropped: Int)
     /// The listener accepts again after `acceptFailed`.
     case acceptResumed(listener: ListenerName)
     /// A connection was closed at accept.
-    case refused(listener: ListenerName, peer: SocketAddress, reason: CloseReason)
+    case refused(listener: ListenerName, peer: SocketAddress, reason: DoorRefusal)
 }

@@ -52,20 +52,13 @@ extension Reactor {
     }
 
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
-        // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
-        let isFull = connectionCount >= connectionLimit && acceptor.tls != nil
-        guard !isFull, acceptor.connections < acceptor.pace.connections, acceptor.admitAnonymous(peer) else {
-            _ = Glibc.close(socket)
-            report?(.refused(listener: acceptor.name, peer: peer, reason: .tooManyConnections))
-            return
-        }
+        if let reason = refusal(peer, acceptor) { return refuse(socket, peer, acceptor, reason) }
         var tls = Optional(TLSSession.plain)
         if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
         guard let tls = tls.take() else {
             _ = OpenSSLErrors.drain()
-            _ = Glibc.close(socket)
             acceptor.forgetAnonymous(peer)
-            return
+            return refuse(socket, peer, acceptor, .noMemory)
         }
         acceptor.connections += 1
         let connection = add(socket, peer, tls, acceptor, acceptor.pace, .handshaking)
@@ -73,6 +66,21 @@ extension Reactor {
         connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
         connection.delegate = acceptor.accept(connection)
         begin(connection)
+    }
+
+    /// Why a connection may not come in; nil counts it in.
+    private func refusal(_ peer: SocketAddress, _ acceptor: Acceptor) -> DoorRefusal? {
+        // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
+        if connectionCount >= connectionLimit, acceptor.tls != nil { return .reactorFull }
+        if acceptor.connections >= acceptor.pace.connections { return .listenerFull }
+        return acceptor.admitAnonymous(peer) ? nil : .addressFull
+    }
+
+    private func refuse(
+        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, _ reason: DoorRefusal
+    ) {
+        _ = Glibc.close(socket)
+        report?(.refused(listener: acceptor.name, peer: peer, reason: reason))
     }
 
     private func begin(_ connection: Connection) {
@@ -131,7 +139,8 @@ extension Reactor {
         guard let index = acceptors.firstIndex(where: { $0 === acceptor }) else { return }
         acceptor.isResting = true
         unwatch(acceptor)
-        report?(.acceptFailed(listener: acceptor.name, code: code, dropped: dropped))
+        let reason: DoorRefusal = code == EMFILE || code == ENFILE ? .noDescriptor : .noMemory
+        report?(.acceptFailed(listener: acceptor.name, reason: reason, code: code, dropped: dropped))
         schedule(at: now.monotonic.advanced(milliseconds: Int64(Limits.acceptRestMilliseconds))) {
             [weak self, weak acceptor] _ in
             guard let self, let acceptor, self.acceptors[index] === acceptor else { return }

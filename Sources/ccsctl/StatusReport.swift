@@ -15,6 +15,11 @@ enum StatusReport {
                 "listens", "\(host)\(port == "0" ? "" : ":\(port)")  \(Report.cell(listener, "name"))")
         }
         text += row("app servers", cell("app_servers")) + row("devices", cell("devices"))
+        let refused = status["connections"]?["refused"]?.members ?? []
+        if !refused.isEmpty {
+            let words = refused.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }
+            text += row("refused", "connections at accept: " + words.joined(separator: ", "))
+        }
         for direction in ["downstream", "upstream"] {
             let counts = (status[direction]?.members ?? []).filter { $0.value.integer != 0 }
             let words = counts.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }

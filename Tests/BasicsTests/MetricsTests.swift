@@ -47,6 +47,7 @@ import Testing
         metrics.shards[1].add(7, to: .messages, 1, 3)
         metrics.shards[0].set(.draining, to: 1)
         metrics.shards[0].add(to: .connectionsClosed, CloseReason.slowConsumer.position)
+        metrics.shards[1].add(3, to: .connectionsRefused, 2, DoorRefusal.addressFull.position)
         let text = Self.text(metrics)
         #expect(
             text.contains(
@@ -55,6 +56,9 @@ import Testing
         #expect(text.contains("\nccs_messages_total{direction=\"upstream\",milestone=\"delivered\"} 7\n"))
         #expect(text.contains("\nccs_draining 1\n"))
         #expect(text.contains("\nccs_connections_closed_total{reason=\"slow_consumer\"} 1\n"))
+        #expect(
+            text.contains(
+                "\nccs_connections_refused_total{listener=\"device\",reason=\"address_full\"} 3\n"))
         #expect(metrics.value(.messages, 1, 3) == 7)
         let helps = text.split(separator: "\n").filter { $0.hasPrefix("# HELP") }
         #expect(helps.count == Metric.allCases.count)

@@ -75,6 +75,9 @@ import Testing
         for reason in CloseReason.allCases {
             #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "close reason" })
         }
+        for reason in DoorRefusal.allCases {
+            #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "refusal of a connection" })
+        }
         #expect(Glossary.entries.allSatisfy { !$0.meaning.isEmpty })
         #expect(Glossary.nearest("slow_consumr") == "slow_consumer")
         #expect(Glossary.meanings(of: "nonsense").isEmpty)

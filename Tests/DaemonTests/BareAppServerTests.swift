@@ -63,5 +63,8 @@ struct BareAppServerTests {
         let failures = try #require(server.expect(event: "guessed", seconds: 60)["failures"] as? Int)
         // Twice as many where a minute ends meanwhile.
         #expect((30...60).contains(failures))
+        let connections = try daemon.ctl("status")["connections"] as? [String: Any]
+        let refused = connections?["refused"] as? [String: Int]
+        #expect((refused?["failed_logins"] ?? 0) > 0, "\(connections ?? [:])")
     }
 }

@@ -130,11 +130,11 @@ import Testing
         let loop = try Loopback(pace: pace)
         let owners = (0..<4).map { _ in Recorder() }
         for owner in owners.prefix(3) { _ = try loop.connect(owner) }
-        var refusals: [CloseReason] = []
+        var refusals: [DoorRefusal] = []
         loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owners[3])
         #expect(loop.reactor.turns { !owners[3].closed.isEmpty })
-        #expect(refusals == [.tooManyConnections])
+        #expect(refusals == [.addressFull])
         // One logs in, one leaves: two places.
         loop.server.connections[0].isAnonymous = false
         loop.server.connections[1].abort(.operatorRequest)
@@ -149,17 +149,53 @@ import Testing
         let loop = try Loopback()
         // Both ends of a connection live on this reactor.
         loop.reactor.connectionLimit = 4
-        var refusals: [CloseReason] = []
+        var refusals: [DoorRefusal] = []
         loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { !owner.closed.isEmpty })
-        #expect(refusals == [.tooManyConnections])
+        #expect(refusals == [.reactorFull])
         loop.server.connections[0].abort(.operatorRequest)
         #expect(loop.reactor.turns { loop.reactor.connectionCount == 2 })
         _ = try loop.connect(Recorder())
         #expect(loop.server.opened == 3)
+    }
+
+    @Test("a listener has no more connections than it may, whatever room the reactor has")
+    func listenerFull() throws {
+        var pace = PaceSettings()
+        pace.connections = 2
+        let loop = try Loopback(pace: pace)
+        var refusals: [DoorRefusal] = []
+        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
+        for _ in 0..<2 { _ = try loop.connect(Recorder()) }
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(refusals == [.listenerFull] && loop.server.opened == 2)
+    }
+
+    @Test(
+        "what is told of connections that were dropped is what was missing",
+        arguments: [
+            (EMFILE, DoorRefusal.noDescriptor), (ENFILE, .noDescriptor), (ENOBUFS, .noMemory),
+            (ENOMEM, .noMemory),
+        ])
+    func missing(code: Int32, reason: DoorRefusal) throws {
+        let loop = try Loopback()
+        var told: [DoorRefusal: Int] = [:]
+        loop.reactor.report = {
+            if case .acceptFailed(_, let reason, _, let dropped) = $0 { told[reason, default: 0] += dropped }
+        }
+        let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
+        // Only the first accept fails; the one with the reserve's descriptor is real.
+        acceptor.injectedFailure = code
+        acceptor.injectedFailures = 1
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(told == [reason: 1])
     }
 
     @Test("without descriptors the listener drops, rests, says so, and accepts again")
@@ -168,7 +204,7 @@ import Testing
         var words: [String] = []
         loop.reactor.report = {
             switch $0 {
-            case .acceptFailed(_, let code, _): words.append("failed \(code)")
+            case .acceptFailed(_, _, let code, _): words.append("failed \(code)")
             case .acceptResumed: words.append("resumed")
             case .refused: words.append("refused")
             }
@@ -196,7 +232,7 @@ import Testing
     func realExhaustion() throws {
         let loop = try Loopback()
         var dropped = 0
-        loop.reactor.report = { if case .acceptFailed(_, _, let count) = $0 { dropped += count } }
+        loop.reactor.report = { if case .acceptFailed(_, _, _, let count) = $0 { dropped += count } }
         let waiting = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(waiting) }
         _ = loop.address.withSocketAddress { connect(waiting, $0, $1) }

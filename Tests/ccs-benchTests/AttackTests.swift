@@ -73,11 +73,18 @@ struct AttackTests {
     }
 
     @Test("what ccsd did is the difference of its counts; those who found the door shut are told")
-    func change() {
-        let words = AttackRun.change(
-            from: (10, ["idle": 2]), to: (16, ["idle": 2, "login_deadline": 4, "peer_closed": 1]), begun: 8)
-        #expect(words.map(\.word) == ["login_deadline", "shut out"])
-        #expect(words.map(\.count) == [4, 3])
+    func change() throws {
+        let old = ConnectionCounts(accepted: 10, closed: ["idle": 2], refused: ["address_full": 1])
+        let new = ConnectionCounts(
+            try JSONValue(
+                parsing: """
+                    {"accepted":16,"closed":{"idle":2,"login_deadline":4,"peer_closed":1},
+                    "refused":{"address_full":3,"no_descriptor":1}}
+                    """))
+        let words = new.words(since: old, begun: 10)
+        #expect(words.map(\.word) == ["login_deadline", "address_full", "no_descriptor", "never accepted"])
+        #expect(words.map(\.count) == [4, 2, 1, 2])
+        #expect(ConnectionCounts(nil) == ConnectionCounts())
     }
 
     @Test("the table has a line for each row, and says what failed")

@@ -14,7 +14,7 @@ import Wire
             parsing: """
                 {"version":"0.1.0","pid":7,"uptime_seconds":3725,"state":"serving","listeners":[{"name":"device",
                 "address":"127.0.0.1","port":5228},{"name":"app_server","address":"::1","port":5235}],"app_servers":2,
-                "devices":10,"downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},"store":{"kind":"rocksdb",
+                "devices":10,"connections":{"accepted":9,"refused":{"address_full":7,"no_descriptor":2}},"downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},"store":{"kind":"rocksdb",
                 "path":"/d","healthy":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
                 """)
         #expect(
@@ -25,6 +25,7 @@ import Wire
                 listens      [::1]:5235  app_server
                 app servers  2
                 devices      10
+                refused      connections at accept: address_full 7, no_descriptor 2
                 downstream   accepted 5, delivered 4
                 upstream     nothing yet
                 store        rocksdb, /d

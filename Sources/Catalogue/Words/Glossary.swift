@@ -6,7 +6,7 @@ package enum Glossary {
     package struct Entry: Sendable {
         /// The word.
         package var word: String
-        /// What kind of word it is: close reason, refusal, milestone, metric, exit code, key.
+        /// What kind of word it is: close reason, refusal of a connection, refusal, milestone, metric, exit code, key.
         package var kind: String
         /// What it means.
         package var meaning: String
@@ -15,6 +15,9 @@ package enum Glossary {
     /// All words, by kind.
     package static let entries: [Entry] =
         CloseReason.allCases.map { Entry(word: $0.rawValue, kind: "close reason", meaning: $0.meaning) }
+        + DoorRefusal.allCases.map {
+            Entry(word: $0.rawValue, kind: "refusal of a connection", meaning: $0.meaning)
+        }
         + refusals.map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
         + milestones.map { Entry(word: $0.word, kind: "milestone", meaning: $0.meaning) }
         + Metric.allCases.map {

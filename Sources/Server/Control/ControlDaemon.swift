@@ -48,6 +48,9 @@ extension ControlServer {
         let closed = CloseReason.allCases.enumerated().map { position, reason in
             (reason, metrics.value(.connectionsClosed, position))
         }
+        let refused = DoorRefusal.allCases.map { reason in
+            (reason, listeners.reduce(0) { $0 + metrics.value(.connectionsRefused, $1, reason.position) })
+        }
         return .object([
             .init(
                 "accepted", .integer(listeners.reduce(0) { $0 + metrics.value(.connectionsAccepted, $1) })),
@@ -55,6 +58,9 @@ extension ControlServer {
             .init(
                 "closed",
                 .object(closed.filter { $0.1 > 0 }.map { .init($0.0.rawValue, .integer($0.1)) })),
+            .init(
+                "refused",
+                .object(refused.filter { $0.1 > 0 }.map { .init($0.0.rawValue, .integer($0.1)) })),
         ])
     }
 

@@ -40,12 +40,15 @@ final class ReactorHost: ReactorDelegate {
         self.tally = tally
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
-        reactor.report = { [log] in Self.write($0, to: log) }
+        reactor.report = { [log] in
+            tally.note($0)
+            Self.write($0, to: log)
+        }
     }
 
     private static func write(_ report: TransportReport, to log: Log) {
         switch report {
-        case .acceptFailed(let listener, let code, let dropped):
+        case .acceptFailed(let listener, _, let code, let dropped):
             log.error(
                 "accept_failed",
                 ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
@@ -272,9 +275,11 @@ final class ReactorHost: ReactorDelegate {
         failedLogins.note(peer, now: reactor.now.monotonic)
     }
 
-    /// Whether an address has failed to log in too often to be let in.
-    func refuses(_ peer: SocketAddress) -> Bool {
-        failedLogins.refuses(peer, now: reactor.now.monotonic)
+    /// Whether an address has failed to log in too often to be let in at this listener; counted where it is so.
+    func refuses(_ peer: SocketAddress, _ kind: Link.Kind) -> Bool {
+        guard failedLogins.refuses(peer, now: reactor.now.monotonic) else { return false }
+        tally.refused(kind, .failedLogins)
+        return true
     }
 
     // MARK: Working memory

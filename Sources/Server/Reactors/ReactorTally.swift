@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Sessions
+import Transport
 
 /// Counts what happens on one reactor, in its own shard of the metrics.
 struct ReactorTally {
@@ -26,6 +27,22 @@ struct ReactorTally {
     func opened(_ kind: Link.Kind) {
         shard.add(to: .connectionsAccepted, kind.position)
         shard.add(to: .connectionsOpen, kind.position)
+    }
+
+    /// Connections were closed at accept.
+    func refused(_ kind: Link.Kind, _ reason: DoorRefusal, _ count: Int = 1) {
+        shard.add(count, to: .connectionsRefused, kind.position, reason.position)
+    }
+
+    /// Something happened at a listener.
+    func note(_ report: TransportReport) {
+        switch report {
+        case .acceptFailed(let listener, let reason, _, let dropped):
+            if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason, dropped) }
+        case .refused(let listener, _, let reason):
+            if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason) }
+        case .acceptResumed: break
+        }
     }
 
     /// A connection ended.

@@ -37,7 +37,7 @@ extension Attack {
                     }
                 }),
             Attack(
-                name: "h2-bodies", connections: 30,
+                name: "h2-bodies", connections: 30, blocks: 400,
                 script: { _, _ in
                     // As many streams as there may be, each with a body that never ends.
                     var script = flood { block in

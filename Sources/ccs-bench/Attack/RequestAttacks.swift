@@ -1,6 +1,6 @@
 import Basics
 
-/// Attacks on HTTP/1.1 and on the links of devices.
+/// Attacks on HTTP/1.1.
 extension Attack {
     /// What requests may bring.
     static var requests: [Attack] {
@@ -13,7 +13,7 @@ extension Attack {
                         block: { _ in [0x20] }, pauseMilliseconds: 1_000)
                 }),
             Attack(
-                name: "held-bodies", connections: 200,
+                name: "held-bodies", connections: 200, blocks: 2_500,
                 script: { scene, _ in
                     // All but the last octets of a body as long as may be, and nobody's key.
                     var stranger = scene
@@ -54,37 +54,6 @@ extension Attack {
                         }, pauseMilliseconds: 50)
                 }),
         ]
-    }
-
-    /// What the links of devices may bring.
-    static var links: [Attack] {
-        [
-            Attack(
-                name: "mcs-lengths", connections: 50,
-                script: { _, number in
-                    // A login of 2 GiB, or a length that does not end.
-                    let length: [UInt8] = number.isMultiple(of: 2) ? [255, 255, 255, 255, 7] : [255]
-                    return HostileScript(
-                        door: .devices, opening: [41, 2] + length,
-                        block: { _ in [UInt8](repeating: 255, count: 16_384) })
-                }),
-            Attack(
-                name: "mcs-heartbeats", connections: 10,
-                script: { scene, number in
-                    // The tag of a ping, and no octet in it.
-                    let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
-                    return HostileScript(
-                        door: .devices, opening: deviceLogin(scene.devices[number % scene.devices.count]),
-                        turns: [.init(awaited: "", answer: [])], block: { _ in pings }, pauseMilliseconds: 50)
-                }),
-        ]
-    }
-
-    /// The first octets of a device.
-    static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
-        var buffer = ByteBuffer()
-        device.appendLogin(to: &buffer)
-        return buffer.copied()
     }
 
     private static func head(_ path: String, _ scene: AttackScene, length: Int) -> [UInt8] {

@@ -1,0 +1,18 @@
+package import Basics
+
+extension DoorRefusal {
+    /// What it means, and what an operator can do where there is something to do.
+    package var meaning: String {
+        switch self {
+        case .reactorFull:
+            "There are as many connections as descriptors allow: LimitNOFILE= of the unit gives more."
+        case .listenerFull: "There are as many connections as this listener may have."
+        case .addressFull:
+            "The address, or the IPv6 network, has \(Limits.anonymousPerAddress) connections on one reactor that have not logged in."
+        case .failedLogins:
+            "The address, or the IPv6 network, failed to log in \(Limits.failedLoginsPerAddressAndMinute) times in this minute."
+        case .noDescriptor: "No descriptor is left: LimitNOFILE= of the unit gives more."
+        case .noMemory: "The system has no memory for another connection."
+        }
+    }
+}

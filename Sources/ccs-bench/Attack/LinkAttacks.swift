@@ -1,0 +1,100 @@
+import Basics
+import Wire
+
+/// Attacks on the links of devices.
+extension Attack {
+    /// What they may bring.
+    static var links: [Attack] {
+        [
+            Attack(
+                name: "mcs-lengths", connections: 50,
+                script: { _, number in
+                    // A login of 2 GiB, or a length that does not end.
+                    let length: [UInt8] = number.isMultiple(of: 2) ? [255, 255, 255, 255, 7] : [255]
+                    return HostileScript(
+                        door: .devices, opening: [41, 2] + length,
+                        block: { _ in [UInt8](repeating: 255, count: 16_384) })
+                }),
+            Attack(
+                name: "mcs-logins", connections: 100,
+                script: { _, _ in
+                    // A login as long as may be, all of it received ids, whose end never comes.
+                    var script = HostileScript(
+                        door: .devices, opening: [41, 2] + varint(Limits.loginFrameBytes),
+                        block: { _ in receivedIDs })
+                    script.blocks = Limits.loginFrameBytes / receivedIDs.count
+                    return script
+                }),
+            Attack(
+                name: "mcs-heartbeats", connections: 10,
+                script: { scene, number in
+                    // The tag of a ping, and no octet in it.
+                    let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
+                    return loggedIn(scene, number) { _ in pings }
+                }),
+            Attack(
+                name: "mcs-acks", connections: 10,
+                script: { scene, number in
+                    // Of frames and messages that were never sent.
+                    loggedIn(scene, number) { block in
+                        var frames = ByteBuffer()
+                        for at in 0..<500 {
+                            let ids = (0..<10).map { Array("0:\(number)-\(block)-\(at)-\($0)".utf8) }
+                            MCS.Iq(
+                                at.isMultiple(of: 2) ? .streamAck : .selectiveAck(ids),
+                                lastStreamIDReceived: .max
+                            )
+                            .append(to: &frames)
+                        }
+                        return frames.copied()
+                    }
+                }),
+            Attack(
+                name: "mcs-messages", connections: 10,
+                script: { scene, number in
+                    // To a sender that there is not, so that the good ones' app servers have nothing of it.
+                    loggedIn(scene, number) { block in
+                        var frames = ByteBuffer()
+                        for at in 0..<200 {
+                            var message = MCS.DataMessage()
+                            message.to = Array("1@gcm.googleapis.com".utf8)
+                            message.category = Array(DaemonTarget.category.utf8)
+                            message.id = Array("f\(block)-\(at)".utf8)
+                            message.persistentID = message.id
+                            message.append(to: &frames)
+                        }
+                        return frames.copied()
+                    }
+                }),
+        ]
+    }
+
+    /// The first octets of a device.
+    static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
+        var buffer = ByteBuffer()
+        device.appendLogin(to: &buffer)
+        return buffer.copied()
+    }
+
+    /// A device that logs in and then floods.
+    private static func loggedIn(
+        _ scene: AttackScene, _ number: Int, _ block: @escaping (Int) -> [UInt8]
+    ) -> HostileScript {
+        HostileScript(
+            door: .devices, opening: deviceLogin(scene.devices[number % scene.devices.count]),
+            turns: [.init(awaited: "", answer: [])], block: block, pauseMilliseconds: 50)
+    }
+
+    /// Ids of received messages as they stand in a login (field 10), 64 KiB of them.
+    private static let receivedIDs: [UInt8] = {
+        let id = Array("0:1700000000000000%0123456789abcdef".utf8)
+        let field = [0x52, UInt8(id.count)] + id
+        return [UInt8]((0..<65_536 / field.count).flatMap { _ in field })
+    }()
+
+    private static func varint(_ number: Int) -> [UInt8] {
+        var buffer = ByteBuffer()
+        Varint.append(UInt64(number), to: &buffer)
+        return buffer.copied()
+    }
+}
