@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// docs/security.md names no proof that does not exist, and no library that is not used.
@@ -33,6 +34,32 @@ import Testing
         let used = manifest.matches(of: /name: "(C[A-Z]\w+)"/).map { String($0.1) }.filter { $0 != "CLinux" }
         #expect(Set(used) == Set(doors.keys), "name the new library in the page and here")
         for (door, library) in doors { #expect(page.contains(library), "\(door)") }
+    }
+
+    /// The version that a row of the table of libraries names.
+    private static func version(of library: String, in page: String) -> String? {
+        page.matches(of: /\| (\w+) \| ([0-9]+\.[0-9]+) \|/).first { $0.1 == library }.map { String($0.2) }
+    }
+
+    @Test(
+        "the versions on the page are those that are built with",
+        arguments: [
+            ("OpenSSL", "openssl"), ("expat", "expat"), ("nghttp2", "libnghttp2"), ("zlib", "zlib"),
+            ("RocksDB", "rocksdb"), ("libyaml", "yaml-0.1"), ("libxml2", "libxml-2.0"),
+        ])
+    func versions(library: String, package: String) throws {
+        let page = try #require(SourceTree.read("docs/security.md"))
+        let tool = Process()
+        let output = Pipe()
+        tool.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        tool.arguments = ["pkg-config", "--modversion", package]
+        tool.standardOutput = output
+        try tool.run()
+        let words = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        tool.waitUntilExit()
+        let installed = words.split { ".\n".contains($0) }.prefix(2).joined(separator: ".")
+        #expect(Self.version(of: library, in: page) == installed)
+        #expect(Self.version(of: "nothing", in: page) == nil, "canary")
     }
 
     @Test("canary: a proof that does not exist is found")

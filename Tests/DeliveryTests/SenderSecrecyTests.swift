@@ -1,0 +1,55 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// What a sender that has another's token learns with it: that it is another's, and no more.
+@Suite struct SenderSecrecyTests {
+    private let tickets: ClosedRange<UInt32> = 1_000...1_004
+
+    /// What another sender hears when it tries everything, in the order of its tries.
+    private func tries(_ bench: Harness) -> [String] {
+        for ticket in tickets {
+            var submission = Harness.submission(ticket)
+            submission.sender = Harness.otherSender
+            switch ticket {
+            case tickets.lowerBound + 1: submission.isDryRun = true
+            case tickets.lowerBound + 2: submission.lifetimeSeconds = 0
+            case tickets.lowerBound + 3: submission.restrictedPackage = bytes("other.app")
+            default: break
+            }
+            bench.post(.submitted(submission))
+        }
+        bench.settle()
+        return bench.take(appServer).words
+    }
+
+    private func bench(_ change: (inout Rates) -> Void = { _ in }) -> Harness {
+        var settings = DeliverySettings()
+        change(&settings.rates)
+        return Harness.withDevice(settings: settings)
+    }
+
+    @Test("Whatever a device is and has, a foreign sender hears the same of it")
+    func alike() {
+        let expected = tickets.map { "nack \($0) sender_mismatch" }
+        let absent = bench()
+        #expect(tries(absent) == expected)
+        let waiting = bench()
+        for ticket in UInt32(1)...5 { waiting.submit(ticket) }
+        waiting.settle()
+        _ = waiting.take(appServer)
+        #expect(tries(waiting) == expected)
+        let online = bench()
+        online.login()
+        online.settle()
+        #expect(tries(online) == expected)
+        let busy = bench { $0.deviceShort = Rate(1, perSeconds: 60) }
+        for ticket in UInt32(1)...2 { busy.submit(ticket) }
+        busy.settle()
+        #expect(
+            busy.take(appServer).words == ["nack 2 device_rate_exceeded", "ack 1"],
+            "canary: it is over its rate")
+        #expect(tries(busy) == expected)
+    }
+}
