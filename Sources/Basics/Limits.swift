@@ -267,6 +267,10 @@ package enum Limits {
     package static let storeLogBytes = 268_435_456
     /// Sorted files that the store keeps open.
     package static let storeOpenFiles = 512
+    /// Octets of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
+    package static let storeListBytes = 67_108_864
+    /// Octets at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them.
+    package static let tornListBytes = 4_096
     /// Octets that must be free on the device before the store is opened: opening writes out what the logs hold.
     package static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.

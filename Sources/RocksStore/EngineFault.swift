@@ -29,6 +29,13 @@ func kind(of said: String) -> StoreError.Kind {
 extension StoreError {
     /// The same where it is not one record that cannot be read, but the store that cannot go on.
     var ofWholeStore: StoreError { kind == .corrupt ? StoreError(.damaged, description) : self }
+
+    /// What the system said of a file of ours, by `errno`.
+    static func system(_ what: String) -> StoreError {
+        let code = errno
+        let kind: Kind = code == ENOSPC || code == EDQUOT ? .full : .inputOutput
+        return StoreError(kind, "\(what): \(unsafe String(cString: strerror(code)))")
+    }
 }
 
 extension String {

@@ -8,23 +8,43 @@ enum Recovery {
     /// What a store that is not open says.
     static let closed = StoreError(.inputOutput, "the store is closed")
 
-    /// Opens a database of this format, or makes one.
+    /// Opens a database of this format, or makes one; what was odd about it goes to `remarks`.
     static func open(
-        _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes
+        _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes, _ remarks: inout [OpeningRemark]
     ) throws(StoreError) -> Engine {
         try demandRoom(path)
-        let found = try SyncNote.read(path)
+        let note = try SyncNote.read(path)
+        if note == .damaged { remarks.append(.unreadableNote) }
         let engine: Engine
         do throws(StoreError) {
-            if case .synced(let commit) = found, let complaint = try LogEnd(path).complaint(synced: commit) {
-                throw complaint
+            engine = try look(path, note, memory, sizes)
+        } catch {
+            // A power cut may have torn the list of files in a way that the engine takes for damage.
+            guard error.kind == .corrupt, let list = try TornList.mend(path) else {
+                throw error.kind == .locked ? locked(path, error) : error
             }
-            engine = try Engine(path: path, memory: memory, sizes: sizes)
-        } catch { throw error.kind == .locked ? locked(path, error) : error }
-        switch found {
+            remarks.append(.tornList(list))
+            engine = try look(path, note, memory, sizes)
+        }
+        switch note {
         case .synced: try engine.numberCommits(path, goesOn: true)
         case .absent, .damaged: try engine.numberCommits(path, goesOn: false)
         }
+        try demandFormat(path, engine)
+        return engine
+    }
+
+    /// Opens it where the log is as long as it was synced.
+    private static func look(
+        _ path: String, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
+    ) throws(StoreError) -> Engine {
+        if case .synced(let commit) = note, let complaint = try LogEnd(path).complaint(synced: commit) {
+            throw complaint
+        }
+        return try Engine(path: path, memory: memory, sizes: sizes)
+    }
+
+    private static func demandFormat(_ path: String, _ engine: Engine) throws(StoreError) {
         let key = MetaKey.format
         let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
             String(validating: [UInt8](copying: bytes), as: UTF8.self).flatMap { Int($0) }
@@ -39,7 +59,6 @@ enum Recovery {
                 .newerFormat, "\(path) has format \(found); this version reads up to \(MetaKey.formatNow)")
         case .some(.some): break
         }
-        return engine
     }
 
     /// Gives up the commits that the log has lost, so that the store can be opened again; nil: none is missing.

@@ -10,6 +10,14 @@ package struct LostCommits: Sendable, Equatable {
     package var last: UInt64
 }
 
+/// What was odd about a store that was opened all the same.
+package enum OpeningRemark: Sendable, Equatable {
+    /// The note of what was synced could not be read: nobody knows whether the log was whole.
+    case unreadableNote
+    /// The list of files, by this name, had a torn end; as it was it is kept beside it, with `.torn` behind its name.
+    case tornList(String)
+}
+
 /// The embedded store: RocksDB in a directory of ours.
 ///
 /// A record that cannot be read is never removed: loads pass over such messages, `audit` names them, and a device
@@ -23,8 +31,8 @@ package final class RocksStore: Store {
     private let open: ReadWriteLock<Engine?>
     private let writer: Mutex<Writer>
     private let passedOver = Atomic<Int>(0)
-    /// Whether the note of what was synced could not be read, so that nobody knows whether the log is whole.
-    package let hadUnreadableNote: Bool
+    /// What an operator should hear of, and did not keep the store from being opened.
+    package let remarks: [OpeningRemark]
 
     /// What only the committing thread touches.
     private struct Writer: Sendable {
@@ -44,8 +52,9 @@ package final class RocksStore: Store {
             throw StoreError(.inputOutput, "make \(path): \(unsafe String(cString: strerror(errno)))")
         }
         do throws(StoreError) {
-            hadUnreadableNote = try SyncNote.read(path) == .damaged
-            let engine = try Recovery.open(path, memory, sizes)
+            var remarks: [OpeningRemark] = []
+            let engine = try Recovery.open(path, memory, sizes, &remarks)
+            self.remarks = remarks
             writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
             open = ReadWriteLock(engine)
         } catch { throw error.ofWholeStore }
@@ -110,7 +119,8 @@ package final class RocksStore: Store {
         do throws(StoreError) {
             try open.write { (engine) throws(StoreError) in
                 engine = nil
-                engine = try Recovery.open(path, memory, sizes)
+                var remarks: [OpeningRemark] = []
+                engine = try Recovery.open(path, memory, sizes, &remarks)
             }
             writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
         } catch { throw error.ofWholeStore }

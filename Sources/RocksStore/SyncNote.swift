@@ -31,11 +31,11 @@ import Store
     init(_ path: String, first: UInt64?) throws(StoreError) {
         let name = "\(path)/\(Self.name)"
         file = unsafe Glibc.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Self.failure("open \(name)") }
+        guard file >= 0 else { throw .system("open \(name)") }
         guard let first else { return }
         // Otherwise the file itself might be missing after a power cut, and nothing be compared.
         guard Self.places.allSatisfy({ put(first, at: $0) }), fsync(file) == 0, Self.syncFolder(path) else {
-            throw Self.failure("write \(name)")
+            throw .system("write \(name)")
         }
     }
 
@@ -49,7 +49,7 @@ import Store
         let name = "\(path)/\(name)"
         let file = unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
-            guard errno == ENOENT else { throw failure("open \(name)") }
+            guard errno == ENOENT else { throw .system("open \(name)") }
             return .absent
         }
         defer { Glibc.close(file) }
@@ -60,7 +60,7 @@ import Store
             let count = unsafe octets.withUnsafeMutableBytes { octets in
                 unsafe pread(file, octets.baseAddress, octets.count, off_t(place))
             }
-            guard count >= 0 else { throw failure("read \(name)") }
+            guard count >= 0 else { throw .system("read \(name)") }
             isEmpty = isEmpty && count == 0
             if let commit = commit(in: octets.raw) { commits.append(commit) }
         }
@@ -95,11 +95,5 @@ import Store
         guard folder >= 0 else { return false }
         defer { Glibc.close(folder) }
         return fsync(folder) == 0
-    }
-
-    private static func failure(_ what: String) -> StoreError {
-        let code = errno
-        let kind: StoreError.Kind = code == ENOSPC || code == EDQUOT ? .full : .inputOutput
-        return StoreError(kind, "\(what): \(unsafe String(cString: strerror(code)))")
     }
 }

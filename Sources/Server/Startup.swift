@@ -107,8 +107,14 @@ struct Startup: ~Copyable {
     private func openStore() throws(StartupFailure) -> any Store {
         do {
             let store = try RocksStore(path: configuration.storePath)
-            if store.hadUnreadableNote {
-                log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
+            for remark in store.remarks {
+                switch remark {
+                case .unreadableNote:
+                    log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
+                case .tornList(let name):
+                    log.warning(
+                        "store_list_torn", ["path": .text(configuration.storePath), "list": .text(name)])
+                }
             }
             return store
         } catch { throw StartupFailure(error, opening: configuration) }

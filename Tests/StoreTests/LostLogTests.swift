@@ -209,7 +209,7 @@ import Testing
         try octets.write(to: file)
         #expect(try SyncNote.read(path) == .damaged)
         let store = try RocksStore(path: path)
-        #expect(store.hadUnreadableNote)
+        #expect(store.remarks == [.unreadableNote])
         #expect(try SyncNote.read(path) == .synced(commit))
         #expect(try store.mailbox(Self.owner).count == Int(Self.count))
         try Data().write(to: file)

@@ -1,0 +1,96 @@
+import Basics
+import Glibc
+import Store
+
+/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in the one way that the engine does not get over.
+///
+/// A change of the list that was not synced, and of which the begin or the end is missing, is passed over by the engine. But
+/// where the head of its record lies across two sectors, and the power cut has left the second and not the first, the head
+/// is half zeros, which the engine takes for damage. It acts on no change before that is synced, so the list is good
+/// without this one.
+enum TornList {
+    private static let block = 32_768
+    private static let sector = 512
+    /// Checksum (4), length (2), type (1).
+    private static let head = 7
+
+    /// Cuts the torn change off, where that is what is wrong, and keeps the list as it was under another name; the name of
+    /// the list, nil: that is not what is wrong, and nothing was changed.
+    static func mend(_ path: String) throws(StoreError) -> String? {
+        let lock = try StoreLock(path)
+        defer { extendLifetime(lock) }
+        guard let current = try read("\(path)/CURRENT") else { return nil }
+        let name = String(decoding: current.prefix { $0 != 10 }, as: UTF8.self)
+        guard name.hasPrefix("MANIFEST-"), let list = try read("\(path)/\(name)"), let end = tornEnd(of: list)
+        else { return nil }
+        try write(list, to: "\(path)/\(name).torn", keeping: list.count)
+        try write([], to: "\(path)/\(name)", keeping: end)
+        return name
+    }
+
+    /// Where the list is to end; nil where its first bad record is not torn in this way, or is not at its end.
+    static func tornEnd(of list: [UInt8]) -> Int? {
+        var at = 0
+        while at + head <= list.count {
+            let left = block - at % block
+            guard left >= head else {
+                at += left
+                continue
+            }
+            let length = Int(list[at + 4]) | Int(list[at + 5]) << 8
+            let end = at + head + length
+            guard head + length <= left, end <= list.count, isWhole(list[at..<end]) else {
+                let boundary = (at / sector + 1) * sector
+                let isTorn = at + head > boundary && list[at..<boundary].allSatisfy { $0 == 0 }
+                // What the engine writes before it syncs is short. Damage is anywhere.
+                return isTorn && list.count - at <= Limits.tornListBytes ? at : nil
+            }
+            at = end
+        }
+        return nil
+    }
+
+    private static func isWhole(_ record: ArraySlice<UInt8>) -> Bool {
+        let stored = record.prefix(4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        return stored == checksum(record.dropFirst(6))
+    }
+
+    /// CRC-32C of type and content, turned and shifted as the engine does it, so that it is no checksum of itself.
+    static func checksum(_ octets: ArraySlice<UInt8>) -> UInt32 {
+        var crc = ~(0 as UInt32)
+        for octet in octets {
+            crc ^= UInt32(octet)
+            for _ in 0..<8 { crc = crc >> 1 ^ (crc & 1 == 0 ? 0 : 0x82f6_3b78) }
+        }
+        crc = ~crc
+        return (crc >> 15 | crc << 17) &+ 0xa282_ead8
+    }
+
+    /// A file's octets; nil for one that is gone, or larger than the lists that are looked through.
+    private static func read(_ path: String) throws(StoreError) -> [UInt8]? {
+        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { Glibc.close(file) }
+        let size = lseek(file, 0, SEEK_END)
+        guard size >= 0, size <= Limits.storeListBytes else { return nil }
+        var octets = [UInt8](repeating: 0, count: Int(size))
+        let count = unsafe octets.withUnsafeMutableBytes { octets in
+            unsafe pread(file, octets.baseAddress, octets.count, 0)
+        }
+        guard count == octets.count else { throw .system("read \(path)") }
+        return octets
+    }
+
+    /// Writes octets to the begin of a file, ends it after so many, and brings that to the disk.
+    private static func write(_ octets: [UInt8], to path: String, keeping size: Int) throws(StoreError) {
+        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system("open \(path)") }
+        defer { Glibc.close(file) }
+        let count = unsafe octets.raw.withUnsafeBytes { octets in
+            unsafe pwrite(file, octets.baseAddress, octets.count, 0)
+        }
+        guard count == octets.count, ftruncate(file, off_t(size)) == 0, fsync(file) == 0 else {
+            throw .system("write \(path)")
+        }
+    }
+}
