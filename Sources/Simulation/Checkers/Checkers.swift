@@ -66,7 +66,7 @@ final class Checkers {
         let draft = heard.number.flatMap { truth.downstream[$0] }?.draft
         if draft?.delaysWhileIdle == true { world.met(.delayedDelivered) }
         let waits =
-            draft?.delaysWhileIdle == true
+            draft?.delaysWhileIdle == true || heard.id.map { truth.delayedMarkers.contains($0) } == true
             || draft?.collapseKey != nil && world.settings.rates.collapsible.isLimited
         if let id = heard.id, !waits {
             order.device(id, port, world)

@@ -47,6 +47,7 @@ struct EndingChecker {
                 if case .discardedMarker(let count) = message.kind {
                     markers.insert(message.name)
                     truth.markers[message.persistentID] = count
+                    if message.delaysWhileIdle { truth.delayedMarkers.insert(message.persistentID) }
                     // What a failed commit should have put is counted and was never there.
                     let isExact = world.settings.faults.hasCommitsAll
                     if unmarked.removeValue(forKey: message.name) != count, isExact {

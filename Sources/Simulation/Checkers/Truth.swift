@@ -62,6 +62,8 @@ final class Truth {
     var tokens = Tokens()
     /// How many messages each marker stands for.
     var markers: [PersistentID: Int] = [:]
+    /// Markers in the place of messages that waited until their device is active, and wait like them.
+    var delayedMarkers: Set<PersistentID> = []
     /// Devices that have ever connected.
     var cameOnline: Set<DeviceID> = []
     /// Registrations that were made.
