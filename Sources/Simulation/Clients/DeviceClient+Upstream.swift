@@ -26,8 +26,10 @@ extension DeviceClient {
         let draft = unconfirmed.remove(at: at)
         world.checkers.upstreamConfirmed(number, world)
         guard !draft.persistentID.isEmpty, world.chance(1, in: 6) else { return }
+        let device = identity?.device
         world.after(world.random(1...2_000_000_000)) { [self] in
-            guard isOnline, let port else { return }
+            // As another device it would be another message.
+            guard isOnline, let port, identity?.device == device else { return }
             repeated.append(draft)
             transmit(draft, port)
         }
