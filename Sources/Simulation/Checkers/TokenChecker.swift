@@ -121,7 +121,9 @@ struct TokenChecker {
             }
             return
         }
-        if truth.unregistered.contains(target) || app == nil { return world.met(.unregisteredRefused) }
+        if truth.unregistered.contains(target) || truth.forgotten.contains(target.device) || app == nil {
+            return world.met(.unregisteredRefused)
+        }
         let isOld = truth.tokens.newer(than: target).contains {
             $0.createdAt + Self.lifetime <= world.latestWall
         }

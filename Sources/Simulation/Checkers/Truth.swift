@@ -77,6 +77,7 @@ final class Truth {
 
     /// Whether a registration may be gone, with its messages.
     func mayBeGone(_ name: RegistrationName) -> Bool {
-        unregistered.contains(name) || tokens.isReplacedOften(name)
+        // Of a device that is to be forgotten, also one that it asked for before, and heard of after.
+        unregistered.contains(name) || forgotten.contains(name.device) || tokens.isReplacedOften(name)
     }
 }
