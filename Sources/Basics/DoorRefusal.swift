@@ -10,7 +10,7 @@ package enum DoorRefusal: String, CaseIterable, Sendable {
     case addressFull = "address_full"
     /// The address has failed to log in too often in this minute.
     case failedLogins = "failed_logins"
-    /// The process, or the system, has no descriptor left.
+    /// The process, or the system, has no descriptor left but those that are spared for the store.
     case noDescriptor = "no_descriptor"
     /// The system has no memory for it.
     case noMemory = "no_memory"

@@ -232,6 +232,9 @@ package enum Limits {
     /// Descriptors that connections leave to the store (its sorted files and logs), to listeners and to the control socket:
     /// a store that can open no file takes no writes, and strangers must not bring that about.
     package static let descriptorsKept = 768
+    /// Descriptors that no connection takes whatever the limit has become since the start, and whatever else is open: a change of
+    /// the store's log, the sorted file that it ends in, and a compaction.
+    package static let descriptorsSpared = 64
 
     // MARK: Store
 

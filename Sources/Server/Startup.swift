@@ -176,6 +176,7 @@ struct Startup: ~Copyable {
             do {
                 let reactor = try Reactor(index: index)
                 reactor.connectionLimit = max(1, forConnections / configuration.reactorCount)
+                reactor.descriptorCeiling = { DescriptorLimit.ceiling }
                 reactors.append(reactor)
             } catch {
                 throw StartupFailure(

@@ -1,3 +1,4 @@
+import Basics
 import CLinux
 import Glibc
 
@@ -14,6 +15,18 @@ package enum DescriptorLimit {
         _ = unsafe getrlimit(kind, &limit)
         return Int(clamping: limit.rlim_cur)
     }
+
+    /// The number from which on a descriptor is left to other uses than connections, by the limit that holds now.
+    ///
+    /// The kernel gives the lowest number that is free: as many are open as it says.
+    package static var ceiling: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+        return ceiling(of: Int(clamping: limit.rlim_cur))
+    }
+
+    /// The same for a limit; where that is tiny, half of it.
+    package static func ceiling(of limit: Int) -> Int { limit - min(Limits.descriptorsSpared, limit / 2) }
 
     /// Lets a process of the same user have so many, or as many as its hard limit allows; for the tools that attack it.
     @discardableResult

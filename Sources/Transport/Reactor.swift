@@ -34,6 +34,8 @@ import Glibc
     package internal(set) var connectionCount = 0
     /// Connections with TLS beyond which no more are accepted, so that descriptors are left for other things.
     package var connectionLimit = Int.max
+    /// The number from which on a descriptor is not for strangers; asked at each accept, since limits change.
+    package var descriptorCeiling: () -> Int = { .max }
     var wheel: TimerWheel<Timer>
     var due: [Timer] = []
     var bodies = 0

@@ -52,7 +52,7 @@ extension Reactor {
     }
 
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
-        if let reason = refusal(peer, acceptor) { return refuse(socket, peer, acceptor, reason) }
+        if let reason = refusal(socket, peer, acceptor) { return refuse(socket, peer, acceptor, reason) }
         var tls = Optional(TLSSession.plain)
         if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
         guard let tls = tls.take() else {
@@ -69,9 +69,12 @@ extension Reactor {
     }
 
     /// Why a connection may not come in; nil counts it in.
-    private func refusal(_ peer: SocketAddress, _ acceptor: Acceptor) -> DoorRefusal? {
+    private func refusal(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) -> DoorRefusal? {
         // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
-        if connectionCount >= connectionLimit, acceptor.tls != nil { return .reactorFull }
+        if acceptor.tls != nil {
+            if connectionCount >= connectionLimit { return .reactorFull }
+            if Int(socket) >= descriptorCeiling() { return .noDescriptor }
+        }
         if acceptor.connections >= acceptor.pace.connections { return .listenerFull }
         return acceptor.admitAnonymous(peer) ? nil : .addressFull
     }

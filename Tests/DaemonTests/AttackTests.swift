@@ -8,7 +8,7 @@ struct AttackTests {
         "none", "login-flood", "large-stanzas", "entity-bombs", "compression", "never-reading", "slow-bodies",
         "h2-resets", "h2-bodies", "mcs-lengths", "mcs-logins", "mcs-acks", "mcs-messages", "reload-storm",
         "renegotiation",
-        "no-descriptors", "starved-reloads",
+        "no-descriptors",
     ]
 
     private func attack(

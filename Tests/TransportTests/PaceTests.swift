@@ -177,6 +177,33 @@ import Testing
     }
 
     @Test(
+        "the store's share of descriptors is not for strangers, whatever the limit is now; the operator comes through"
+    )
+    func spared() throws {
+        let loop = try Loopback()
+        var refusals: [DoorRefusal] = []
+        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
+        var ceiling = 0
+        loop.reactor.descriptorCeiling = { ceiling }
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(refusals == [.noDescriptor])
+        // A listener without TLS is the operator's.
+        let (operators, own) = (Recorder(), Recorder())
+        let socket = try ListeningSocket(tcp: .loopback(port: 0))
+        let address = socket.address
+        try loop.reactor.listen(on: socket, name: "control", tls: nil) { _ in operators }
+        _ = try loop.reactor.connect(to: address, delegate: own)
+        #expect(loop.reactor.turns { operators.opened == 1 })
+        ceiling = .max
+        _ = try loop.connect(Recorder())
+        #expect(loop.server.opened == 1)
+        #expect(DescriptorLimit.ceiling(of: 20_000) == 20_000 - Limits.descriptorsSpared)
+        #expect(DescriptorLimit.ceiling(of: 10) == 5)
+    }
+
+    @Test(
         "what is told of connections that were dropped is what was missing",
         arguments: [
             (EMFILE, DoorRefusal.noDescriptor), (ENFILE, .noDescriptor), (ENOBUFS, .noMemory),

@@ -11,7 +11,8 @@ extension DoorRefusal {
             "The address, or the IPv6 network, has \(Limits.anonymousPerAddress) connections on one reactor that have not logged in."
         case .failedLogins:
             "The address, or the IPv6 network, failed to log in \(Limits.failedLoginsPerAddressAndMinute) times in this minute."
-        case .noDescriptor: "No descriptor is left: LimitNOFILE= of the unit gives more."
+        case .noDescriptor:
+            "No descriptor is left but those spared for the store: LimitNOFILE= of the unit gives more."
         case .noMemory: "The system has no memory for another connection."
         }
     }

@@ -9,15 +9,8 @@ struct Attack {
         case reloads
         /// As few descriptors as ccsd has open, and a little more.
         case fewDescriptors
-        /// Both: files cannot be read again, and what was read before must stay.
-        case starvedReloads
         /// TLS 1.2 connections that ask for a new handshake.
         case renegotiations
-
-        /// Whether it asks for reloads.
-        var reloads: Bool { self == .reloads || self == .starvedReloads }
-        /// Whether it takes descriptors away.
-        var starves: Bool { self == .fewDescriptors || self == .starvedReloads }
     }
 
     /// Its name in the table and for `--only`.
@@ -45,9 +38,6 @@ struct Attack {
             Attack(name: "renegotiation", deed: .renegotiations),
             Attack(
                 name: "no-descriptors", connections: 300, perSecond: 300, deed: .fewDescriptors,
-                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
-            Attack(
-                name: "starved-reloads", connections: 300, perSecond: 300, deed: .starvedReloads,
                 script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
         ]
     }

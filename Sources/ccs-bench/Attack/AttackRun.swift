@@ -26,7 +26,7 @@ final class AttackRun {
     /// Seconds in which memory is to be back, and all messages to have arrived.
     private static let recoverySeconds = 40
     /// Descriptors more than ccsd has open, in the attack on them.
-    private static let sparedDescriptors = 4
+    private static let sparedDescriptors = Limits.descriptorsSpared + 4
 
     /// Milliseconds for which the good ones go on after the attackers have left.
     private static let restMilliseconds: Int64 = 300
@@ -93,7 +93,7 @@ final class AttackRun {
         }
         let renegotiator = attack.deed == .renegotiations ? Renegotiator(port: target.appServers.port) : nil
         do throws(TransportError) { try renegotiator?.begin() } catch { throw BenchError(error.description) }
-        if attack.deed.starves { limitDescriptors(spared: Self.sparedDescriptors) }
+        if attack.deed == .fewDescriptors { limitDescriptors(spared: Self.sparedDescriptors) }
         let earlier = try connections()
         let begin = Now.read().monotonic
         let goal = attack.blocks.map(scaled) ?? 0
@@ -101,7 +101,7 @@ final class AttackRun {
         while !isOver {
             turn(20)
             if isRunning { try crowd?.tend(Now.read().monotonic) }
-            if attack.deed.reloads {
+            if attack.deed == .reloads {
                 _ = kill(process, SIGHUP)
                 row.blocks += 1
             }
@@ -113,7 +113,7 @@ final class AttackRun {
             isOver = isMade && passed >= milliseconds
             if passed >= max(milliseconds, Int64(Self.longestSeconds) * 1_000) || !isRunning { isOver = true }
         }
-        if attack.deed.starves { limitDescriptors(spared: nil) }
+        if attack.deed == .fewDescriptors { limitDescriptors(spared: nil) }
         row.memory.peak = max(row.memory.peak, resident)
         row.during = Latencies(good.counters.deliveryTimes)
         let later = try connections()
