@@ -1,32 +1,51 @@
 import Foundation
 import Testing
+import Transport
 
 /// Which TLS clients must speak, on the real ports (ccs-xmpp 1.2).
 @Suite("TLS versions")
 struct TLSTests {
-    /// The version on which `openssl s_client` agrees with a port when it knows no other; nil where it is refused.
-    private func agreed(_ daemon: RunningDaemon, _ listener: String, _ flag: String) throws -> String? {
+    /// What `openssl s_client` says of a port, and its exit code; it verifies the server.
+    private func dial(_ daemon: RunningDaemon, _ listener: String, _ flags: [String], trust: String? = nil)
+        throws -> (code: Int32, text: String)
+    {
         let client = ChildProcess()
         let output = Pipe()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        client.arguments = [
-            "s_client", "-connect", "127.0.0.1:\(try daemon.port(listener))", flag, "-cipher",
-            "ALL:@SECLEVEL=0",
-            "-CAfile", daemon.authority, "-verify_return_error",
-        ]
+        client.arguments =
+            ["s_client", "-connect", "127.0.0.1:\(try daemon.port(listener))"] + flags + [
+                "-CAfile", trust ?? daemon.authority, "-verify_return_error",
+            ]
         client.standardInput = FileHandle(forReadingAtPath: "/dev/null")
         client.standardOutput = output
         client.standardError = FileHandle(forWritingAtPath: "/dev/null")
         try client.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         client.waitUntilExit()
+        return (client.terminationStatus, text)
+    }
+
+    /// The version on which `openssl s_client` agrees with a port when it knows no other; nil where it is refused.
+    private func agreed(_ daemon: RunningDaemon, _ listener: String, _ flag: String) throws -> String? {
+        let (code, text) = try dial(daemon, listener, [flag, "-cipher", "ALL:@SECLEVEL=0"])
         // "New, TLSv1.0, Cipher is …", or "New, (NONE), Cipher is (NONE)".
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("New, ") }, "\(text)")
-        guard client.terminationStatus == 0, !line.contains("(NONE)") else { return nil }
+        guard code == 0, !line.contains("(NONE)") else { return nil }
         return text.split(separator: "\n").first {
             $0.contains("Protocol  :") || $0.hasPrefix("New, TLSv1.3")
         }
         .map { $0.hasPrefix("New") ? "TLSv1.3" : String($0.split(separator: " ").last ?? "") }
+    }
+
+    /// The certificate that a port shows, as PEM.
+    private func certificate(_ daemon: RunningDaemon, _ listener: String, trust: String? = nil) throws
+        -> String
+    {
+        let (code, text) = try dial(daemon, listener, [], trust: trust)
+        #expect(code == 0)
+        let begin = try #require(text.range(of: "-----BEGIN CERTIFICATE-----"), "\(text)")
+        let end = try #require(text.range(of: "-----END CERTIFICATE-----"), "\(text)")
+        return String(text[begin.upperBound..<end.lowerBound])
     }
 
     private func versions(_ daemon: RunningDaemon, _ listener: String) throws -> [String?] {
@@ -64,5 +83,59 @@ struct TLSTests {
         try "format: 1\ntls_minimum: 1.3\n".write(to: file, atomically: true, encoding: .utf8)
         #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
         #expect(try versions(daemon, "app_server") == [nil, nil, nil, "TLSv1.3"])
+    }
+
+    @Test(
+        "SIGHUP with a certificate that is gone keeps the earlier one on every port, until there is another")
+    func goneCertificate() throws {
+        let (first, second) = (try RunningDaemon(), try RunningDaemon())
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let names = (certificate: "server.pem", key: "server.key")
+        func lay(_ name: String, of daemon: RunningDaemon) throws -> String {
+            let file = scratch.url.appendingPathComponent(name)
+            try? FileManager.default.removeItem(at: file)
+            try FileManager.default.copyItem(
+                at: daemon.directory.appendingPathComponent("data/\(name)"), to: file)
+            return file.path
+        }
+        let flags = try [
+            "--certificate-file", lay(names.certificate, of: first), "--key-file", lay(names.key, of: first),
+        ]
+        let daemon = try RunningDaemon(flags: flags)
+        let listeners = ["app_server", "app_server_preproduction", "device", "https"]
+        func shown(trust: RunningDaemon) throws -> [String] {
+            try listeners.map { try certificate(daemon, $0, trust: trust.authority) }
+        }
+        let before = try shown(trust: first)
+        for name in [names.key, names.certificate] {
+            try FileManager.default.removeItem(at: scratch.url.appendingPathComponent(name))
+            try expectFailedReload(daemon)
+            #expect(try shown(trust: first) == before)
+        }
+        for name in [names.certificate, names.key] { _ = try lay(name, of: second) }
+        #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
+        #expect(Set(try shown(trust: second)).isDisjoint(with: before))
+    }
+
+    @Test("SIGHUP without a descriptor left keeps the certificate and the authority of ccsd's own")
+    func noDescriptor() throws {
+        let daemon = try RunningDaemon()
+        let before = try certificate(daemon, "device")
+        let authority = try Data(contentsOf: URL(fileURLWithPath: daemon.authority))
+        #expect(DescriptorLimit.set(process: daemon.pid, to: 3))
+        try expectFailedReload(daemon)
+        #expect(DescriptorLimit.set(process: daemon.pid, to: 1_024))
+        #expect(try certificate(daemon, "device") == before)
+        #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
+        #expect(try certificate(daemon, "device") == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: daemon.authority)) == authority)
+    }
+
+    private func expectFailedReload(_ daemon: RunningDaemon) throws {
+        func failures() -> Int { daemon.words.components(separatedBy: "event=reload_failed").count }
+        let earlier = failures()
+        daemon.signal(SIGHUP)
+        try eventually("the failed reload is in the log") { failures() > earlier }
     }
 }
