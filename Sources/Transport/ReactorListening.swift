@@ -185,6 +185,8 @@ extension Reactor {
             _ = Glibc.close(number)
             throw TransportError("connect to \(address)", detail: "the path is too long for a socket")
         }
+        // Tools connect between turns, of which the last may be long past: its time would be over at once.
+        now = Now.read()
         let connection = add(number, address, tls, nil, pace, .connecting)
         connection.stateDeadline = now.monotonic.advanced(milliseconds: pace.handshakeMilliseconds)
         connection.delegate = delegate

@@ -29,6 +29,17 @@ import Testing
         #expect(loop.server.opened == 0)
     }
 
+    @Test("a connection that is opened has all its time, however long ago the reactor's last turn was")
+    func connectDeadline() throws {
+        let loop = try Loopback()
+        loop.reactor.turn(waitMilliseconds: 0)
+        usleep(20_000)
+        let before = Now.read().monotonic
+        let connection = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: Recorder())
+        let whole = before.advanced(milliseconds: PaceSettings.outgoing.handshakeMilliseconds)
+        #expect(connection.stateDeadline >= whole)
+    }
+
     @Test("bytes that are not TLS end the handshake at once")
     func notTLS() throws {
         let loop = try Loopback()
