@@ -54,18 +54,20 @@ func fuzzHTTP2(_ input: [UInt8]) throws(Violation) {
         try demand(cut.found == whole.found, "pieces changed what is read: \(whole.found) \(cut.found)")
     }
     let told = try serveHTTP2(stream, piece: .max)
-    // Where many streams are open at once, those that are answered make room for others, and the pieces say when.
-    guard stream.count < 1_000, !whole.peerLeaves, !cut.peerLeaves else { return }
+    // Where many streams are open at once, those that are answered make room for others, and the pieces say when. They also
+    // say whether a request has been taken up by the time that the peer takes it back.
+    guard stream.count < 1_000, !whole.peerLeaves, !cut.peerLeaves, !whole.resets else { return }
     try demand(try serveHTTP2(stream, piece: Int(first) + 1) == told, "pieces changed what the core is told")
 }
 
 private func readHTTP2(
     _ stream: [UInt8], piece: Int
-) throws(Violation) -> (found: [String], peerLeaves: Bool) {
+) throws(Violation) -> (found: [String], peerLeaves: Bool, resets: Bool) {
     let connection = HTTP2Connection()
     for start in stride(from: 0, to: stream.count, by: piece) {
         connection.receive(stream[start..<min(start + piece, stream.count)].span.bytes, at: 0)
     }
+    let resets = connection.takeTally().resets > 0
     var found: [String] = []
     while let (number, request) = connection.next() {
         found.append("\(number) \(try text(of: request))")
@@ -79,7 +81,7 @@ private func readHTTP2(
         if out.count == before { break }
     }
     try demand(connection.unwrittenBytes >= 0, "more has been written than there was")
-    return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.peerLeaves)
+    return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.peerLeaves, resets)
 }
 
 /// The session with its front for HTTP/2; what it tells the core.
