@@ -11,6 +11,9 @@ struct AttackTests {
         "no-descriptors",
     ]
 
+    /// Whether our programs are built for a sanitizer (Scripts/test).
+    private static let isSanitized = ProcessInfo.processInfo.environment["CCS_SANITIZER"] != nil
+
     private func attack(
         _ names: [String], seconds: Int = 1, scale: Int = 10, _ more: [String] = []
     ) throws -> Tool {
@@ -25,7 +28,10 @@ struct AttackTests {
     @Test("Under attack nothing good is lost or refused; afterwards newcomers are served, and memory is back")
     func attacks() throws {
         let run = try attack(Self.attacks)
-        #expect(run.code == 0, "\(run)")
+        let faults = try #require(run.object?["faults"] as? [String], "\(run)")
+        // A sanitizer keeps for itself what is given back, to tell who uses it afterwards.
+        let grave = faults.filter { !Self.isSanitized || !$0.contains("of memory did not come back") }
+        #expect(grave.isEmpty && run.code == (faults.isEmpty ? 0 : 1), "\(run)")
         let rows = try #require(run.object?["attacks"] as? [[String: Any]])
         #expect(rows.compactMap { $0["attack"] as? String }.sorted() == Self.attacks.sorted())
         for row in rows {

@@ -17,7 +17,8 @@ struct PowerCutTests {
         return try Tool.run(
             "ccs-power-cut", arguments + more,
             environment: [
-                "LD_PRELOAD": DiskLibrary.path, "FAULTY_DISK_ROOT": place, "FAULTY_DISK_TRACE": "/dev/null",
+                "LD_PRELOAD": DiskLibrary.preload, "FAULTY_DISK_ROOT": place,
+                "FAULTY_DISK_TRACE": "/dev/null",
             ])
     }
 

@@ -11,6 +11,13 @@ enum DiskLibrary {
     /// The path of the library.
     static var path: String { get throws { try library.get().path } }
 
+    /// What LD_PRELOAD must be for it: before what is preloaded already, which a sanitizer may need.
+    static var preload: String {
+        get throws {
+            [try path, ProcessInfo.processInfo.environment["LD_PRELOAD"] ?? ""].joined(separator: ":")
+        }
+    }
+
     private static func compile(into folder: URL) throws -> URL {
         let target = folder.appendingPathComponent("faulty_disk.so")
         let compiler = ChildProcess()
@@ -43,7 +50,7 @@ final class FaultyDisk {
     var environment: [String: String] {
         get throws {
             [
-                "LD_PRELOAD": try DiskLibrary.path, "FAULTY_DISK_CONTROL": control.path,
+                "LD_PRELOAD": try DiskLibrary.preload, "FAULTY_DISK_CONTROL": control.path,
                 "FAULTY_DISK_ROOT": scratch.url.appendingPathComponent("data/store").path,
             ]
         }

@@ -138,7 +138,8 @@ struct World {
         let control = "\(scratch)/control"
         try? FileManager.default.removeItem(atPath: control)
         var environment = ProcessInfo.processInfo.environment
-        environment["LD_PRELOAD"] = settings.library
+        // Before what is preloaded already: a sanitizer may need that.
+        environment["LD_PRELOAD"] = [settings.library, environment["LD_PRELOAD"] ?? ""].joined(separator: ":")
         environment["FAULTY_DISK_ROOT"] = folder
         environment["FAULTY_DISK_TRACE"] = trace
         if fails { environment["FAULTY_DISK_CONTROL"] = control }
