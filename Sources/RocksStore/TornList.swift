@@ -2,12 +2,12 @@ import Basics
 import Glibc
 import Store
 
-/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in the one way that the engine does not get over.
+/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in one of the two ways that the engine does not get over.
 ///
-/// A change of the list that was not synced, and of which the begin or the end is missing, is passed over by the engine. But
-/// where the head of its record lies across two sectors, and the power cut has left the second and not the first, the head
-/// is half zeros, which the engine takes for damage. It acts on no change before that is synced, so the list is good
-/// without this one.
+/// A change of the list that was not synced, and of which the begin is missing, or the list ends before its end, is passed
+/// over by the engine. But where the head of its record lies across two sectors, or the record across two blocks, and the power
+/// cut has left the second and not the first, there is an end without a begin; and where the list has its new length, but not its last sectors, they are zeros. The
+/// engine takes either for damage. It acts on no change before that is synced, so the list is good without this one.
 enum TornList {
     private static let block = 32_768
     private static let sector = 512
@@ -40,14 +40,20 @@ enum TornList {
             let length = Int(list[at + 4]) | Int(list[at + 5]) << 8
             let end = at + head + length
             guard head + length <= left, end <= list.count, isWhole(list[at..<end]) else {
-                let boundary = (at / sector + 1) * sector
-                let isTorn = at + head > boundary && list[at..<boundary].allSatisfy { $0 == 0 }
                 // What the engine writes before it syncs is short. Damage is anywhere.
-                return isTorn && list.count - at <= Limits.tornListBytes ? at : nil
+                return list.count - at <= Limits.tornListBytes && isTorn(list, at, end) ? at : nil
             }
             at = end
         }
         return nil
+    }
+
+    /// Whether a change lacks its first sector, and its head with it, or its last ones: what was not written reads as zeros.
+    private static func isTorn(_ list: [UInt8], _ at: Int, _ end: Int) -> Bool {
+        let boundary = (at / sector + 1) * sector
+        if list[at..<min(boundary, list.count)].allSatisfy({ $0 == 0 }) { return true }
+        let last = (min(end, list.count) - 1) / sector * sector
+        return last >= boundary && list[last...].allSatisfy { $0 == 0 }
     }
 
     private static func isWhole(_ record: ArraySlice<UInt8>) -> Bool {

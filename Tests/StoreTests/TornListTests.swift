@@ -64,6 +64,25 @@ import Testing
         #expect(try RocksStore(path: directory.path + "/db").remarks.isEmpty)
     }
 
+    @Test("A change whose last sectors are zeros is cut off as well", arguments: [8, 100, 300])
+    func tornTail(_ before: Int) throws {
+        let directory = try store()
+        let list = try list(directory)
+        let whole = try padded(list, before: before)
+        let torn = whole + record(900).prefix(before) + [UInt8](repeating: 0, count: 900 - before)
+        #expect(TornList.tornEnd(of: torn) == whole.count)
+        try Data(torn).write(to: list)
+        #expect(throws: StoreError.self, "canary: the engine takes it for damage") {
+            try LogEnd(directory.path + "/db")
+        }
+        let store = try RocksStore(path: directory.path + "/db")
+        #expect(store.remarks == [.tornList(list.lastPathComponent)])
+        #expect(try store.mailbox(5).count == Int(Self.count))
+        var damaged = torn
+        damaged[torn.count - 1] = 1
+        #expect(TornList.tornEnd(of: damaged) == nil, "the last sector was written, and is damaged")
+    }
+
     @Test("Nothing else is cut off: what is whole, what is damaged, what has more behind it")
     func others() throws {
         let directory = try store()
