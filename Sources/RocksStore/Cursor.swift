@@ -12,13 +12,21 @@ import Store
 
     /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
     init(owners family: OpaquePointer, database: OpaquePointer, snapshot: OpaquePointer) {
-        unsafe options = rocksdb_readoptions_create()
+        unsafe options = Self.options()
         unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
         let room = UnsafeMutableRawPointer.allocate(byteCount: Self.endBytes, alignment: 1)
         unsafe room.initializeMemory(as: UInt8.self, repeating: 0xFF, count: Self.endBytes)
         unsafe rocksdb_readoptions_set_iterate_upper_bound(options, room, Self.endBytes)
         unsafe end = room
         unsafe iterator = rocksdb_create_iterator_cf(database, options, family)
+    }
+
+    /// We never remove ranges. Looking for such marks, the engine (7.8) loses the error of a file that it cannot read where it comes
+    /// to it from the one before, and goes on with the rows of other files.
+    private static func options() -> OpaquePointer {
+        let options = unsafe rocksdb_readoptions_create()
+        unsafe rocksdb_readoptions_set_ignore_range_deletions(options, 1)
+        return unsafe options.unsafelyUnwrapped
     }
 
     /// Octets of the end behind the last owner there can be, whose rows are shorter or hold a smaller octet among these.
@@ -51,7 +59,7 @@ import Store
         database: OpaquePointer, family: OpaquePointer, snapshot: OpaquePointer, _ start: [UInt8]?,
         _ before: [UInt8]?
     ) {
-        unsafe options = rocksdb_readoptions_create()
+        unsafe options = Self.options()
         unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
         if let before {
             let bytes = before.raw
