@@ -2,12 +2,13 @@ import Basics
 import Glibc
 import Store
 
-/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in one of the two ways that the engine does not get over.
+/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in one of the ways that the engine does not get over.
 ///
-/// A change of the list that was not synced, and of which the begin is missing, or the list ends before its end, is passed
-/// over by the engine. But where the head of its record lies across two sectors, or the record across two blocks, and the power
-/// cut has left the second and not the first, there is an end without a begin; and where the list has its new length, but not its last sectors, they are zeros. The
-/// engine takes either for damage. It acts on no change before that is synced, so the list is good without this one.
+/// A change of the list that was not synced is passed over by the engine where its begin is missing, or the list ends before its
+/// end. But where the head of its record lies across two sectors, or the record across two blocks, and the power cut has left
+/// the second and not the first, there is an end without a begin; and where the list has its new length, but not its last
+/// sectors, they are zeros. The engine takes either for damage. It acts on no change before that is synced, so the list is good
+/// without this one.
 enum TornList {
     private static let block = 32_768
     private static let sector = 512

@@ -12,18 +12,20 @@ package enum DescriptorLimit {
         guard unsafe getrlimit(kind, &limit) == 0 else { return 1_024 }
         limit.rlim_cur = limit.rlim_max
         _ = unsafe setrlimit(kind, &limit)
-        _ = unsafe getrlimit(kind, &limit)
+        return current ?? Int(clamping: limit.rlim_cur)
+    }
+
+    /// The limit that holds now; nil: the system does not say.
+    private static var current: Int? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)
     }
 
     /// The number from which on a descriptor is left to other uses than connections, by the limit that holds now.
     ///
     /// The kernel gives the lowest number that is free: as many are open as it says.
-    package static var ceiling: Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-        return ceiling(of: Int(clamping: limit.rlim_cur))
-    }
+    package static var ceiling: Int { current.map { ceiling(of: $0) } ?? .max }
 
     /// The same for a limit; where that is tiny, half of it.
     package static func ceiling(of limit: Int) -> Int { limit - min(Limits.descriptorsSpared, limit / 2) }
