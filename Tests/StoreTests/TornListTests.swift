@@ -8,17 +8,24 @@ import Testing
 /// The engine's list of files with a torn end, as power cuts of Scripts/bad-disk have left it.
 @Suite struct TornListTests {
     private static let count = 20 as UInt64
+    /// Octets of a record before its content: checksum, length, type.
+    private static let head = 7
+    private static let block = 32_768
 
     /// A record of the list with a change that the engine passes over, of so many octets or a few more.
     private func record(_ size: Int) -> [UInt8] {
         // A tag that may be ignored (8,193), the length, and as much of nothing.
-        let content = max(0, size - 7 - 4)
+        let content = max(0, size - Self.head - 4)
         var octets: [UInt8] = [0x81, 0x40, UInt8(content & 0x7f) | 0x80, UInt8(content >> 7)]
         octets += [UInt8](repeating: 7, count: content)
-        let type = [1 as UInt8]
-        let checksum = TornList.checksum((type + octets)[...])
-        let head = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt32($0))) }
-        return head + [UInt8(octets.count & 0xff), UInt8(octets.count >> 8)] + type + octets
+        return Self.record(type: 1, octets)
+    }
+
+    /// A record of a type: all of a change (1), its begin (2) or its end (4).
+    private static func record(type: UInt8, _ octets: [UInt8]) -> [UInt8] {
+        let checksum = TornList.checksum(([type] + octets)[...])
+        let sum = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt32($0))) }
+        return sum + [UInt8(octets.count & 0xff), UInt8(octets.count >> 8), type] + octets
     }
 
     private func store() throws -> ScratchDirectory {
@@ -50,7 +57,69 @@ import Testing
         let list = try list(directory)
         let whole = try padded(list, before: before)
         let torn = whole + [UInt8](repeating: 0, count: before) + record(300).dropFirst(before)
-        #expect(TornList.tornEnd(of: torn) == whole.count)
+        try isMended(directory, list, torn, to: whole.count)
+    }
+
+    @Test("A change whose last sectors are zeros is cut off as well", arguments: [8, 100, 300])
+    func tornTail(_ before: Int) throws {
+        let directory = try store()
+        let list = try list(directory)
+        let whole = try padded(list, before: before)
+        let torn = whole + record(900).prefix(before) + [UInt8](repeating: 0, count: 900 - before)
+        try isMended(directory, list, torn, to: whole.count)
+        var damaged = torn
+        damaged[torn.count - 1] = 1
+        #expect(TornList.tornEnd(of: damaged) == nil, "the last sector was written, and is damaged")
+    }
+
+    /// The list up to the last octets of a block of 32 KiB, and a change of which so many octets are before its end.
+    private func atBlockEnd(_ list: URL, begin: Int) throws -> (whole: [UInt8], begin: [UInt8], end: [UInt8])
+    {
+        var octets = [UInt8](try Data(contentsOf: list))
+        while octets.count < Self.block - begin {
+            let missing = Self.block - begin - octets.count
+            octets += record(missing > 3_000 ? 1_000 : missing)
+        }
+        try #require(octets.count == Self.block - begin)
+        // The change may be cut anywhere: its pieces are joined before it is read.
+        let change = record(begin + 900).dropFirst(Self.head)
+        let content = begin - Self.head
+        return (
+            octets, Self.record(type: 2, Array(change.prefix(content))),
+            Self.record(type: 4, Array(change.dropFirst(content)))
+        )
+    }
+
+    @Test(
+        "A change across two blocks is cut off where its begin is missing, or the begin of that",
+        arguments: [(7, 7), (8, 8), (100, 100), (700, 700), (700, 188)])
+    func acrossBlocks(_ begin: Int, missing: Int) throws {
+        let directory = try store()
+        let list = try list(directory)
+        let change = try atBlockEnd(list, begin: begin)
+        try #require(change.begin.count == begin)
+        try Data(change.whole + change.begin + change.end).write(to: list)
+        _ = try LogEnd(directory.path + "/db")  // Canary: the engine takes both pieces for a change.
+        let torn =
+            change.whole + [UInt8](repeating: 0, count: missing) + change.begin.dropFirst(missing)
+            + change.end
+        try isMended(directory, list, torn, to: change.whole.count)
+    }
+
+    @Test("Where its end is missing, or a part of that, that alone is cut off", arguments: [0, 512])
+    func endInNextBlock(_ left: Int) throws {
+        let directory = try store()
+        let list = try list(directory)
+        let change = try atBlockEnd(list, begin: 100)
+        let torn =
+            change.whole + change.begin + change.end.prefix(left)
+            + [UInt8](repeating: 0, count: change.end.count - left)
+        try isMended(directory, list, torn, to: Self.block)
+    }
+
+    /// Whether the engine does not get over a list, and the store does, ends it where it should, and has all messages.
+    private func isMended(_ directory: ScratchDirectory, _ list: URL, _ torn: [UInt8], to end: Int) throws {
+        #expect(TornList.tornEnd(of: torn) == end)
         try Data(torn).write(to: list)
         let error = #expect(throws: StoreError.self, "canary: the engine takes it for damage") {
             try LogEnd(directory.path + "/db")
@@ -62,25 +131,6 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: list.path + ".torn")) == Data(torn))
         try store.close()
         #expect(try RocksStore(path: directory.path + "/db").remarks.isEmpty)
-    }
-
-    @Test("A change whose last sectors are zeros is cut off as well", arguments: [8, 100, 300])
-    func tornTail(_ before: Int) throws {
-        let directory = try store()
-        let list = try list(directory)
-        let whole = try padded(list, before: before)
-        let torn = whole + record(900).prefix(before) + [UInt8](repeating: 0, count: 900 - before)
-        #expect(TornList.tornEnd(of: torn) == whole.count)
-        try Data(torn).write(to: list)
-        #expect(throws: StoreError.self, "canary: the engine takes it for damage") {
-            try LogEnd(directory.path + "/db")
-        }
-        let store = try RocksStore(path: directory.path + "/db")
-        #expect(store.remarks == [.tornList(list.lastPathComponent)])
-        #expect(try store.mailbox(5).count == Int(Self.count))
-        var damaged = torn
-        damaged[torn.count - 1] = 1
-        #expect(TornList.tornEnd(of: damaged) == nil, "the last sector was written, and is damaged")
     }
 
     @Test("Nothing else is cut off: what is whole, what is damaged, what has more behind it")
