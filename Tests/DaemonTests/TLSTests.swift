@@ -9,20 +9,12 @@ struct TLSTests {
     private func dial(_ daemon: RunningDaemon, _ listener: String, _ flags: [String], trust: String? = nil)
         throws -> (code: Int32, text: String)
     {
-        let client = ChildProcess()
-        let output = Pipe()
-        client.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        client.arguments =
+        let client = try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
             ["s_client", "-connect", "127.0.0.1:\(try daemon.port(listener))"] + flags + [
                 "-CAfile", trust ?? daemon.authority, "-verify_return_error",
-            ]
-        client.standardInput = FileHandle(forReadingAtPath: "/dev/null")
-        client.standardOutput = output
-        client.standardError = FileHandle(forWritingAtPath: "/dev/null")
-        try client.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        client.waitUntilExit()
-        return (client.terminationStatus, text)
+            ])
+        return (client.code, client.output)
     }
 
     /// The version on which `openssl s_client` agrees with a port when it knows no other; nil where it is refused.

@@ -83,6 +83,15 @@ final class ChildProcess {
         status = found
     }
 
+    /// Ends it, where it runs: asked first, and by force after five seconds.
+    func end() {
+        if isRunning { kill(processIdentifier, SIGTERM) }
+        let end = Date().addingTimeInterval(5)
+        while isRunning, Date() < end { usleep(5_000) }
+        if isRunning { kill(processIdentifier, SIGKILL) }
+        waitUntilExit()
+    }
+
     /// How it ended; after its end.
     var terminationReason: TerminationReason { (status ?? 0) & 0x7f == 0 ? .exit : .uncaughtSignal }
 

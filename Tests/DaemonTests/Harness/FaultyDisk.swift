@@ -20,17 +20,13 @@ enum DiskLibrary {
 
     private static func compile(into folder: URL) throws -> URL {
         let target = folder.appendingPathComponent("faulty_disk.so")
-        let compiler = ChildProcess()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/gcc")
-        compiler.arguments = [
-            "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
-            Places.root.appendingPathComponent("Fixtures/disk/faulty_disk.c").path, "-ldl",
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else {
-            throw HarnessFailure("gcc ended with \(compiler.terminationStatus)")
-        }
+        let compiler = try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/gcc"),
+            [
+                "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
+                Places.root.appendingPathComponent("Fixtures/disk/faulty_disk.c").path, "-ldl",
+            ])
+        guard compiler.code == 0 else { throw HarnessFailure("gcc: \(compiler)") }
         return target
     }
 }

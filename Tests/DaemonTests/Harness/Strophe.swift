@@ -13,17 +13,13 @@ enum Strophe {
 
     private static func compile(into folder: URL) throws -> URL {
         let target = folder.appendingPathComponent("strophe_app_server")
-        let compiler = ChildProcess()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/gcc")
-        compiler.arguments = [
-            "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
-            Places.root.appendingPathComponent("Fixtures/interop/strophe_app_server.c").path, "-lstrophe",
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else {
-            throw HarnessFailure("gcc ended with \(compiler.terminationStatus)")
-        }
+        let compiler = try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/gcc"),
+            [
+                "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
+                Places.root.appendingPathComponent("Fixtures/interop/strophe_app_server.c").path, "-lstrophe",
+            ])
+        guard compiler.code == 0 else { throw HarnessFailure("gcc: \(compiler)") }
         return target
     }
 

@@ -13,28 +13,69 @@ struct Tool: CustomStringConvertible {
         (try? JSONSerialization.jsonObject(with: Data(output.utf8))) as? [String: Any]
     }
 
+    /// Seconds in which a program must have ended: the longest takes a minute beside all other tests, and some times that where a
+    /// sanitizer watches it.
+    static let bound = 1_200.0
+
     /// Runs one of our programs; `input` is its standard input.
     static func run(
         _ name: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Tool {
+        let folder = name == "ccs-power-cut" ? Places.built : Places.programs
+        return try run(
+            folder.appendingPathComponent(name), arguments, input: input, environment: environment)
+    }
+
+    /// Runs any program; one that has not ended after so many seconds is ended, and the test fails.
+    static func run(
+        _ program: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:],
+        seconds: Double = bound
+    ) throws -> Tool {
         let process = ChildProcess()
         let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
-        let isTestsOwn = name == "ccs-power-cut"
-        process.executableURL = (isTestsOwn ? Places.built : Places.programs).appendingPathComponent(name)
+        process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = feed
         process.standardOutput = output
         process.standardError = errors
+        let end = Date().addingTimeInterval(seconds)
         try process.run()
         // A program that refuses its arguments ends without reading.
         try? feed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try feed.fileHandleForWriting.close()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Tool(
-            code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-            errors: String(decoding: complaints, as: UTF8.self))
+        let (texts, isWhole) = read([output, errors].map(\.fileHandleForReading), until: end)
+        while process.isRunning, end.timeIntervalSinceNow > 0 { usleep(1_000) }
+        let hangs = process.isRunning
+        process.end()
+        let tool = Tool(
+            code: process.terminationStatus, output: String(decoding: texts[0], as: UTF8.self),
+            errors: String(decoding: texts[1], as: UTF8.self))
+        guard isWhole, !hangs else {
+            let words = ([program.path] + arguments).joined(separator: " ")
+            throw HarnessFailure(
+                hangs
+                    ? "after \(seconds) s this ran on, and was ended: \(words): \(tool)"
+                    : "after \(seconds) s what this had started held its output: \(words): \(tool)")
+        }
+        return tool
+    }
+
+    /// What is written to some pipes until nobody can write to them any more, or it is too late: then that is not all.
+    private static func read(_ pipes: [FileHandle], until end: Date) -> (texts: [Data], isWhole: Bool) {
+        var texts = pipes.map { _ in Data() }
+        var open = pipes.map { pollfd(fd: $0.fileDescriptor, events: Int16(POLLIN), revents: 0) }
+        var octets = [UInt8](repeating: 0, count: 65_536)
+        while open.contains(where: { $0.fd >= 0 }) {
+            let left = end.timeIntervalSinceNow
+            guard left > 0 else { return (texts, false) }
+            guard poll(&open, nfds_t(open.count), Int32(left * 1_000) + 1) > 0 else { continue }
+            for at in open.indices where open[at].revents != 0 {
+                let count = Glibc.read(open[at].fd, &octets, octets.count)
+                // Of a negative descriptor nothing is asked.
+                if count > 0 { texts[at] += octets[..<count] } else { open[at].fd = -1 }
+            }
+        }
+        return (texts, true)
     }
 }

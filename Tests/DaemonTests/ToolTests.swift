@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// Programs that a test runs to their end.
+@Suite("Programs run to their end") struct ToolTests {
+    private let shell = URL(fileURLWithPath: "/bin/sh")
+
+    @Test(
+        "a program that hangs is ended and named, with what it has said",
+        arguments: [
+            "exec sleep 3600", "exec sleep 3600 >&- 2>&-", "trap '' TERM; exec sleep 3600",
+        ])
+    func hangs(_ words: String) throws {
+        let error = #expect(throws: HarnessFailure.self) {
+            try Tool.run(shell, ["-c", "echo $$; echo so far >&2; \(words)"], seconds: 1)
+        }
+        let told = try #require(error?.description)
+        #expect(told.contains("/bin/sh -c") && told.contains(words) && told.contains("so far"), "\(told)")
+        let pid = try #require(told.firstMatch(of: /output (\d+)/).flatMap { Int32($0.1) })
+        #expect(kill(pid, 0) == -1 && errno == ESRCH, "\(told)")
+    }
+
+    @Test("a program whose output somebody else holds is named as well")
+    func held() throws {
+        let error = #expect(throws: HarnessFailure.self) {
+            try Tool.run(shell, ["-c", "sleep 4 & echo gone"], seconds: 1)
+        }
+        #expect(error?.description.contains("held its output: /bin/sh -c") == true)
+    }
+
+    @Test("canary: a program that ends in time has its code and all that it said, on whichever end first")
+    func ends() throws {
+        let tool = try Tool.run(
+            shell, ["-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; cat; exit 3"],
+            input: "fed", seconds: 60)
+        #expect(tool.code == 3 && tool.errors.utf8.count == 300_000 && tool.output.utf8.count == 300_003)
+        #expect(tool.output.hasSuffix("fed"))
+    }
+}
