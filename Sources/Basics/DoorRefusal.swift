@@ -1,7 +1,7 @@
 /// Why a connection was closed as soon as it was accepted: it never was one of those that `CloseReason` speaks of.
 ///
 /// The raw value is the word in logs, metrics, `ccsctl` and the docs.
-package enum DoorRefusal: String, CaseIterable, Sendable {
+package enum DoorRefusal: String, LabelWord, Sendable {
     /// The reactor has as many connections as its descriptors allow.
     case reactorFull = "reactor_full"
     /// The listener has as many as it may have.
@@ -14,10 +14,4 @@ package enum DoorRefusal: String, CaseIterable, Sendable {
     case noDescriptor = "no_descriptor"
     /// The system has no memory for it.
     case noMemory = "no_memory"
-
-    /// Its position among all of them: the value of the label `reason`.
-    package var position: Int { Self.positions[self] ?? 0 }
-
-    private static let positions = Dictionary(
-        uniqueKeysWithValues: allCases.enumerated().map { ($0.element, $0.offset) })
 }

@@ -103,12 +103,12 @@ package enum Metric: Int, CaseIterable, Sendable {
     var offset: Int { Self.offsets[rawValue] }
 }
 
-extension CloseReason {
-    /// Its position among all reasons: the value of the label `reason`.
-    package var position: Int { Self.positions[self] ?? 0 }
+/// Words that are the values of a label, in the order in which they are declared.
+package protocol LabelWord: CaseIterable, Equatable where AllCases == [Self] {}
 
-    private static let positions = Dictionary(
-        uniqueKeysWithValues: allCases.enumerated().map { ($0.element, $0.offset) })
+extension LabelWord {
+    /// Its position among all of them: what code passes for the label.
+    package var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension Refusal {

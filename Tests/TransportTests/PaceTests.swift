@@ -134,18 +134,23 @@ import Testing
         #expect(loop.reactor.turns { owner.received.count == 16 << 20 })
     }
 
+    /// Why a newcomer is refused, who is then told that the connection has ended.
+    private func refusals(_ loop: Loopback) throws -> [DoorRefusal] {
+        var refusals: [DoorRefusal] = []
+        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        return refusals
+    }
+
     @Test("one address may not hold too many connections that have not logged in")
     func anonymous() throws {
         var pace = PaceSettings()
         pace.anonymousPerAddress = 3
         let loop = try Loopback(pace: pace)
-        let owners = (0..<4).map { _ in Recorder() }
-        for owner in owners.prefix(3) { _ = try loop.connect(owner) }
-        var refusals: [DoorRefusal] = []
-        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
-        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owners[3])
-        #expect(loop.reactor.turns { !owners[3].closed.isEmpty })
-        #expect(refusals == [.addressFull])
+        for _ in 0..<3 { _ = try loop.connect(Recorder()) }
+        #expect(try refusals(loop) == [.addressFull])
         // One logs in, one leaves: two places.
         loop.server.connections[0].isAnonymous = false
         loop.server.connections[1].abort(.operatorRequest)
@@ -160,13 +165,8 @@ import Testing
         let loop = try Loopback()
         // Both ends of a connection live on this reactor.
         loop.reactor.connectionLimit = 4
-        var refusals: [DoorRefusal] = []
-        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
-        let owner = Recorder()
-        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
-        #expect(loop.reactor.turns { !owner.closed.isEmpty })
-        #expect(refusals == [.reactorFull])
+        #expect(try refusals(loop) == [.reactorFull])
         loop.server.connections[0].abort(.operatorRequest)
         #expect(loop.reactor.turns { loop.reactor.connectionCount == 2 })
         _ = try loop.connect(Recorder())
@@ -178,13 +178,8 @@ import Testing
         var pace = PaceSettings()
         pace.connections = 2
         let loop = try Loopback(pace: pace)
-        var refusals: [DoorRefusal] = []
-        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
-        let owner = Recorder()
-        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
-        #expect(loop.reactor.turns { !owner.closed.isEmpty })
-        #expect(refusals == [.listenerFull] && loop.server.opened == 2)
+        #expect(try refusals(loop) == [.listenerFull] && loop.server.opened == 2)
     }
 
     @Test(
@@ -192,14 +187,9 @@ import Testing
     )
     func spared() throws {
         let loop = try Loopback()
-        var refusals: [DoorRefusal] = []
-        loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         var ceiling = 0
         loop.reactor.descriptorCeiling = { ceiling }
-        let owner = Recorder()
-        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
-        #expect(loop.reactor.turns { !owner.closed.isEmpty })
-        #expect(refusals == [.noDescriptor])
+        #expect(try refusals(loop) == [.noDescriptor])
         // A listener without TLS is the operator's.
         let (operators, own) = (Recorder(), Recorder())
         let socket = try ListeningSocket(tcp: .loopback(port: 0))

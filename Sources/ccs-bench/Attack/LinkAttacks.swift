@@ -37,8 +37,7 @@ extension Attack {
                 script: { scene, number in
                     // Of frames and messages that were never sent.
                     loggedIn(scene, number) { block in
-                        var frames = ByteBuffer()
-                        for at in 0..<500 {
+                        octets(of: 500) { at, frames in
                             let ids = (0..<10).map { Array("0:\(number)-\(block)-\(at)-\($0)".utf8) }
                             MCS.Iq(
                                 at.isMultiple(of: 2) ? .streamAck : .selectiveAck(ids),
@@ -46,7 +45,6 @@ extension Attack {
                             )
                             .append(to: &frames)
                         }
-                        return frames.copied()
                     }
                 }),
             Attack(
@@ -54,8 +52,7 @@ extension Attack {
                 script: { scene, number in
                     // To a sender that there is not, so that the good ones' app servers have nothing of it.
                     loggedIn(scene, number) { block in
-                        var frames = ByteBuffer()
-                        for at in 0..<200 {
+                        octets(of: 200) { at, frames in
                             var message = MCS.DataMessage()
                             message.to = Array("1@gcm.googleapis.com".utf8)
                             message.category = Array(DaemonTarget.category.utf8)
@@ -63,7 +60,6 @@ extension Attack {
                             message.persistentID = message.id
                             message.append(to: &frames)
                         }
-                        return frames.copied()
                     }
                 }),
         ]
@@ -71,8 +67,13 @@ extension Attack {
 
     /// The first octets of a device.
     static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
+        octets { _, buffer in device.appendLogin(to: &buffer) }
+    }
+
+    /// What so many frames are, each of which `append` writes.
+    private static func octets(of count: Int = 1, _ append: (Int, inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
-        device.appendLogin(to: &buffer)
+        for at in 0..<count { append(at, &buffer) }
         return buffer.copied()
     }
 
@@ -93,8 +94,6 @@ extension Attack {
     }()
 
     private static func varint(_ number: Int) -> [UInt8] {
-        var buffer = ByteBuffer()
-        Varint.append(UInt64(number), to: &buffer)
-        return buffer.copied()
+        octets { _, buffer in Varint.append(UInt64(number), to: &buffer) }
     }
 }
