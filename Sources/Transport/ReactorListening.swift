@@ -163,11 +163,7 @@ extension Reactor {
         to address: SocketAddress, from source: SocketAddress? = nil, tls settings: TLSClientSettings? = nil,
         serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
     ) throws(TransportError) -> Connection {
-        var tls = Optional(TLSSession.plain)
-        if let settings {
-            tls = TLSSession.connecting(settings, staging, serverName: serverName, address: address)
-        }
-        guard let tls = tls.take() else { throw OpenSSLErrors.failure("set up TLS for \(address)") }
+        let tls = try session(settings, serverName, address)
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
         guard number >= 0 else { throw SystemCall.failure("open a socket for \(address)") }
@@ -185,12 +181,41 @@ extension Reactor {
             _ = Glibc.close(number)
             throw TransportError("connect to \(address)", detail: "the path is too long for a socket")
         }
+        return begin(number, address, tls, pace, delegate, code: result == 0 ? 0 : code)
+    }
+
+    /// Opens a connection over a socket that is connected: the peer may have said something on it before TLS.
+    package func connect(
+        over connected: consuming Descriptor, to address: SocketAddress, tls settings: TLSClientSettings,
+        serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
+    ) throws(TransportError) -> Connection {
+        let tls = try session(settings, serverName, address)
+        let number = connected.release()
+        _ = fcntl(number, F_SETFL, O_NONBLOCK)
+        if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        return begin(number, address, tls, pace, delegate, code: 0)
+    }
+
+    private func session(
+        _ settings: TLSClientSettings?, _ serverName: String?, _ address: SocketAddress
+    ) throws(TransportError) -> TLSSession {
+        guard let settings else { return .plain }
+        let tls = TLSSession.connecting(settings, staging, serverName: serverName, address: address)
+        guard let tls else { throw OpenSSLErrors.failure("set up TLS for \(address)") }
+        return tls
+    }
+
+    /// Takes over a socket of ours whose connect has succeeded, is under way, or has failed with a code.
+    private func begin(
+        _ socket: Int32, _ address: SocketAddress, _ tls: consuming TLSSession, _ pace: PaceSettings,
+        _ delegate: any ConnectionDelegate, code: Int32
+    ) -> Connection {
         // Tools connect between turns, of which the last may be long past: its time would be over at once.
         now = Now.read()
-        let connection = add(number, address, tls, nil, pace, .connecting)
+        let connection = add(socket, address, tls, nil, pace, .connecting)
         connection.stateDeadline = now.monotonic.advanced(milliseconds: pace.handshakeMilliseconds)
         connection.delegate = delegate
-        if result == 0 || code == EINPROGRESS { begin(connection) } else { connection.fail(code: code) }
+        if code == 0 || code == EINPROGRESS { begin(connection) } else { connection.fail(code: code) }
         return connection
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import Testing
 
 @testable import Transport
@@ -15,6 +16,24 @@ import Testing
         #expect(owner.received == Array("hello".utf8))
         #expect(connection.isPlain == !tls)
         #expect(connection.tlsVersion == (tls ? "TLSv1.3" : nil))
+    }
+
+    @Test("TLS begins on a socket that was connected before, and it is as any other")
+    func takenOver() throws {
+        let loop = try Loopback()
+        loop.server.onBytes = { $0.send($1) }
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #expect(loop.address.withSocketAddress { connect(number, $0, $1) } == 0)
+        let owner = Recorder()
+        let connection = try loop.reactor.connect(
+            over: Descriptor(owning: number), to: loop.address, tls: try #require(loop.client),
+            delegate: owner)
+        #expect(loop.reactor.turns { owner.opened == 1 })
+        connection.send("hello")
+        #expect(loop.reactor.turns { owner.received == Array("hello".utf8) })
+        #expect(connection.tlsVersion == "TLSv1.3" && fcntl(number, F_GETFL) & O_NONBLOCK != 0)
+        connection.close(.operatorRequest)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty && !loop.server.closed.isEmpty })
     }
 
     @Test("both ends of a channel have the same binding, other channels have others, plain ones have none")

@@ -101,6 +101,59 @@ struct PeerTests {
         #expect(stranger.take([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF].raw, &outbox) { _ in } != .fine)
     }
 
+    // MARK: NATS
+
+    private static let natsGreeting = #"INFO {"server_id":"MSG","tls_required":true}"# + "\r\n"
+
+    @Test("messages of NATS have the length that their line says, and log in with what is asked for")
+    func publications() {
+        let one = Self.sent(.publication(subject: "bench.3", size: 20), number: 9, time: 0x17)
+        #expect(String(decoding: one, as: UTF8.self) == "PUB bench.3 20\r\n~~0000000000000017xx\r\n")
+        let long = Self.sent(.publication(subject: "bench.3", size: 374), number: 9, time: 0x17)
+        #expect(long.count == "PUB bench.3 374\r\n".utf8.count + 374 + 2)
+        let least = Self.sent(.publication(subject: "s", size: 0), number: 0, time: 1)
+        #expect(String(decoding: least, as: UTF8.self) == "PUB s 18\r\n~~0000000000000001\r\n")
+        var talk = NATSPublisherTalk()
+        let said = Self.written { talk.begin(&$0) }
+        #expect(said == NATS.connect + NATS.ping)
+        #expect(String(decoding: NATS.connect, as: UTF8.self).hasSuffix("\"ccs-bench\"}\r\n"))
+    }
+
+    @Test("a subscriber of NATS is ready after PONG, tells the time of each message, and answers PING")
+    func natsSubscriber() {
+        let payload = "~~0000000000000abcMSG t 1 5\r\nx"
+        let message = "MSG bench.3 1 \(payload.utf8.count)\r\n\(payload)\r\n"
+        let words = ["PING\r\n", Self.natsGreeting, "+OK\r\nPONG\r\n", message, "PING\r\n", message]
+        for way in Self.cuts(Array(words.joined().utf8)) {
+            var talk = NATSSubscriberTalk(subject: "bench.3")
+            var times: [Int64] = []
+            let said = Self.written { outbox in
+                talk.begin(&outbox)
+                for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
+            }
+            #expect(talk.isReady && times == [0xABC, 0xABC], "cut into \(way.map(\.count))")
+            #expect(said == NATS.connect + Array("SUB bench.3 1\r\nPING\r\nPONG\r\nPONG\r\n".utf8))
+        }
+    }
+
+    @Test("Canary: a server of NATS that refuses, or speaks something else, is not taken to serve")
+    func natsRefusal() {
+        var outbox = Outbox()
+        var publisher = NATSPublisherTalk()
+        let refusal = Array("-ERR 'Authorization Violation'\r\nPONG\r\n".utf8)
+        #expect(
+            publisher.take(refusal.raw, &outbox) { _ in }
+                == .failed("the server refuses: -ERR 'Authorization Violation'"))
+        #expect(!publisher.isReady)
+        for stranger in ["HTTP/1.1 400 Bad Request\r\n", "\r\n", String(repeating: "I", count: 70_000)] {
+            var talk = NATSSubscriberTalk(subject: "s")
+            #expect(talk.take(Array(stranger.utf8).raw, &outbox) { _ in } != .fine)
+            #expect(!talk.isReady)
+        }
+        var hasty = NATSSubscriberTalk(subject: "s")
+        #expect(hasty.take(Array(Self.natsGreeting.utf8).raw, &outbox) { _ in } == .fine && !hasty.isReady)
+    }
+
     // MARK: XMPP
 
     @Test("counts of XEP-0198 are found, wherever they are cut")

@@ -120,7 +120,7 @@ extension Program {
                 "compare",
                 "ccsd, the floor and the servers that one would take instead, side by side and turn by turn.",
                 details: [
-                    "The floor is the minimal relay of `relay`. mosquitto (MQTT), ejabberd and Prosody (plain XMPP) are those of Debian, each on loopback in the scratch folder, without privileges, with the settings of somebody who wants all it can do; one that is not installed is left out. `Scripts/bootstrap --peers` installs them.",
+                    "The floor is the minimal relay of `relay`. mosquitto (MQTT), NATS (its core, without JetStream), ejabberd and Prosody (plain XMPP) are those of Debian, each on loopback in the scratch folder, without privileges, with the settings of somebody who wants all it can do; one that is not installed is left out. `Scripts/bootstrap --peers` installs them.",
                     "Each sender has a receiver of its own, and messages are of one size. First a crowd logs in at each server and stays for a moment: CPU of a login with a whole TLS handshake, and memory of an idle connection. Then each load is measured with full windows, in turns; the table has the medians. An ACK does not say the same everywhere: the last column tells what.",
                     "Where the generator needs a whole processor, more messages a second would be possible; CPU per message is what the kernel has counted for the server, and stands.",
                 ],

@@ -47,6 +47,7 @@ final class CompareRun {
             return try TargetCompetitor(
                 bench, try DaemonTarget(bench, reactors: bench.reactors), devices: devices, pairs: pairs)
         case .mosquitto: process = try PeerServers.mosquitto(bench)
+        case .nats: process = try PeerServers.nats(bench)
         case .ejabberd: process = try PeerServers.ejabberd(bench, accounts: accounts)
         case .prosody: process = try PeerServers.prosody(bench, accounts: accounts)
         }

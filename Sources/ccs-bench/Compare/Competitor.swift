@@ -71,12 +71,15 @@ final class PairCompetitor: Competitor {
     func crowd(_ numbers: Range<Int>) throws(BenchError) -> Receivers {
         try Receivers(bench, process, numbers.count, "receivers") { (at, receivers) throws(BenchError) in
             let at = numbers.lowerBound + at
-            guard isBroker else {
+            switch host {
+            case .mosquitto:
+                let talk = SubscriberTalk(client: "idle\(at)", topic: "idle/\(at)", quality: 1)
+                return try connect(Receiver(receivers, talk))
+            case .nats: return try connect(Receiver(receivers, NATSSubscriberTalk(subject: "idle.\(at)")))
+            default:
                 let talk = StanzaReceiverTalk(credential(at, "idle"), receiptsTo: nil)
                 return try connect(Receiver(receivers, talk))
             }
-            let talk = SubscriberTalk(client: "idle\(at)", topic: "idle/\(at)", quality: 1)
-            return try connect(Receiver(receivers, talk))
         }
     }
 
@@ -84,13 +87,18 @@ final class PairCompetitor: Competitor {
         switch contestant {
         case .mosquitto0: try packets(contestant, quality: 0)
         case .mosquitto1: try packets(contestant, quality: 1)
+        case .nats:
+            try pair(
+                contestant, receiver: { NATSSubscriberTalk(subject: "bench.\($0)") },
+                sender: { _ in NATSPublisherTalk() },
+                message: { .publication(subject: "bench.\($0)", size: bench.size) }, answersByArrival: true)
         case .ejabberdCount, .prosodyCount: try stanzas(contestant, .count)
         case .ejabberdReceipt, .prosodyReceipt: try stanzas(contestant, .receipt)
         default: throw BenchError("\(process.name) knows no load \(contestant.rawValue)")
         }
     }
 
-    private var isBroker: Bool { process.name == Contestant.Host.mosquitto.rawValue }
+    private var host: Contestant.Host? { Contestant.Host(rawValue: process.name) }
 
     private func packets(_ contestant: Contestant, quality: UInt8) throws(BenchError) -> LoadRun {
         let name = contestant.rawValue
@@ -141,7 +149,11 @@ final class PairCompetitor: Competitor {
     }
 
     private func connect<Owner: ConnectionDelegate>(_ owner: Owner) throws(BenchError) -> Owner {
-        try bench.connect(to: process.address, owner)
+        if host == .nats {
+            try process.connectAfterGreeting(bench, owner)
+        } else {
+            try bench.connect(to: process.address, owner)
+        }
         return owner
     }
 

@@ -7,6 +7,7 @@ enum Contestant: String, CaseIterable {
     case ccsdUp = "ccsd-up"
     case mosquitto0 = "mosquitto-qos0"
     case mosquitto1 = "mosquitto-qos1"
+    case nats
     case ejabberdCount = "ejabberd-ack"
     case ejabberdReceipt = "ejabberd-receipt"
     case prosodyCount = "prosody-ack"
@@ -16,13 +17,14 @@ enum Contestant: String, CaseIterable {
     enum Host: String, CaseIterable {
         case relay
         case relayPlain = "relay-plain"
-        case ccsd, mosquitto, ejabberd, prosody
+        case ccsd, mosquitto, nats, ejabberd, prosody
 
         /// The program that must be installed; nil: it comes with the bench.
         var program: PeerProgram? {
             switch self {
             case .relay, .relayPlain, .ccsd: nil
             case .mosquitto: .mosquitto
+            case .nats: .nats
             case .ejabberd: .ejabberd
             case .prosody: .prosody
             }
@@ -36,6 +38,7 @@ enum Contestant: String, CaseIterable {
         case .relayPlain: .relayPlain
         case .ccsdNow, .ccsdDown, .ccsdUp: .ccsd
         case .mosquitto0, .mosquitto1: .mosquitto
+        case .nats: .nats
         case .ejabberdCount, .ejabberdReceipt: .ejabberd
         case .prosodyCount, .prosodyReceipt: .prosody
         }
@@ -49,7 +52,7 @@ enum Contestant: String, CaseIterable {
         case .ccsdNow: "sent to the device or dropped, nothing stored"
         case .ccsdDown: "synced to disk"
         case .ccsdUp: "synced to disk, from devices to app servers"
-        case .mosquitto0: "none: arrival counts"
+        case .mosquitto0, .nats: "none: arrival counts"
         case .mosquitto1: "in the broker's memory, saved every half hour"
         case .ejabberdCount, .prosodyCount: "in the server's memory (XEP-0198)"
         case .ejabberdReceipt, .prosodyReceipt: "at the receiver (XEP-0184)"

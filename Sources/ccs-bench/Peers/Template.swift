@@ -51,6 +51,14 @@ struct Template {
         bytes += [UInt8](repeating: 0x78, count: filler)
     }
 
+    /// A message of NATS with a payload of `size` octets.
+    static func publication(subject: String, size: Int) -> Template {
+        let fixed = timeMark.count + timeDigits
+        return Template(
+            head: NATS.publishHead(subject: subject, payload: max(size, fixed)), hasNumber: false,
+            middle: "~~", tail: String(repeating: "x", count: max(0, size - fixed)) + "\r\n")
+    }
+
     /// A stanza of plain XMPP of `size` octets, or as long as its parts.
     static func chat(to user: String, size: Int) -> Template {
         let head = "<message to=\"\(user)\" id=\"m#"

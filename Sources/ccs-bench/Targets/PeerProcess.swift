@@ -44,20 +44,46 @@ final class PeerProcess: Server {
         }
     }
 
+    /// Opens a connection of the generator to a server that says a line before TLS begins.
+    func connectAfterGreeting(_ bench: Bench, _ owner: any ConnectionDelegate) throws(BenchError) {
+        guard let connected = Self.dial(address) else { throw BenchError("\(name) listens no more") }
+        var octet: UInt8 = 0
+        repeat {
+            var wait = pollfd(fd: connected.number, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&wait, 1, Self.greetingMilliseconds) == 1,
+                unsafe read(connected.number, &octet, 1) == 1
+            else {
+                throw BenchError("\(name) does not greet")
+            }
+        } while octet != UInt8(ascii: "\n")
+        do throws(TransportError) {
+            _ = try bench.reactor.connect(
+                over: connected, to: address, tls: bench.tls, serverName: "localhost", delegate: owner)
+        } catch { throw BenchError(error.description) }
+    }
+
+    /// How long it may be silent.
+    private static let greetingMilliseconds: Int32 = 10_000
+
     /// Whether somebody listens.
-    private static func isServed(_ address: SocketAddress) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+    private static func isServed(_ address: SocketAddress) -> Bool { dial(address) != nil }
+
+    /// A connection to loopback; nil: nobody listens.
+    private static func dial(_ address: SocketAddress) -> Descriptor? {
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return nil }
+        let descriptor = Descriptor(owning: number)
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
         place.sin_port = address.port.bigEndian
         place.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        return unsafe withUnsafePointer(to: &place) { place in
+        let isConnected = unsafe withUnsafePointer(to: &place) { place in
             unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                unsafe connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
+        guard isConnected else { return nil }
+        return descriptor
     }
 }
 
@@ -90,6 +116,7 @@ struct PeerProgram {
     }
 
     static let mosquitto = PeerProgram(paths: ["/usr/sbin/mosquitto"])
+    static let nats = PeerProgram(paths: ["/usr/sbin/nats-server"])
     static let prosody = PeerProgram(paths: ["/usr/bin/prosody"])
     /// ejabberd is started by Erlang itself: Debian's `ejabberdctl` serves a user of its own alone.
     static let ejabberd = PeerProgram(paths: ["/usr/bin/erl"], needs: "/usr/sbin/ejabberdctl")

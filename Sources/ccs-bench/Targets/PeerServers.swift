@@ -35,6 +35,22 @@ enum PeerServers {
         }
     }
 
+    /// NATS without JetStream: nothing is stored, and nothing is answered. It has one processor.
+    static func nats(_ bench: Bench) throws(BenchError) -> PeerProcess {
+        try PeerProcess(bench, "nats", .nats) { (place) throws(BenchError) in
+            try place.write(
+                "nats.conf",
+                """
+                listen: "127.0.0.1:\(place.port)"
+                tls { cert_file: "\(place.certificate)", key_file: "\(place.key)", timeout: 10 }
+                ping_interval: "1h"
+
+                """)
+            return PeerCommand(
+                arguments: ["-c", place.folder + "/nats.conf"], environment: [("GOMAXPROCS", "1")])
+        }
+    }
+
     /// Prosody on epoll, with its own file store and so many accounts. The generational collector takes a third of what the default
     /// one takes where there were a thousand connections.
     static func prosody(_ bench: Bench, accounts: Int) throws(BenchError) -> PeerProcess {

@@ -1,0 +1,77 @@
+import Basics
+
+/// What both kinds of clients of NATS say and hear: a login, and that they are still there.
+private struct NATSLogin {
+    private var reader = NATSReader()
+    private(set) var isReady = false
+
+    /// Logs in, and says what must be taken before the connection is ready.
+    func begin(_ outbox: inout Outbox, _ more: [UInt8] = []) {
+        outbox.bytes.append(NATS.connect)
+        outbox.bytes.append(more)
+        outbox.bytes.append(NATS.ping)
+        outbox.endRecord()
+    }
+
+    /// Takes octets, cut anywhere; tells the payload of each message.
+    mutating func take(
+        _ bytes: RawSpan, _ outbox: inout Outbox, _ message: (RawSpan) -> Void
+    ) -> TalkVerdict {
+        var verdict = TalkVerdict.fine
+        var isTaken = false
+        let isNATS = reader.take(bytes) { word, body in
+            switch word {
+            case .message: message(body)
+            case .pong: isTaken = true
+            case .ping:
+                outbox.bytes.append(NATS.pong)
+                outbox.endRecord()
+            case .error:
+                verdict = .failed(
+                    "the server refuses: \(String(decoding: [UInt8](copying: body), as: UTF8.self))")
+            case .other: break
+            }
+        }
+        if isTaken, verdict == .fine { isReady = true }
+        return isNATS ? verdict : .failed("the server does not speak NATS")
+    }
+}
+
+/// What a publisher of the bench says to NATS: messages that nothing answers.
+struct NATSPublisherTalk: SenderTalk {
+    static let what = "publisher"
+    private var login = NATSLogin()
+    var isReady: Bool { login.isReady }
+
+    mutating func begin(_ outbox: inout Outbox) { login.begin(&outbox) }
+
+    mutating func take(
+        _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
+    ) -> TalkVerdict {
+        login.take(bytes, &outbox) { _ in }
+    }
+}
+
+/// What a subscriber of the bench says to NATS: one subscription, and no word on what comes.
+struct NATSSubscriberTalk: ReceiverTalk {
+    static let what = "subscriber"
+    private let subject: String
+    private var login = NATSLogin()
+    var isReady: Bool { login.isReady }
+
+    /// For one subject.
+    init(subject: String) { self.subject = subject }
+
+    mutating func begin(_ outbox: inout Outbox) {
+        login.begin(&outbox, NATS.subscribe(subject: subject))
+    }
+
+    mutating func take(
+        _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
+    ) -> TalkVerdict {
+        login.take(bytes, &outbox) { payload in
+            guard payload.byteCount >= Template.timeMark.count + Template.timeDigits else { return }
+            arrived(Digits.time(in: payload, at: Template.timeMark.count))
+        }
+    }
+}
