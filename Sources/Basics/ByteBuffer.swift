@@ -4,7 +4,7 @@ import Glibc
 ///
 /// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it.
 /// It gives its storage back when emptied, so an idle connection holds no memory for it.
-@safe package struct ByteBuffer: ~Copyable {
+@safe package struct ByteBuffer: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer?
     /// Bytes held.
     package private(set) var count = 0
@@ -65,6 +65,14 @@ import Glibc
         text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
     }
 
+    /// Appends eight bytes of a number, the lowest one first; `RawSpan.word(at:)` reads them.
+    @inline(__always)
+    package mutating func append(word: UInt64) {
+        if count &+ 8 > capacity { grow(to: count &+ 8) }
+        unsafe base.unsafelyUnwrapped.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+        count &+= 8
+    }
+
     /// Appends an integer in decimal.
     package mutating func append(decimal value: some FixedWidthInteger) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }
@@ -120,6 +128,12 @@ import Glibc
     package mutating func set(_ byte: UInt8, at offset: Int) {
         precondition(offset >= 0 && offset < count, "offset outside the buffer")
         unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+    }
+
+    /// Overwrites eight bytes already held, as `append(word:)` writes them.
+    package mutating func set(word: UInt64, at offset: Int) {
+        precondition(offset >= 0 && offset <= count &- 8, "offset outside the buffer")
+        unsafe base.unsafelyUnwrapped.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
 
     /// Makes `from` bytes at an offset into `to` bytes and moves what follows; new ones have no defined content.

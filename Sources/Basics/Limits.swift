@@ -266,8 +266,16 @@ package enum Limits {
     package static let storeCacheBytes = 67_108_864
     /// Octets gathered in memory, over all families, before they are written as sorted files.
     package static let storeWriteBuffersBytes = 67_108_864
-    /// Octets of write-ahead logs before the oldest data in memory is written out: bounds the time of a recovery.
-    package static let storeLogBytes = 268_435_456
+    /// Octets of one file of the journal before the next one is begun: each costs a sync of the folder.
+    package static let journalSegmentBytes = 8_388_608
+    /// Octets of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
+    /// second at full load, and what an opening has to bring to the engine at most.
+    package static let journalYoungBytes = 25_165_824
+    /// Octets of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
+    /// commits wait for it. Bounds what an opening reads.
+    package static let journalBytes = 67_108_864
+    /// Octets of a file of the journal that is read back: a segment, and the largest commit behind it.
+    package static let journalFileBytes = 1_073_741_824
     /// Sorted files that the store keeps open.
     package static let storeOpenFiles = 512
     /// Octets of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
@@ -278,9 +286,6 @@ package enum Limits {
     package static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.
     package static let storeBackgroundJobs = 2
-    /// Places of messages that the store remembers from its last commits: about 1 MB, which a processor's cache holds, and some
-    /// tenths of a second at full load.
-    package static let storeRecentPlaces = 16_384
 
     // MARK: Ending
 

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <vector>
 
+#include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice_transform.h>
@@ -38,7 +40,21 @@ class FirstWarning final : public rocksdb::Logger {
 rocksdb::Options *inside(rocksdb_options_t *options) { return reinterpret_cast<rocksdb::Options *>(options); }
 }  // namespace
 
-void ccs_rocksdb_tracks_logs(rocksdb_options_t *options) { inside(options)->track_and_verify_wals_in_manifest = true; }
+void ccs_rocksdb_closes_at_once(rocksdb_options_t *options) { inside(options)->avoid_flush_during_shutdown = true; }
+
+void ccs_rocksdb_flush(
+    rocksdb_t *database, rocksdb_column_family_handle_t *const *families, size_t count, int waits, char **error) {
+    // All that these types hold is a pointer to the C++ one.
+    std::vector<rocksdb::ColumnFamilyHandle *> handles;
+    for (size_t at = 0; at < count; at++)
+        handles.push_back(*reinterpret_cast<rocksdb::ColumnFamilyHandle *const *>(families[at]));
+    rocksdb::FlushOptions how;
+    how.wait = waits;
+    // Otherwise it would wait before it begins, where much is to be written already.
+    how.allow_write_stall = true;
+    rocksdb::Status status = (*reinterpret_cast<rocksdb::DB **>(database))->Flush(how, handles);
+    if (!status.ok()) *error = strdup(status.ToString().c_str());
+}
 
 void ccs_rocksdb_remembers_places(rocksdb_options_t *options, size_t octets) {
     inside(options)->memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(octets));

@@ -5,18 +5,21 @@ import Store
 /// Reads everything in one snapshot and counts it.
 struct Auditor: ~Copyable {
     private let snapshot: Engine.Snapshot
-    private var audit = StoreAudit()
+    private var audit: StoreAudit
     private var leftOut = 0
 
-    init(_ engine: Engine) { snapshot = engine.snapshot() }
+    /// Goes on with what was counted of what the engine does not have.
+    init(_ snapshot: consuming Engine.Snapshot, _ audit: StoreAudit) {
+        self.snapshot = snapshot
+        self.audit = audit
+    }
 
     /// Counts; what cannot be read is named and passed over.
     mutating func run() -> StoreAudit {
         walk(.meta) { (key, value, audit) throws(RecordFault) in
             guard [UInt8](copying: key) == MetaKey.tally else { return }
-            let tally = try Tally(reading: value)
-            audit.downstream = tally.downstream
-            audit.upstream = tally.upstream
+            // Young ones have been counted since.
+            _ = try Tally(reading: value)
         }
         walk(.registry) { (key, value, audit) throws(RecordFault) in
             switch RegistryRow(key) {

@@ -2,37 +2,55 @@ import Basics
 import Delivery
 import Store
 
-/// Turns the batches of one commit into one batch of the engine.
-///
-/// The engine's batch cannot be looked into, so what this commit has already changed is remembered beside it.
-struct Commit: ~Copyable {
+/// Decides what the batches of one commit change: what stands in its frame of the journal, and from there among the young
+/// messages and in the engine. Made once for an open store, and used again for each commit; after a failure it is worth nothing.
+struct Commit: ~Copyable, Sendable {
     private let engine: Engine
     private let memory: SeenMemory
+    /// The messages that are not in the engine yet.
+    var index = YoungIndex()
+    /// The frame of the commit.
+    var frame = JournalWriter()
+    /// What the engine is to be told.
     let batch: EngineBatch
+    /// What changes among the young messages.
+    private(set) var changes: [YoungChange] = []
+    /// Records are made here, one after the other.
     var buffer = ByteBuffer()
-    /// What stands at places that this commit, or one not long before it, has changed.
-    private(set) var recent: RecentPlaces
-    private var seen: [SeenPlace: UnixMilliseconds] = [:]
-    /// The tally with what this commit counts.
+    /// What was counted, this commit included.
     private(set) var tally: Tally
-    /// The earliest end among what this commit puts.
+    private var countedBefore: Tally
+    /// The highest sequence that the engine has: behind it there is nothing to look up.
+    private var highest: UInt64
+    /// What the engine has still, and this commit has removed.
+    private var gone: Set<Place> = []
+    /// The number that the commit will have.
+    private var number: UInt64 = 0
+    /// The earliest end among what the engine is told.
     private(set) var earliestEnd = UnixMilliseconds.max
     /// Records that were to be removed and could not be read; they stay.
     private(set) var unreadable = 0
 
-    private struct SeenPlace: Hashable {
-        var device: DeviceID
-        var category: [UInt8]
-        var persistentID: [UInt8]
-    }
-
-    /// Begins with what was counted before, and what is known of places.
-    init(_ engine: Engine, _ memory: SeenMemory, tally: Tally, recent: RecentPlaces) {
-        self.recent = recent
+    /// For a store that was just opened: nothing is young.
+    init(_ engine: Engine, _ memory: SeenMemory, tally: Tally, highest: UInt64) {
         self.engine = engine
         self.memory = memory
         self.tally = tally
+        self.highest = highest
+        countedBefore = tally
         batch = EngineBatch(engine)
+    }
+
+    /// Begins the commit that will have a number.
+    mutating func begin(_ number: UInt64) {
+        self.number = number
+        countedBefore = tally
+        frame.begin()
+        batch.clear()
+        changes.removeAll(keepingCapacity: changes.count <= Limits.writesPerCommit)
+        gone.removeAll()
+        earliestEnd = .max
+        unreadable = 0
     }
 
     /// Adds a batch.
@@ -42,47 +60,68 @@ struct Commit: ~Copyable {
         return outcome
     }
 
-    /// Writes everything, and the tally with it.
-    mutating func write(sync: Bool, countedBefore: Tally) throws(StoreError) {
+    /// Adds a setting of the server.
+    mutating func put(setting name: String, _ value: [UInt8]) {
+        let key = MetaKey.setting(name)
+        put(.meta, key.raw, value.raw)
+    }
+
+    /// Ends it, with what was counted; whether it changes anything.
+    mutating func end() -> Bool {
         if tally != countedBefore {
             tally.write(to: &buffer)
-            let key = MetaKey.tally
-            batch.put(.meta, key.raw, buffer.bytes)
+            frame.tally(buffer)
         }
-        // A durable batch that changes nothing still promises that what came before it is on disk.
-        guard sync || !batch.isEmpty else { return }
-        try engine.write(batch, sync: sync)
+        return !frame.isEmpty
+    }
+
+    /// Puts a row into the engine.
+    mutating func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        frame.put(family, key, value)
+        batch.put(family, key, value)
+    }
+
+    /// Puts the record in the buffer as a row.
+    mutating func putRecord(_ family: Family, _ key: borrowing RawSpan) {
+        frame.put(family, key, record: buffer)
+        batch.put(family, key, buffer.bytes)
+    }
+
+    /// Removes a row from the engine.
+    mutating func delete(_ family: Family, _ key: borrowing RawSpan) {
+        frame.remove(family, key)
+        batch.delete(family, key)
     }
 
     private mutating func add(_ mutation: Mutation, _ outcome: inout CommitOutcome) throws(StoreError) {
         switch mutation {
         case .putDevice(let record):
             RegistryRecord.write(record, to: &buffer)
-            batch.put(.registry, Key.device(record.device).bytes, buffer.bytes)
+            putRecord(.registry, Key.device(record.device).bytes)
         case .putRegistration(let registration):
             RegistryRecord.write(registration, to: &buffer)
-            batch.put(.registry, Key.registration(registration.name).bytes, buffer.bytes)
-        case .removeRegistration(let name): batch.delete(.registry, Key.registration(name).bytes)
-        case .removeDevice(let device): batch.delete(.registry, Key.device(device).bytes)
+            putRecord(.registry, Key.registration(registration.name).bytes)
+        case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
+        case .removeDevice(let device): delete(.registry, Key.device(device).bytes)
         case .putGroup(let group): put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):
             SubscriptionRecord.write(subscription, to: &buffer)
-            batch.put(.registry, TopicKey.subscription(subscription).raw, buffer.bytes)
+            putRecord(.registry, TopicKey.subscription(subscription).raw)
             let key = TopicKey.subscriber(subscription.sender, subscription.topic, subscription.name)
-            batch.put(.topics, key.raw, Key().bytes)
+            put(.topics, key.raw, Key().bytes)
         case .removeSubscription(let subscription):
-            batch.delete(.registry, TopicKey.subscription(subscription).raw)
+            delete(.registry, TopicKey.subscription(subscription).raw)
             let key = TopicKey.subscriber(subscription.sender, subscription.topic, subscription.name)
-            batch.delete(.topics, key.raw)
+            delete(.topics, key.raw)
         case .linkInstallation(let installation, let name):
-            batch.put(.installations, Key.installation(installation, name).bytes, Key().bytes)
+            put(.installations, Key.installation(installation, name).bytes, Key().bytes)
         case .unlinkInstallation(let installation, let name):
-            batch.delete(.installations, Key.installation(installation, name).bytes)
+            delete(.installations, Key.installation(installation, name).bytes)
         case .putSender(let record):
             RegistryRecord.write(record, to: &buffer)
-            batch.put(.senders, Key(record.sender.number).bytes, buffer.bytes)
-        case .removeSender(let sender): batch.delete(.senders, Key(sender.number).bytes)
+            putRecord(.senders, Key(record.sender.number).bytes)
+        case .removeSender(let sender): delete(.senders, Key(sender.number).bytes)
         case .putTopicJob(let job): put(job)
         case .advanceTopicJob(let job, let cursor, let marked): advance(job, to: cursor, marked)
         case .removeTopicJob(let job, let marked): remove(job, marked)
@@ -90,20 +129,21 @@ struct Commit: ~Copyable {
         case .putMessage(let message): try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             let place = Place(kind: .message, owner: device.number, sequence: sequence.number)
-            if try remove(place, .pending, end) { tally.downstream[reason] += 1 }
+            if try remove(place, end) { tally.downstream[reason] += 1 }
         case .putUpstream(let message, let now): try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            if try remove(place, .upstream, end) { tally.upstream[reason] += 1 }
+            if try remove(place, end) { tally.upstream[reason] += 1 }
         }
     }
 
     private mutating func put(_ message: StoredMessage) throws(StoreError) {
         let end = ExpiryKey(message)
         let place = Place(kind: .message, owner: end.owner, sequence: end.sequence)
-        guard case .absent = try presence(at: place, .pending) else { return }
+        guard case .absent = try presence(at: place) else { return }
         MessageRecord.write(message, to: &buffer)
-        put(place, .pending, end, isCounted: message.kind == .message)
+        put(place, end, isCounted: message.kind == .message)
+        changes.append(.put(message))
         mark(message)
         if message.kind == .message { tally.downstream.accepted += 1 }
     }
@@ -112,85 +152,107 @@ struct Commit: ~Copyable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) throws(StoreError) {
         memory.advance(to: now)
-        if !message.persistentID.isEmpty, try isRepeated(message, now) {
+        let key =
+            message.persistentID.isEmpty
+            ? nil : SeenKey(message.from.device, message.category, message.persistentID)
+        if let key, try isRepeated(key, now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return
         }
         let end = ExpiryKey(message)
         let place = Place(kind: .upstream, owner: end.owner, sequence: end.sequence)
-        guard case .absent = try presence(at: place, .upstream) else { return }
-        if !message.persistentID.isEmpty { remember(message, now) }
+        guard case .absent = try presence(at: place) else { return }
+        if let key {
+            index.put(key, at: now)
+            frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
+        }
         UpstreamRecord.write(message, to: &buffer)
-        put(place, .upstream, end, isCounted: message.kind == .message)
+        put(place, end, isCounted: message.kind == .message)
+        changes.append(.putUpstream(message))
         if message.kind == .message { tally.upstream.accepted += 1 }
     }
 
-    /// Puts the record in the buffer and its end.
-    private mutating func put(_ place: Place, _ family: Family, _ end: ExpiryKey, isCounted: Bool) {
-        batch.put(family, Key(place.owner, place.sequence).bytes, buffer.bytes)
-        putEnd(end)
-        recent[place] = .present(MessageRecord.Header(isCounted: isCounted, expiresAt: end.time))
+    /// Puts the record in the buffer.
+    private mutating func put(_ place: Place, _ end: ExpiryKey, isCounted: Bool) {
+        frame.put(place, record: buffer)
+        index.put(place, MessageRecord.Header(isCounted: isCounted, expiresAt: end.time), commit: number)
     }
 
-    /// Puts an end of something.
+    /// Puts an end of something that is no message.
     mutating func putEnd(_ end: ExpiryKey) {
-        batch.put(.expiry, Key.expiry(end).bytes, Key().bytes)
+        put(.expiry, Key.expiry(end).bytes, Key().bytes)
         earliestEnd = min(earliestEnd, end.time)
     }
 
     /// Removes a message with its end; whether it is to be counted.
-    private mutating func remove(
-        _ place: Place, _ family: Family, _ told: UnixMilliseconds
-    ) throws(StoreError) -> Bool {
-        let presence = try presence(at: place, family)
-        var end = ExpiryKey(time: told, kind: place.kind, owner: place.owner, sequence: place.sequence)
+    private mutating func remove(_ place: Place, _ told: UnixMilliseconds) throws(StoreError) -> Bool {
+        if let young = index[place] {
+            index.remove(place)
+            frame.remove(place, end: young.header.expiresAt)
+            changes.append(.remove(place))
+            return young.header.isCounted
+        }
+        guard place.sequence <= highest else { return false }
+        let presence = try presence(at: place)
         guard case .present(let header) = presence else {
             // The end goes even where the record is gone or cannot be read, so that no sweep meets it for ever.
             if case .unreadable = presence { unreadable += 1 }
-            batch.delete(.expiry, Key.expiry(end).bytes)
+            delete(.expiry, Key.expiry(ExpiryKey(place, end: told)).bytes)
             return false
         }
-        end.time = header.expiresAt
-        batch.delete(family, Key(place.owner, place.sequence).bytes)
-        batch.delete(.expiry, Key.expiry(end).bytes)
-        recent[place] = .absent
+        frame.remove(place, end: header.expiresAt)
+        batch.remove(place, end: header.expiresAt)
+        gone.insert(place)
         return header.isCounted
     }
 
     /// What stands at a place, this commit included. The lookup is what makes the tally exact.
-    private func presence(at place: Place, _ family: Family) throws(StoreError) -> Place.Presence {
-        if let known = recent[place] { return known }
+    private func presence(at place: Place) throws(StoreError) -> Place.Presence {
+        if let young = index[place] { return .present(young.header) }
+        // Sequences grow: hardly any message is put where another one may stand.
+        if place.sequence > highest || gone.contains(place) { return .absent }
         let key = Key(place.owner, place.sequence)
-        let found = try engine.get(family, key.bytes) { (bytes) throws(StoreError) -> Place.Presence in
+        let found = try engine.get(place.family, key.bytes) { (bytes) throws(StoreError) -> Place.Presence in
             do throws(RecordFault) {
-                return .present(
-                    place.kind == .message
-                        ? try MessageRecord.header(
-                            bytes, device: DeviceID(place.owner), sequence: Sequence(place.sequence))
-                        : try UpstreamRecord.header(
-                            bytes, sender: SenderID(place.owner), sequence: Sequence(place.sequence)))
+                return .present(try place.header(bytes))
             } catch { return .unreadable }
         }
         return found ?? .absent
     }
 
-    private func isRepeated(_ message: StoredUpstream, _ now: UnixMilliseconds) throws(StoreError) -> Bool {
-        if let time = seen[seenPlace(message)] { return Upstreams.isRemembered(time, at: now) }
-        let key = Key.seen(message.from.device, message.category, message.persistentID)
-        let time = try engine.get(.seen, key.bytes) { (bytes) throws(StoreError) -> Int64 in
+    private func isRepeated(_ key: SeenKey, _ now: UnixMilliseconds) throws(StoreError) -> Bool {
+        if let time = index[key] { return Upstreams.isRemembered(time, at: now) }
+        let time = try engine.get(.seen, key.key.bytes) { (bytes) throws(StoreError) -> Int64 in
             bytes.byteCount == 8 ? Int64(bitPattern: bytes.bigEndian(at: 0)) : .min / 2
         }
         return time.map { Upstreams.isRemembered($0, at: now) } ?? false
     }
+}
 
-    private mutating func remember(_ message: StoredUpstream, _ now: UnixMilliseconds) {
-        let key = Key.seen(message.from.device, message.category, message.persistentID)
-        batch.put(.seen, key.bytes, Key(UInt64(bitPattern: now)).bytes)
-        seen[seenPlace(message)] = now
+// MARK: Settling
+
+extension Commit {
+    /// Adds the messages that have outlived their time in memory to what the engine is told.
+    mutating func settle(_ survivors: YoungIndex.Survivors, from young: borrowing Young, upTo commit: UInt64)
+    {
+        for place in survivors.places {
+            guard let end = young.write(place, to: &buffer) else { continue }
+            batch.put(place, buffer.bytes, end: end)
+            earliestEnd = min(earliestEnd, end)
+            highest = max(highest, place.sequence)
+        }
+        // In order of their keys, which the engine's memory likes better than chance.
+        for (key, time) in survivors.seen.sorted(by: { $0.0 < $1.0 }) {
+            batch.put(.seen, key.key.bytes, Key(UInt64(bitPattern: time)).bytes)
+        }
+        note(settled: commit)
     }
 
-    private func seenPlace(_ message: StoredUpstream) -> SeenPlace {
-        SeenPlace(
-            device: message.from.device, category: message.category, persistentID: message.persistentID)
+    /// Notes that the engine has all up to a commit, and what was counted.
+    mutating func note(settled commit: UInt64) {
+        tally.write(to: &buffer)
+        let key = MetaKey.tally
+        batch.put(.meta, key.raw, buffer.bytes)
+        engine.note(settled: commit, highest: highest, in: batch)
     }
 }

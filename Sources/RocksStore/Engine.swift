@@ -10,15 +10,8 @@ import Synchronization
     private let families: [OpaquePointer]
     private let memory: SeenMemory
     private let reading: OpaquePointer
-    private let syncing: OpaquePointer
-    private let lazy: OpaquePointer
-    private let commits = Mutex(Commits())
-
-    /// The number of the last write, and where those are noted that are on the disk.
-    private struct Commits: Sendable {
-        var last: UInt64 = 0
-        var note: SyncNote?
-    }
+    private let writtenOut: OpaquePointer
+    private let writing: OpaquePointer
 
     /// Opens or creates the database in a directory.
     init(path: String, memory: SeenMemory, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
@@ -44,9 +37,10 @@ import Synchronization
         unsafe database = opened
         unsafe families = handles.compactMap { unsafe $0 }
         unsafe reading = rocksdb_readoptions_create()
-        unsafe syncing = rocksdb_writeoptions_create()
-        unsafe lazy = rocksdb_writeoptions_create()
-        unsafe rocksdb_writeoptions_set_sync(syncing, 1)
+        unsafe writtenOut = rocksdb_readoptions_create()
+        unsafe rocksdb_readoptions_set_read_tier(writtenOut, 2)
+        unsafe writing = rocksdb_writeoptions_create()
+        unsafe rocksdb_writeoptions_disable_WAL(writing, 1)
     }
 
     deinit {
@@ -54,8 +48,8 @@ import Synchronization
         unsafe families.forEach { unsafe rocksdb_column_family_handle_destroy($0) }
         unsafe rocksdb_close(database)
         unsafe rocksdb_readoptions_destroy(reading)
-        unsafe rocksdb_writeoptions_destroy(syncing)
-        unsafe rocksdb_writeoptions_destroy(lazy)
+        unsafe rocksdb_readoptions_destroy(writtenOut)
+        unsafe rocksdb_writeoptions_destroy(writing)
     }
 
     /// Keeps the engine from counting what this thread does with it, which nobody reads and every step pays for.
@@ -64,15 +58,16 @@ import Synchronization
     /// The handle of a family.
     func handle(_ family: Family) -> OpaquePointer { unsafe families[family.rawValue] }
 
-    /// Looks a key up; the value is borrowed, nil if there is none.
+    /// Looks a key up; the value is borrowed, nil if there is none. With `onDisk` what is only in memory is passed over.
     func get<Result>(
-        _ family: Family, _ key: borrowing RawSpan,
+        _ family: Family, _ key: borrowing RawSpan, onDisk: Bool = false,
         _ body: (borrowing RawSpan) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
         let slice = unsafe try check("read \(family)") { error in
             unsafe key.withUnsafeBytes { key in
                 unsafe rocksdb_get_pinned_cf(
-                    database, reading, handle(family), key.baseAddress, key.count, error)
+                    database, onDisk ? writtenOut : reading, handle(family), key.baseAddress, key.count, error
+                )
             }
         }
         guard let slice = unsafe slice else { return nil }
@@ -82,30 +77,20 @@ import Synchronization
         return try body(unsafe RawSpan(_unsafeStart: start, byteCount: length))
     }
 
-    /// From now on writes are numbered, on from the last one that the database has, and noted once they are on disk.
-    ///
-    /// The note in the folder goes on, or begins anew.
-    func numberCommits(_ path: String, goesOn isNoted: Bool) throws(StoreError) {
-        let key = MetaKey.commit
-        let last = try get(.meta, key.raw) { (bytes) throws(StoreError) in
-            try MetaKey.commit(in: bytes)
-        }
-        let note = try SyncNote(path, first: isNoted ? nil : last ?? 0)
-        commits.withLock { $0 = Commits(last: last ?? 0, note: note) }
+    /// Writes a batch, into memory only: what it holds is on the disk already, in the journal.
+    func write(_ batch: borrowing EngineBatch) throws(StoreError) {
+        try unsafe check("write") { error in unsafe rocksdb_write(database, writing, batch.handle, error) }
     }
 
-    /// Writes a batch; with `sync` it is on disk when this returns.
-    func write(_ batch: borrowing EngineBatch, sync: Bool) throws(StoreError) {
-        // One at a time, so that what has the last number is what a sync has brought to the disk.
-        try commits.withLock { (commits) throws(StoreError) in
-            // A write that fails may have reached the log all the same: no other one gets its number.
-            commits.last += 1
-            let key = MetaKey.commit
-            batch.put(.meta, key.raw, Key(commits.last).bytes)
-            try unsafe check("write") { error in
-                unsafe rocksdb_write(database, sync ? syncing : lazy, batch.handle, error)
+    /// Brings what is in memory to the disk; without `waits` that is begun only.
+    func flush(waits: Bool) throws(StoreError) {
+        try unsafe check("write out") { error in
+            unsafe families.withUnsafeBufferPointer { families in
+                unsafe families.withMemoryRebound(to: OpaquePointer?.self) { families in
+                    unsafe ccs_rocksdb_flush(
+                        database, families.baseAddress, families.count, waits ? 1 : 0, error)
+                }
             }
-            if sync { commits.note?.note(commits.last) }
         }
     }
 
@@ -115,15 +100,21 @@ import Synchronization
     ) throws(StoreError) {
         let batch = EngineBatch(self)
         batch.put(family, key, value)
-        try write(batch, sync: true)
+        try write(batch)
+        try flush(waits: true)
     }
 
-    /// Brings what was written lazily to the disk.
-    func sync() throws(StoreError) {
-        try commits.withLock { (commits) throws(StoreError) in
-            try unsafe check("sync") { error in unsafe rocksdb_flush_wal(database, 1, error) }
-            commits.note?.note(commits.last)
+    /// A number of the family `meta`; nil: it was never put.
+    func number(_ key: [UInt8], onDisk: Bool = false) throws(StoreError) -> UInt64? {
+        try get(.meta, key.raw, onDisk: onDisk) { (bytes) throws(StoreError) in try MetaKey.number(in: bytes)
         }
+    }
+
+    /// Notes how far the engine has the commits, in the batch that brings it there.
+    func note(settled commit: UInt64, highest: UInt64, in batch: borrowing EngineBatch) {
+        let (settled, last) = (MetaKey.settled, MetaKey.highest)
+        batch.put(.meta, settled.raw, Key(commit).bytes)
+        batch.put(.meta, last.raw, Key(highest).bytes)
     }
 
     /// Rewrites a family, dropping what may be dropped.

@@ -1,8 +1,10 @@
 import Basics
 import CRocksDB
+import Delivery
+import Store
 
 /// Changes that the engine applies together or not at all.
-@safe struct EngineBatch: ~Copyable {
+@safe struct EngineBatch: ~Copyable, @unchecked Sendable {
     private let engine: Engine
     /// The engine's handle.
     let handle: OpaquePointer
@@ -17,6 +19,9 @@ import CRocksDB
 
     /// Whether it changes nothing.
     var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
+
+    /// Forgets all changes.
+    func clear() { unsafe rocksdb_writebatch_clear(handle) }
 
     func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
         unsafe key.withUnsafeBytes { key in
@@ -33,5 +38,17 @@ import CRocksDB
             unsafe rocksdb_writebatch_delete_cf(
                 handle, engine.handle(family), key.baseAddress, key.count)
         }
+    }
+
+    /// Puts a message, by its record, and its end.
+    func put(_ place: Place, _ record: borrowing RawSpan, end: UnixMilliseconds) {
+        put(place.family, Key(place.owner, place.sequence).bytes, record)
+        put(.expiry, Key.expiry(ExpiryKey(place, end: end)).bytes, Key().bytes)
+    }
+
+    /// Removes both.
+    func remove(_ place: Place, end: UnixMilliseconds) {
+        delete(place.family, Key(place.owner, place.sequence).bytes)
+        delete(.expiry, Key.expiry(ExpiryKey(place, end: end)).bytes)
     }
 }

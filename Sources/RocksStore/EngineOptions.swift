@@ -4,9 +4,12 @@ import Store
 
 /// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
 package struct EngineSizes: Sendable {
-    /// Of all families together, and in the write-ahead logs.
+    /// Of all families together.
     package var buffers = Limits.storeWriteBuffersBytes
-    package var logs = Limits.storeLogBytes
+    /// Of the journal: in one file, with messages that stay in memory, and before the engine is asked to write out what it has.
+    package var segment = Limits.journalSegmentBytes
+    package var young = Limits.journalYoungBytes
+    package var journal = Limits.journalBytes
 
     /// Those of the service.
     package init() {}
@@ -70,13 +73,13 @@ package struct EngineSizes: Sendable {
     private static func setDatabase(_ options: OpaquePointer, _ sizes: EngineSizes) {
         unsafe rocksdb_options_set_create_if_missing(options, 1)
         unsafe rocksdb_options_set_create_missing_column_families(options, 1)
-        // What was acknowledged was synced. Behind it a power cut may leave anything, which must not keep us from
-        // opening: replay ends at the first record that is not whole. That it does not end before what was synced is
-        // seen to beforehand (`LogEnd`), and that no log before the newest is gone or cut short by the engine's list.
+        // The engine writes no log: the journal is the one there is. Logs of format 1 are replayed up to the first record that
+        // is not whole; that it does not end before what was synced is seen to beforehand (`JournalScan`).
         unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
-        unsafe ccs_rocksdb_tracks_logs(options)
+        // Without a log the families must be written out together, or one would be ahead of the others after a crash.
+        unsafe rocksdb_options_set_atomic_flush(options, 1)
         unsafe ccs_rocksdb_never_resumes(options)
-        unsafe rocksdb_options_set_max_total_wal_size(options, UInt64(sizes.logs))
+        unsafe ccs_rocksdb_closes_at_once(options)
         unsafe rocksdb_options_set_db_write_buffer_size(options, sizes.buffers)
         unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
         unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))

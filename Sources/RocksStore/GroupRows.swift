@@ -47,15 +47,15 @@ extension Commit {
     /// Puts a group and its label.
     mutating func put(_ group: GroupRecord) {
         GroupCodec.write(group, to: &buffer)
-        batch.put(.groups, Key.group(group.name).bytes, buffer.bytes)
-        batch.put(
+        putRecord(.groups, Key.group(group.name).bytes)
+        put(
             .groups, Key.groupLabel(group.name.sender, group.label).bytes, Key(group.name.number).bytes)
     }
 
     /// Removes both.
     mutating func remove(_ group: GroupName, label: [UInt8]) {
-        batch.delete(.groups, Key.group(group).bytes)
-        batch.delete(.groups, Key.groupLabel(group.sender, label).bytes)
+        delete(.groups, Key.group(group).bytes)
+        delete(.groups, Key.groupLabel(group.sender, label).bytes)
     }
 }
 

@@ -11,14 +11,17 @@ struct Loading: ~Copyable {
     /// Messages that could not be read and were passed over.
     var unreadable = 0
 
-    init(_ engine: Engine) { snapshot = engine.snapshot() }
+    init(_ snapshot: consuming Engine.Snapshot) { self.snapshot = snapshot }
 
     /// All that is known of a device, without bodies.
-    mutating func device(_ device: DeviceID) throws(StoreError) -> Loaded {
+    mutating func device(_ device: DeviceID, _ young: YoungPart) throws(StoreError) -> Loaded {
         let rows = registry.take() ?? snapshot.owners(.registry)
         let messages = mailboxes.take() ?? snapshot.owners(.pending)
         // Of a walk that failed no cursor is kept.
-        let state = try self.device(device, rows, messages)
+        var state = try self.device(device, rows, messages)
+        if case .entries(let entries) = young {
+            state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
+        }
         registry = consume rows
         mailboxes = consume messages
         return .device(state)
@@ -62,28 +65,39 @@ struct Loading: ~Copyable {
 
     /// A page of a device's mailbox.
     mutating func messages(
-        _ device: DeviceID, after: Sequence, limit: Int
+        _ device: DeviceID, after: Sequence, limit: Int, _ young: YoungPart
     ) throws(StoreError) -> Loaded {
         var page: [StoredMessage] = []
-        let isLast = try self.page(.pending, device.number, after, limit) { value, sequence in
+        var isLast = try self.page(.pending, device.number, after, limit) { value, sequence in
             guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
             else { return false }
             page.append(message)
             return true
         }
-        return .messages(device, try join(page), isLast: isLast)
+        page = try join(page)
+        if case .messages(let more, let isEnd) = young {
+            page = merged(page, more) { $0.sequence < $1.sequence }
+            isLast = isLast && isEnd && page.count <= limit
+            page = Array(page.prefix(limit))
+        }
+        return .messages(device, page, isLast: isLast)
     }
 
     /// A page of a sender's mailbox.
     mutating func upstream(
-        _ sender: SenderID, after: Sequence, limit: Int
+        _ sender: SenderID, after: Sequence, limit: Int, _ young: YoungPart
     ) throws(StoreError) -> Loaded {
         var page: [StoredUpstream] = []
-        let isLast = try self.page(.upstream, sender.number, after, limit) { value, sequence in
+        var isLast = try self.page(.upstream, sender.number, after, limit) { value, sequence in
             guard let message = try? UpstreamRecord.upstream(value, sender: sender, sequence: sequence)
             else { return false }
             page.append(message)
             return true
+        }
+        if case .upstream(let more, let isEnd) = young {
+            page = merged(page, more) { $0.sequence < $1.sequence }
+            isLast = isLast && isEnd && page.count <= limit
+            page = Array(page.prefix(limit))
         }
         return .upstream(sender, page, isLast: isLast)
     }
@@ -129,15 +143,15 @@ struct Loading: ~Copyable {
     /// What ends between two times, earliest first, and when the first of all behind `start` ends.
     func expired(
         from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int
-    ) throws(StoreError) -> ([ExpiredEntry], first: UnixMilliseconds) {
+    ) throws(StoreError) -> ([ExpiryKey], first: UnixMilliseconds) {
         let rows = snapshot.cursor(.expiry, from: Key(UInt64(bitPattern: start) ^ (1 << 63)))
-        var entries: [ExpiredEntry] = []
+        var entries: [ExpiryKey] = []
         var first: UnixMilliseconds?
         while rows.isValid, entries.count < limit {
             if let end = ExpiryKey(key: rows.key) {
                 first = first ?? end.time
                 if end.time > time { break }
-                entries.append(end.entry)
+                entries.append(end)
             }
             rows.next()
         }

@@ -3,7 +3,16 @@ import CRocksDB
 import Glibc
 import Store
 
-/// Opening: who else holds the store, which format it has, what it had counted.
+/// A store that was opened: all that was acknowledged is in its engine, and its journal is empty.
+struct OpenedStore: ~Copyable {
+    var engine: Engine
+    var journal: Journal
+    var tally: Tally
+    /// The highest sequence that the engine has.
+    var highest: UInt64
+}
+
+/// Opening: who else holds the store, which format it has, what its journal has, what it had counted.
 enum Recovery {
     /// What a store that is not open says.
     static let closed = StoreError(.inputOutput, "the store is closed")
@@ -11,66 +20,87 @@ enum Recovery {
     /// Opens a database of this format, or makes one; what was odd about it goes to `remarks`.
     static func open(
         _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes, _ remarks: inout [OpeningRemark]
-    ) throws(StoreError) -> Engine {
+    ) throws(StoreError) -> OpenedStore {
         try demandRoom(path)
         let note = try SyncNote.read(path)
         if note == .damaged { remarks.append(.unreadableNote) }
-        let engine: Engine
+        let (scan, engine): (JournalScan, Engine)
         do throws(StoreError) {
-            engine = try look(path, note, memory, sizes)
+            (scan, engine) = try look(path, note, memory, sizes)
         } catch {
             // A power cut may have torn the list of files in a way that the engine takes for damage.
             guard error.kind == .corrupt, let list = try TornList.mend(path) else {
                 throw error.kind == .locked ? locked(path, error) : error
             }
             remarks.append(.tornList(list))
-            engine = try look(path, note, memory, sizes)
+            (scan, engine) = try look(path, note, memory, sizes)
         }
-        switch note {
-        case .synced: try engine.numberCommits(path, goesOn: true)
-        case .absent, .damaged: try engine.numberCommits(path, goesOn: false)
+        let format = try demandFormat(path, engine)
+        var highest = try highestSequence(engine)
+        // Frames that were read may not be on the disk: from here on they are, in the engine.
+        if format != MetaKey.formatNow || scan.commit > scan.settled {
+            var replay = Replay(engine, highest: highest)
+            highest = try replay.run(scan)
         }
-        try demandFormat(path, engine)
-        return engine
+        var isNoted = false
+        if case .synced = note { isNoted = true }
+        return OpenedStore(
+            engine: engine, journal: try Journal(path, sizes, after: scan.commit, noteGoesOn: isNoted),
+            tally: try tally(of: engine), highest: highest)
     }
 
-    /// Opens it where the log is as long as it was synced.
+    /// Opens it where it is as long as it was synced.
     private static func look(
         _ path: String, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
-    ) throws(StoreError) -> Engine {
-        if case .synced(let commit) = note, let complaint = try LogEnd(path).complaint(synced: commit) {
-            throw complaint
-        }
-        return try Engine(path: path, memory: memory, sizes: sizes)
+    ) throws(StoreError) -> (JournalScan, Engine) {
+        let scan = try JournalScan(path)
+        if case .synced(let commit) = note, let complaint = scan.complaint(synced: commit) { throw complaint }
+        return (scan, try Engine(path: path, memory: memory, sizes: sizes))
     }
 
-    private static func demandFormat(_ path: String, _ engine: Engine) throws(StoreError) {
+    /// The highest sequence that the engine has; one of format 1 is looked through for it.
+    private static func highestSequence(_ engine: Engine) throws(StoreError) -> UInt64 {
+        if let highest = try engine.number(MetaKey.highest) { return highest }
+        var highest: UInt64 = 0
+        let snapshot = engine.snapshot()
+        for family in [.pending, .upstream] as [Family] {
+            let rows = snapshot.cursor(family)
+            while rows.isValid {
+                if rows.key.byteCount == 16 { highest = max(highest, rows.key.bigEndian(at: 8)) }
+                rows.next()
+            }
+            try rows.finish()
+        }
+        return highest
+    }
+
+    /// Refuses a newer format; the one that was found, nil: the store is new.
+    private static func demandFormat(_ path: String, _ engine: Engine) throws(StoreError) -> Int? {
         let key = MetaKey.format
         let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
             String(validating: [UInt8](copying: bytes), as: UTF8.self).flatMap { Int($0) }
         }
         switch format {
-        case .none:
-            let now = [UInt8]("\(MetaKey.formatNow)".utf8)
-            try engine.put(.meta, key.raw, now.raw)
+        case .none: return nil
         case .some(.none): throw StoreError(.corrupt, "\(path): meta/format is no number")
         case .some(.some(let found)) where found > MetaKey.formatNow:
             throw StoreError(
                 .newerFormat, "\(path) has format \(found); this version reads up to \(MetaKey.formatNow)")
-        case .some(.some): break
+        case .some(.some(let found)): return found
         }
     }
 
-    /// Gives up the commits that the log has lost, so that the store can be opened again; nil: none is missing.
+    /// Gives up the commits that the journal has lost, so that the store can be opened again; nil: none is missing.
     ///
-    /// Nothing but the note is changed. The next opening replays what can be read, and the engine deletes the rest.
+    /// What cannot be read is kept under another name, and the note changed; nothing else.
     static func acceptLoss(_ path: String) throws(StoreError) -> LostCommits? {
         guard case .synced(let synced) = try SyncNote.read(path) else { return nil }
         do throws(StoreError) {
-            let end = try LogEnd(path)
-            guard end.complaint(synced: synced) != nil else { return nil }
-            _ = try SyncNote(path, first: end.commit)
-            return LostCommits(first: end.commit + 1, last: synced)
+            let scan = try JournalScan(path)
+            guard scan.complaint(synced: synced) != nil else { return nil }
+            try scan.setAside()
+            _ = try SyncNote(path, first: scan.commit)
+            return LostCommits(first: scan.commit + 1, last: synced)
         } catch { throw error.kind == .locked ? locked(path, error) : error.ofWholeStore }
     }
 

@@ -29,18 +29,17 @@ package final class RocksStore: Store {
     private let memory = SeenMemory()
     private let floor = ExpiryFloor()
     private let open: ReadWriteLock<Engine?>
+    /// Changed, and looked at together with a snapshot of the engine, so that nothing is missed on its way there.
+    private let young: Mutex<Young>
     private let writer: Mutex<Writer>
     private let passedOver = Atomic<Int>(0)
     /// What an operator should hear of, and did not keep the store from being opened.
     package let remarks: [OpeningRemark]
 
     /// What only the committing thread touches.
-    private struct Writer: Sendable {
-        var tally: Tally
-        /// What the last commits have changed.
-        var recent = RecentPlaces()
-        /// The engine takes no more writes after one has failed, until it is opened anew.
-        var isBroken = false
+    private struct Writer: ~Copyable {
+        /// Nil after a write has failed, until the store is opened anew: nobody knows what of it reached the disk.
+        var committer: Committer?
         var isClosed = false
     }
 
@@ -53,15 +52,16 @@ package final class RocksStore: Store {
         }
         do throws(StoreError) {
             var remarks: [OpeningRemark] = []
-            let engine = try Recovery.open(path, memory, sizes, &remarks)
+            let opened = try Recovery.open(path, memory, sizes, &remarks)
             self.remarks = remarks
-            writer = Mutex(Writer(tally: try Recovery.tally(of: engine)))
-            open = ReadWriteLock(engine)
+            open = ReadWriteLock(opened.engine)
+            young = Mutex(Young(tally: opened.tally))
+            writer = Mutex(Writer(committer: Committer(opened, memory, sizes)))
         } catch { throw error.ofWholeStore }
     }
 
-    /// Gives up what the log of a closed store has lost, so that it can be opened (`StoreError.Kind.lost`); nil: nothing
-    /// is missing. Nothing is changed but the note of what was synced.
+    /// Gives up what the journal of a closed store has lost, so that it can be opened (`StoreError.Kind.lost`); nil: nothing
+    /// is missing. What cannot be read is kept under another name, and the note of what was synced changed.
     package static func acceptLoss(path: String) throws(StoreError) -> LostCommits? {
         try Recovery.acceptLoss(path)
     }
@@ -70,49 +70,39 @@ package final class RocksStore: Store {
     package var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
 
     package func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
-        try writer.withLock { (writer) throws(StoreError) in
-            guard !writer.isClosed else { throw Recovery.closed }
-            if writer.isBroken { try reopen(&writer) }
-            do throws(StoreError) {
-                return try write(batches, &writer)
-            } catch {
-                // Before anybody hears of the failure: from then on reads must show what became of the batches.
-                if writer.isBroken { try? reopen(&writer) }
-                throw error
-            }
-        }
-    }
-
-    private func write(
-        _ batches: [WriteBatch], _ writer: inout Writer
-    ) throws(StoreError) -> [CommitOutcome] {
-        try withEngine { (engine) throws(StoreError) in
-            // Handed over, not copied; it comes back when all is written.
-            var recent = RecentPlaces()
-            swap(&recent, &writer.recent)
-            recent.trim()
-            var commit = Commit(engine, memory, tally: writer.tally, recent: recent)
-            recent = RecentPlaces()
+        let isDurable = batches.contains { $0.isDurable }
+        return try commit(isDurable) { (commit) throws(StoreError) in
             var outcomes: [CommitOutcome] = []
             outcomes.reserveCapacity(batches.count)
             for batch in batches { outcomes.append(try commit.add(batch)) }
-            floor.commitBegins(commit.earliestEnd)
-            defer { floor.commitEnds() }
-            do throws(StoreError) {
-                try commit.write(
-                    sync: batches.contains { $0.isDurable }, countedBefore: writer.tally)
-            } catch {
-                writer.isBroken = true
-                throw error.ofWholeStore
-            }
-            writer.tally = commit.tally
-            writer.recent = commit.recent
-            passedOver.add(commit.unreadable, ordering: .relaxed)
             return outcomes
         }
     }
 
-    /// A failed write leaves the engine without a word on what reached the disk: it is asked anew.
+    private func commit<Result: Sendable>(
+        _ isDurable: Bool, _ make: (inout Commit) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try writer.withLock { (writer) throws(StoreError) in
+            guard !writer.isClosed else { throw Recovery.closed }
+            if writer.committer == nil { try reopen(&writer) }
+            guard var committer = writer.committer.take() else { throw Recovery.closed }
+            do throws(StoreError) {
+                let result = try withEngine { (_) throws(StoreError) in
+                    try committer.write(isDurable, young, floor, make)
+                }
+                passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+                writer.committer = consume committer
+                return result
+            } catch {
+                // Before anybody hears of the failure: from then on reads must show what became of the batches.
+                _ = consume committer
+                try? reopen(&writer)
+                throw error.ofWholeStore
+            }
+        }
+    }
+
+    /// A failed write leaves the store without a word on what reached the disk: it is asked anew.
     ///
     /// Until that has worked, reads fail: they might show what is not so.
     private func reopen(_ writer: inout Writer) throws(StoreError) {
@@ -120,31 +110,29 @@ package final class RocksStore: Store {
             try open.write { (engine) throws(StoreError) in
                 engine = nil
                 var remarks: [OpeningRemark] = []
-                engine = try Recovery.open(path, memory, sizes, &remarks)
+                let opened = try Recovery.open(path, memory, sizes, &remarks)
+                engine = opened.engine
+                young.withLock { $0 = Young(tally: opened.tally) }
+                writer.committer = Committer(opened, memory, sizes)
             }
-            writer.tally = try withEngine { (engine) throws(StoreError) in try Recovery.tally(of: engine) }
         } catch { throw error.ofWholeStore }
-        writer.isBroken = false
     }
 
     package func load(_ load: Load) throws(StoreError) -> Loaded {
-        try withEngine { (engine) throws(StoreError) in
-            var loading = Loading(engine)
-            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            return try answer(load, &loading, engine)
-        }
+        try self.load([load])[0].get()
     }
 
     package func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
         do throws(StoreError) {
             return try withEngine { (engine) throws(StoreError) in
-                var loading = Loading(engine)
+                var parts: [YoungPart] = []
+                var loading = Loading(view(engine) { young in parts = loads.map { young.part(of: $0) } })
                 defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
                 var results: [Result<Loaded, StoreError>] = []
                 results.reserveCapacity(loads.count)
-                for load in loads {
+                for (load, part) in zip(loads, parts) {
                     do throws(StoreError) {
-                        results.append(.success(try answer(load, &loading, engine)))
+                        results.append(.success(try answer(load, part, &loading, engine)))
                     } catch { results.append(.failure(error)) }
                 }
                 return results
@@ -154,15 +142,23 @@ package final class RocksStore: Store {
         }
     }
 
+    /// A snapshot of the engine, taken at the moment at which the young messages are looked at.
+    private func view(_ engine: Engine, _ look: (inout Young) -> Void) -> Engine.Snapshot {
+        young.withLock { young in
+            look(&young)
+            return engine.snapshot()
+        }
+    }
+
     private func answer(
-        _ load: Load, _ loading: inout Loading, _ engine: Engine
+        _ load: Load, _ part: YoungPart, _ loading: inout Loading, _ engine: Engine
     ) throws(StoreError) -> Loaded {
         switch load {
-        case .device(let device): return try loading.device(device)
+        case .device(let device): return try loading.device(device, part)
         case .messages(let device, let after, let limit):
-            return try loading.messages(device, after: after, limit: limit)
+            return try loading.messages(device, after: after, limit: limit, part)
         case .upstream(let sender, let after, let limit):
-            return try loading.upstream(sender, after: after, limit: limit)
+            return try loading.upstream(sender, after: after, limit: limit, part)
         case .unseen(let time, let start, let examine, let limit):
             return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
         case .group(let name, let isForChange):
@@ -186,18 +182,20 @@ package final class RocksStore: Store {
         let start = floor.sweepBegins()
         var first: UnixMilliseconds?
         defer { if start != nil { floor.sweepEnds(first: first) } }
-        let (entries, found) = try Loading(engine).expired(from: start ?? .min, by: time, limit: limit)
+        var ends: [ExpiryKey] = []
+        let snapshot = view(engine) { ends = $0.ends(by: time, limit: limit) }
+        let (settled, found) = try Loading(snapshot).expired(from: start ?? .min, by: time, limit: limit)
         first = found
-        return .expired(entries)
+        return .expired(merged(settled, ends, by: <).prefix(limit).map(\.entry))
     }
 
     package func senders() throws(StoreError) -> [SenderRecord] {
-        try withEngine { (engine) throws(StoreError) in try Loading(engine).senders() }
+        try withEngine { (engine) throws(StoreError) in try Loading(engine.snapshot()).senders() }
     }
 
     package func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
-            var loading = Loading(engine)
+            var loading = Loading(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
             return try loading.devices(after: after, limit: limit)
         }
@@ -205,7 +203,7 @@ package final class RocksStore: Store {
 
     package func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
-            try Loading(engine).topics(from: place, examine: examine)
+            try Loading(engine.snapshot()).topics(from: place, examine: examine)
         }
     }
 
@@ -218,14 +216,13 @@ package final class RocksStore: Store {
     }
 
     package func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
-        try withEngine { (engine) throws(StoreError) in
-            try engine.put(.meta, MetaKey.setting(name).raw, value.raw)
-        }
+        try commit(true) { (commit) throws(StoreError) in commit.put(setting: name, value) }
     }
 
     package func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in
-            var auditor = Auditor(engine)
+            var audit = StoreAudit()
+            var auditor = Auditor(view(engine) { $0.count(in: &audit) }, audit)
             return auditor.run()
         }
     }
@@ -233,14 +230,14 @@ package final class RocksStore: Store {
     package func close() throws(StoreError) {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { return }
-            try withEngine { (engine) throws(StoreError) in try engine.sync() }
+            if var committer = writer.committer.take() { try committer.close(young) }
             writer.isClosed = true
             open.write { $0 = nil }
         }
     }
 
     /// Makes the next commit open the engine anew.
-    func breakWriter() { writer.withLock { $0.isBroken = true } }
+    func breakWriter() { writer.withLock { $0.committer = nil } }
 
     /// Uses the engine while nobody replaces it.
     func withEngine<Result>(

@@ -113,16 +113,6 @@ extension Key {
         key.append(end.sequence)
         return key
     }
-
-    /// An upstream message that may be repeated; the hash is wide enough that two never meet by chance.
-    static func seen(_ device: DeviceID, _ category: [UInt8], _ persistentID: [UInt8]) -> Key {
-        let inner = SipHash(key: (0x6363_7364, 0x7365_656e)).hash(category.raw)
-        let hash = SipHash(key: (inner, UInt64(category.count))).hash128(persistentID.raw)
-        var key = Key(device.number)
-        key.append(hash.0)
-        key.append(hash.1)
-        return key
-    }
 }
 
 /// What stands in the registry under a device.
@@ -181,15 +171,19 @@ enum TopicKey {
 enum MetaKey {
     static let format = [UInt8]("format".utf8)
     static let tally = [UInt8]("tally".utf8)
-    /// The number of the last commit; every one has its own (see `SyncNote`).
+    /// The last commit that the engine has, with all before it: the journal goes on from there.
+    static let settled = [UInt8]("settled".utf8)
+    /// The highest sequence that was ever put into the engine: at places behind it nothing stands there.
+    static let highest = [UInt8]("highest".utf8)
+    /// The number of the last commit, of format 1.
     static let commit = [UInt8]("commit".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
     /// The format that this version writes, and the newest that it reads.
-    static let formatNow = 1
+    static let formatNow = 2
 
-    /// The number in `commit`.
-    static func commit(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {
-        guard value.byteCount == 8 else { throw StoreError(.corrupt, "meta/commit: wrong length") }
+    /// The number in `settled`, `highest` or `commit`.
+    static func number(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {
+        guard value.byteCount == 8 else { throw StoreError(.corrupt, "meta: a number of the wrong length") }
         return value.bigEndian(at: 0)
     }
 }

@@ -6,7 +6,7 @@ import Store
 ///
 /// It is written after each sync and never synced itself, so it is never ahead of the disk. After `kill -9` it is exactly
 /// as far as what was acknowledged, after a power cut at most as much behind as the system leaves unwritten (half a
-/// minute). `LogEnd` compares it with the write-ahead log.
+/// minute). `JournalScan` compares it with the journal.
 @safe final class SyncNote: Sendable {
     /// What the file says.
     enum Found: Equatable {
@@ -34,9 +34,10 @@ import Store
         guard file >= 0 else { throw .system("open \(name)") }
         guard let first else { return }
         // Otherwise the file itself might be missing after a power cut, and nothing be compared.
-        guard Self.places.allSatisfy({ put(first, at: $0) }), fsync(file) == 0, Self.syncFolder(path) else {
+        guard Self.places.allSatisfy({ put(first, at: $0) }), fsync(file) == 0 else {
             throw .system("write \(name)")
         }
+        try StoreFiles.sync(folder: path)
     }
 
     deinit { Glibc.close(file) }
@@ -89,11 +90,4 @@ import Store
     }
 
     private static func hash(_ bytes: borrowing RawSpan) -> UInt64 { SipHash(key: (magic, 1)).hash(bytes) }
-
-    private static func syncFolder(_ path: String) -> Bool {
-        let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return false }
-        defer { Glibc.close(folder) }
-        return fsync(folder) == 0
-    }
 }

@@ -57,37 +57,37 @@ extension Commit {
     /// Puts a job and its body, with the end of the latter.
     mutating func put(_ job: TopicJob) {
         TopicRecord.write(job, to: &buffer)
-        batch.put(.fanouts, Key.topic(.job, job.name).bytes, buffer.bytes)
+        putRecord(.fanouts, Key.topic(.job, job.name).bytes)
         TopicRecord.writeBody(of: job, to: &buffer)
-        batch.put(.fanouts, Key.topic(.body, job.name).bytes, buffer.bytes)
+        putRecord(.fanouts, Key.topic(.body, job.name).bytes)
         putEnd(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
     }
 
     /// Moves a job on.
     mutating func advance(_ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]) {
         TopicRecord.write(cursor, of: job, to: &buffer)
-        batch.put(.fanouts, Key.topic(.cursor, job).bytes, buffer.bytes)
-        for name in marked { batch.delete(.fanouts, Key.topic(.mark, job, name).bytes) }
+        putRecord(.fanouts, Key.topic(.cursor, job).bytes)
+        for name in marked { delete(.fanouts, Key.topic(.mark, job, name).bytes) }
     }
 
     /// Removes all of a job but its body.
     mutating func remove(_ job: TopicJobName, _ marked: [RegistrationName]) {
-        batch.delete(.fanouts, Key.topic(.job, job).bytes)
-        batch.delete(.fanouts, Key.topic(.cursor, job).bytes)
-        for name in marked { batch.delete(.fanouts, Key.topic(.mark, job, name).bytes) }
+        delete(.fanouts, Key.topic(.job, job).bytes)
+        delete(.fanouts, Key.topic(.cursor, job).bytes)
+        for name in marked { delete(.fanouts, Key.topic(.mark, job, name).bytes) }
     }
 
     /// Removes the body.
     mutating func removeBody(of job: TopicJobName, _ time: UnixMilliseconds) {
-        batch.delete(.fanouts, Key.topic(.body, job).bytes)
-        batch.delete(.expiry, Key.expiry(ExpiryKey(bodyOf: job, endsAt: time)).bytes)
+        delete(.fanouts, Key.topic(.body, job).bytes)
+        delete(.expiry, Key.expiry(ExpiryKey(bodyOf: job, endsAt: time)).bytes)
     }
 
     /// Marks that a message of a job has been stored.
     mutating func mark(_ message: StoredMessage) {
         guard let job = message.topic?.job else { return }
         let name = RegistrationName(device: message.device, number: message.registration)
-        batch.put(.fanouts, Key.topic(.mark, job, name).bytes, Key().bytes)
+        put(.fanouts, Key.topic(.mark, job, name).bytes, Key().bytes)
     }
 }
 

@@ -20,9 +20,13 @@ enum TornList {
     static func mend(_ path: String) throws(StoreError) -> String? {
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
-        guard let current = try read("\(path)/CURRENT") else { return nil }
+        guard let current = try StoreFiles.read("\(path)/CURRENT", limit: Limits.storeListBytes) else {
+            return nil
+        }
         let name = String(decoding: current.prefix { $0 != 10 }, as: UTF8.self)
-        guard name.hasPrefix("MANIFEST-"), let list = try read("\(path)/\(name)"), let end = tornEnd(of: list)
+        guard name.hasPrefix("MANIFEST-"),
+            let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.storeListBytes),
+            let end = tornEnd(of: list)
         else { return nil }
         try write(list, to: "\(path)/\(name).torn", keeping: list.count)
         try write([], to: "\(path)/\(name)", keeping: end)
@@ -71,21 +75,6 @@ enum TornList {
         }
         crc = ~crc
         return (crc >> 15 | crc << 17) &+ 0xa282_ead8
-    }
-
-    /// A file's octets; nil for one that is gone, or larger than the lists that are looked through.
-    private static func read(_ path: String) throws(StoreError) -> [UInt8]? {
-        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { Glibc.close(file) }
-        let size = lseek(file, 0, SEEK_END)
-        guard size >= 0, size <= Limits.storeListBytes else { return nil }
-        var octets = [UInt8](repeating: 0, count: Int(size))
-        let count = unsafe octets.withUnsafeMutableBytes { octets in
-            unsafe pread(file, octets.baseAddress, octets.count, 0)
-        }
-        guard count == octets.count else { throw .system("read \(path)") }
-        return octets
     }
 
     /// Writes octets to the begin of a file, ends it after so many, and brings that to the disk.

@@ -1,53 +1,108 @@
 /// The mailboxes of many owners in memory, each in order of sequence.
-struct Mailboxes<Element: Sendable>: Sendable {
+package struct Mailboxes<Element: Sendable>: Sendable {
     private struct Slot: Sendable {
         var sequence: UInt64
-        var element: Element
+        /// Nil where it was removed; the place goes with the next sweep.
+        var element: Element?
     }
-    private var slots: [UInt64: [Slot]] = [:]
+
+    /// The slots of one owner. Most messages come at the end and go at the begin: neither moves the others.
+    private struct Mailbox: Sendable {
+        var slots: [Slot] = []
+        /// How many of them are empty.
+        var empty = 0
+        /// Those before are empty.
+        var start = 0
+
+        /// The first slot whose sequence is not less.
+        func place(of sequence: UInt64) -> Int {
+            if let last = slots.last, last.sequence < sequence { return slots.count }
+            var (low, high) = (start, slots.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if slots[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+
+        mutating func put(_ element: Element, _ sequence: UInt64) -> Bool {
+            let at = place(of: sequence)
+            if at < slots.count, slots[at].sequence == sequence {
+                guard slots[at].element == nil else { return false }
+                slots[at].element = element
+                empty -= 1
+            } else {
+                slots.insert(Slot(sequence: sequence, element: element), at: at)
+            }
+            return true
+        }
+
+        mutating func remove(_ sequence: UInt64) -> Element? {
+            let at = place(of: sequence)
+            guard at < slots.count, slots[at].sequence == sequence, let element = slots[at].element else {
+                return nil
+            }
+            slots[at].element = nil
+            empty += 1
+            while start < slots.count, slots[start].element == nil { start += 1 }
+            // Each element is moved once at most for each one that went.
+            if empty * 2 > slots.count, empty >= 32 || empty == slots.count {
+                slots.removeAll { $0.element == nil }
+                (empty, start) = (0, 0)
+            }
+            return element
+        }
+    }
+
+    private var mailboxes: [UInt64: Mailbox] = [:]
+
+    /// Holds nothing.
+    package init() {}
+
+    /// What stands at a place; nil: nothing.
+    package subscript(owner: UInt64, sequence: UInt64) -> Element? {
+        guard let mailbox = mailboxes[owner] else { return nil }
+        let at = mailbox.place(of: sequence)
+        guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
+        return mailbox.slots[at].element
+    }
 
     /// Puts an element at a free place; false, and no change, if the place is taken.
-    mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64) -> Bool {
-        let at = place(of: sequence, slots[owner, default: []])
-        if at < slots[owner, default: []].count, slots[owner]?[at].sequence == sequence { return false }
-        slots[owner, default: []].insert(Slot(sequence: sequence, element: element), at: at)
-        return true
+    @discardableResult package mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
+        -> Bool
+    {
+        mailboxes[owner, default: Mailbox()].put(element, sequence)
     }
 
     /// Removes what stands at a place and returns it; nil if nothing does.
-    mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
-        let at = place(of: sequence, slots[owner] ?? [])
-        guard let count = slots[owner]?.count, at < count, let slot = slots[owner]?[at],
-            slot.sequence == sequence
-        else { return nil }
-        if count == 1 { slots[owner] = nil } else { slots[owner]?.remove(at: at) }
-        return slot.element
+    @discardableResult package mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
+        guard let index = mailboxes.index(forKey: owner) else { return nil }
+        let element = mailboxes.values[index].remove(sequence)
+        if mailboxes.values[index].slots.isEmpty { mailboxes.remove(at: index) }
+        return element
     }
 
     /// What one owner has, oldest first.
-    func all(_ owner: UInt64) -> [Element] { (slots[owner] ?? []).map(\.element) }
+    package func all(_ owner: UInt64) -> [Element] {
+        (mailboxes[owner]?.slots ?? []).compactMap(\.element)
+    }
 
     /// What one owner has after a place, oldest first, and whether nothing follows it.
-    func page(_ owner: UInt64, after: UInt64, limit: Int) -> ([Element], Bool) {
-        guard let mailbox = slots[owner] else { return ([], true) }
-        var at = place(of: after, mailbox)
-        if at < mailbox.count, mailbox[at].sequence == after { at += 1 }
-        let page = mailbox[at...].prefix(limit)
-        return (page.map(\.element), page.endIndex == mailbox.count)
+    package func page(_ owner: UInt64, after: UInt64, limit: Int) -> ([Element], Bool) {
+        guard let mailbox = mailboxes[owner], after < .max else { return ([], true) }
+        var page: [Element] = []
+        for slot in mailbox.slots[mailbox.place(of: after + 1)...] {
+            guard let element = slot.element else { continue }
+            guard page.count < limit else { return (page, false) }
+            page.append(element)
+        }
+        return (page, true)
     }
 
     /// Visits everything, in no order.
-    func forEach(_ body: (Element) -> Void) {
-        for mailbox in slots.values { for slot in mailbox { body(slot.element) } }
-    }
-
-    private func place(of sequence: UInt64, _ mailbox: [Slot]) -> Int {
-        if let last = mailbox.last, last.sequence < sequence { return mailbox.count }
-        var (low, high) = (0, mailbox.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if mailbox[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    package func forEach(_ body: (Element) -> Void) {
+        for mailbox in mailboxes.values {
+            for case let element? in mailbox.slots.lazy.map(\.element) { body(element) }
         }
-        return low
     }
 }

@@ -6,6 +6,20 @@ import Store
 enum Kind: String, CaseIterable {
     case memory
     case rocks
+    /// Nothing stays young: all goes to the engine with its commit.
+    case settling
+    /// Some stays young, files of the journal come and go, and the engine writes out all the time.
+    case rotating
+
+    var sizes: EngineSizes {
+        var sizes = EngineSizes()
+        switch self {
+        case .memory, .rocks: break
+        case .settling: sizes.young = 0
+        case .rotating: (sizes.young, sizes.segment, sizes.journal) = (3_000, 2_000, 6_000)
+        }
+        return sizes
+    }
 }
 
 /// A directory that vanishes with its owner.
@@ -38,6 +52,8 @@ func open(_ kind: Kind) throws -> Opened {
     let directory = ScratchDirectory()
     switch kind {
     case .memory: return Opened(store: MemoryStore(), directory: directory)
-    case .rocks: return Opened(store: try RocksStore(path: directory.path + "/db"), directory: directory)
+    case .rocks, .settling, .rotating:
+        let store = try RocksStore(path: directory.path + "/db", sizes: kind.sizes)
+        return Opened(store: store, directory: directory)
     }
 }

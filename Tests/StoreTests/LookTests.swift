@@ -17,7 +17,7 @@ import Testing
         for _ in 0..<(Self.rows / 10_000) {
             let batch = EngineBatch(engine)
             for _ in 0..<10_000 { batch.put(.seen, Self.key(&random).bytes, Key(1).bytes) }
-            try engine.write(batch, sync: false)
+            try engine.write(batch)
         }
         engine.compact(.seen)
         let before = Self.readOctets

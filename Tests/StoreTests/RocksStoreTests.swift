@@ -99,7 +99,7 @@ import Testing
     func newerFormat() throws {
         try RocksStore(path: path).close()
         try raw { engine in
-            let (key, value) = (MetaKey.format, [UInt8]("2".utf8))
+            let (key, value) = (MetaKey.format, [UInt8]("\(MetaKey.formatNow + 1)".utf8))
             try engine.put(.meta, key.raw, value.raw)
         }
         let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
@@ -172,7 +172,9 @@ import Testing
 
     @Test("What need not be remembered any more goes when the engine compacts")
     func forgetting() throws {
-        let store = try RocksStore(path: path)
+        var sizes = EngineSizes()
+        sizes.young = 0
+        let store = try RocksStore(path: path, sizes: sizes)
         for sequence in 1...40 as ClosedRange<UInt64> {
             try store.apply(
                 .putUpstream(
@@ -198,9 +200,11 @@ import Testing
 }
 
 extension ScratchDirectory {
-    /// The write-ahead log that is being written.
+    /// The file of the journal that is being written.
     static func newestLog(in path: String) throws -> String? {
-        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".log") }.max()
+        try FileManager.default.contentsOfDirectory(atPath: path).filter {
+            JournalFolder.first(of: $0) != nil
+        }.max()
             .map { "\(path)/\($0)" }
     }
 }

@@ -99,7 +99,7 @@ import Testing
         let change = try atBlockEnd(list, begin: begin)
         try #require(change.begin.count == begin)
         try Data(change.whole + change.begin + change.end).write(to: list)
-        _ = try LogEnd(directory.path + "/db")  // Canary: the engine takes both pieces for a change.
+        _ = try JournalScan(directory.path + "/db")  // Canary: the engine takes both pieces for a change.
         let torn =
             change.whole + [UInt8](repeating: 0, count: missing) + change.begin.dropFirst(missing)
             + change.end
@@ -122,7 +122,7 @@ import Testing
         #expect(TornList.tornEnd(of: torn) == end)
         try Data(torn).write(to: list)
         let error = #expect(throws: StoreError.self, "canary: the engine takes it for damage") {
-            try LogEnd(directory.path + "/db")
+            try JournalScan(directory.path + "/db")
         }
         #expect(error?.kind == .corrupt)
         let store = try RocksStore(path: directory.path + "/db")

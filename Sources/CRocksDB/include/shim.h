@@ -12,8 +12,11 @@ void ccs_rocksdb_never_resumes(rocksdb_options_t *options);
 
 // What else RocksDB's C interface has no call for.
 
-/// Keeps the size of each log that is written to its end in the engine's list: one that is gone or cut short is missed.
-void ccs_rocksdb_tracks_logs(rocksdb_options_t *options);
+/// Keeps the engine from writing out what it has in memory when it is closed: who closes it has done so, or has lost faith in the disk.
+void ccs_rocksdb_closes_at_once(rocksdb_options_t *options);
+/// Writes out what all families have in memory, as one; with `waits` it is on the disk when this returns.
+void ccs_rocksdb_flush(
+    rocksdb_t *database, rocksdb_column_family_handle_t *const *families, size_t count, int waits, char **error);
 /// Lets a family remember, for each begin of a key of so many octets, where the last key with it was put in
 /// memory: the next key of the same owner then needs no search through all of them. For one thread that writes, as we have it.
 void ccs_rocksdb_remembers_places(rocksdb_options_t *options, size_t octets);

@@ -1,0 +1,109 @@
+import Basics
+import Delivery
+import Store
+import Synchronization
+
+/// Writes commits, one after the other: first into the journal, and from there among the young messages and into the engine.
+///
+/// Two rules keep the store whole whatever power cut comes: the engine is told of a commit only once that is on the disk, in the
+/// journal; and what the engine says it has all of (`MetaKey.settled`) it has. After a failure this is worth nothing any more.
+struct Committer: ~Copyable, Sendable {
+    private let engine: Engine
+    private let sizes: EngineSizes
+    private var journal: Journal
+    private(set) var commit: Commit
+    /// The last commit that the engine has, with all before it; and how far it has been told so.
+    private var settled: UInt64
+    private var told: UInt64
+    /// How far the engine had been told when it was last asked to write out what it has.
+    private var asked: UInt64 = 0
+
+    /// For a store that was just opened.
+    init(_ opened: consuming OpenedStore, _ memory: SeenMemory, _ sizes: EngineSizes) {
+        engine = opened.engine
+        self.sizes = sizes
+        commit = Commit(opened.engine, memory, tally: opened.tally, highest: opened.highest)
+        settled = opened.journal.commit
+        told = settled
+        journal = opened.journal
+    }
+
+    /// Makes a commit and writes it. With `isDurable` all that was committed so far is on the disk when this returns.
+    mutating func write<Result>(
+        _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor,
+        _ make: (inout Commit) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        commit.begin(journal.commit + 1)
+        let result = try make(&commit)
+        guard commit.end() else {
+            // A durable batch that changes nothing still promises that what came before it is on disk.
+            if isDurable { try journal.sync() }
+            return result
+        }
+        if journal.isSegmentFull { try rotate() }
+        let number = try journal.append(&commit.frame)
+        commit.index.end(number, octets: commit.frame.frame.count)
+        if isDurable || !commit.batch.isEmpty { try journal.sync() }
+        try show(commit.index.settle(to: sizes.young, upTo: journal.synced), young, floor)
+        return result
+    }
+
+    /// Lets loads see the commit, and gives the engine what has outlived its time in memory.
+    private mutating func show(
+        _ survivors: YoungIndex.Survivors, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
+    ) throws(StoreError) {
+        if let last = survivors.commit { settled = last }
+        try young.withLock { (young) throws(StoreError) in
+            for change in commit.changes { young.apply(change) }
+            young.tally = commit.tally
+            if !survivors.isEmpty {
+                commit.settle(survivors, from: young, upTo: settled)
+                told = settled
+            }
+            if !commit.batch.isEmpty {
+                floor.commitBegins(commit.earliestEnd)
+                defer { floor.commitEnds() }
+                try engine.write(commit.batch)
+            }
+            for place in survivors.places { young.remove(place) }
+        }
+    }
+
+    /// Begins another file of the journal, and lets go of those whose commits the engine has on the disk.
+    private mutating func rotate() throws(StoreError) {
+        try journal.rotate()
+        var written = try engine.number(MetaKey.settled, onDisk: true) ?? 0
+        if journal.octets > sizes.journal {
+            let waits = journal.octets > 2 * sizes.journal
+            if waits || written >= asked {
+                asked = told
+                try engine.flush(waits: waits)
+            }
+            if waits { written = try engine.number(MetaKey.settled, onDisk: true) ?? 0 }
+        }
+        journal.retire(upTo: written)
+        tell()
+    }
+
+    /// Tells the engine how far it has all, where it had nothing to be told with it, together with this commit.
+    private mutating func tell() {
+        guard told < settled else { return }
+        commit.note(settled: settled)
+        told = settled
+    }
+
+    /// Brings everything to the disk, and to the engine: the next opening finds nothing in the journal that is not there.
+    mutating func close(_ young: borrowing Mutex<Young>) throws(StoreError) {
+        try journal.sync()
+        commit.begin(journal.commit + 1)
+        // What is in the journal is safe; should the engine fail now, the next opening does it.
+        do throws(StoreError) {
+            let survivors = commit.index.settle(to: -1, upTo: journal.synced)
+            if let last = survivors.commit { settled = last }
+            if survivors.isEmpty { tell() }
+            try show(survivors, young, ExpiryFloor())
+            try engine.flush(waits: true)
+            journal.retire(upTo: settled)
+        } catch {}
+    }
+}

@@ -1,0 +1,157 @@
+import Basics
+import Store
+
+/// What a commit did, as it stands in the journal: decided, so that it can be done again without a question.
+///
+/// Numbers have eight octets, the lowest first. Raw values are part of the format, as those of `Family` are.
+enum JournalEntry {
+    /// A message was put (1, 2): owner, sequence, length, record.
+    case put(Place, record: Range<Int>)
+    /// A message that was there was removed (3, 4): owner, sequence, end.
+    case remove(Place, end: Int64)
+    /// An upstream message that may be repeated was put (5): key of 24 octets, time.
+    case seen(key: Range<Int>, time: Range<Int>)
+    /// A row of the engine was put (6) or removed (7): family, length and key, length and value.
+    case row(Family, key: Range<Int>, value: Range<Int>?)
+    /// What is counted from now on (8): length, record.
+    case tally(Range<Int>)
+
+    fileprivate enum Kind: UInt8 {
+        case putMessage = 1
+        case putUpstream = 2
+        case removeMessage = 3
+        case removeUpstream = 4
+        case seen = 5
+        case putRow = 6
+        case removeRow = 7
+        case tally = 8
+    }
+
+    /// Octets of the key of a row of `seen`, and of its value.
+    static let seenKey = 24
+    static let seenTime = 8
+}
+
+/// Gathers the entries of one commit; its storage is used again for the next one.
+struct JournalWriter: ~Copyable, Sendable {
+    /// The frame; its head is filled in by `seal`.
+    private(set) var frame = ByteBuffer()
+
+    /// Begins a frame.
+    mutating func begin() {
+        // One commit in a thousand is large; its storage is not kept.
+        frame.removeAll(keepingCapacity: frame.count <= Limits.journalSegmentBytes)
+        for _ in 0..<JournalFrame.head / 8 { frame.append(word: 0) }
+    }
+
+    /// Whether nothing was gathered.
+    var isEmpty: Bool { frame.count <= JournalFrame.head }
+
+    mutating func put(_ place: Place, record: borrowing ByteBuffer) {
+        frame.append(byte: (place.kind == .upstream ? JournalEntry.Kind.putUpstream : .putMessage).rawValue)
+        frame.append(word: place.owner)
+        frame.append(word: place.sequence)
+        append(sized: record.bytes)
+    }
+
+    mutating func remove(_ place: Place, end: Int64) {
+        frame.append(
+            byte: (place.kind == .upstream ? JournalEntry.Kind.removeUpstream : .removeMessage).rawValue)
+        frame.append(word: place.owner)
+        frame.append(word: place.sequence)
+        frame.append(word: UInt64(bitPattern: end))
+    }
+
+    mutating func seen(_ key: borrowing RawSpan, time: borrowing RawSpan) {
+        frame.append(byte: JournalEntry.Kind.seen.rawValue)
+        frame.append(key)
+        frame.append(time)
+    }
+
+    mutating func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        frame.append(byte: JournalEntry.Kind.putRow.rawValue)
+        frame.append(byte: UInt8(family.rawValue))
+        append(sized: key)
+        append(sized: value)
+    }
+
+    mutating func put(_ family: Family, _ key: borrowing RawSpan, record: borrowing ByteBuffer) {
+        put(family, key, record.bytes)
+    }
+
+    mutating func remove(_ family: Family, _ key: borrowing RawSpan) {
+        frame.append(byte: JournalEntry.Kind.removeRow.rawValue)
+        frame.append(byte: UInt8(family.rawValue))
+        append(sized: key)
+    }
+
+    mutating func tally(_ record: borrowing ByteBuffer) {
+        frame.append(byte: JournalEntry.Kind.tally.rawValue)
+        append(sized: record.bytes)
+    }
+
+    /// Ends the frame.
+    mutating func seal(commit: UInt64, segment: UInt64) {
+        JournalFrame.seal(&frame, commit: commit, segment: segment)
+    }
+
+    private mutating func append(sized octets: borrowing RawSpan) {
+        frame.append(word: UInt64(octets.byteCount))
+        frame.append(octets)
+    }
+}
+
+/// Reads the entries of a frame, one after the other.
+struct JournalReader {
+    private var at: Int
+    private let end: Int
+
+    /// Entries that lie there in a file.
+    init(_ entries: Range<Int>) { (at, end) = (entries.lowerBound, entries.upperBound) }
+
+    /// The next one; nil at the end. What is no entry, behind a hash that is right, was written by a newer version or is a fault.
+    mutating func next(in file: borrowing RawSpan) throws(RecordFault) -> JournalEntry? {
+        guard at < end else { return nil }
+        guard let kind = JournalEntry.Kind(rawValue: file.byte(at: at)) else { throw .version }
+        at += 1
+        switch kind {
+        case .putMessage, .putUpstream:
+            let place = try place(kind == .putUpstream ? .upstream : .message, file)
+            return .put(place, record: try sized(file))
+        case .removeMessage, .removeUpstream:
+            let place = try place(kind == .removeUpstream ? .upstream : .message, file)
+            return .remove(place, end: Int64(bitPattern: try word(file)))
+        case .seen:
+            let key = try take(JournalEntry.seenKey)
+            return .seen(key: key, time: try take(JournalEntry.seenTime))
+        case .putRow, .removeRow:
+            let octet = try take(1)
+            guard let family = Family(rawValue: Int(file.byte(at: octet.lowerBound))) else { throw .version }
+            let key = try sized(file)
+            return .row(family, key: key, value: kind == .putRow ? try sized(file) : nil)
+        case .tally: return .tally(try sized(file))
+        }
+    }
+
+    private mutating func place(_ kind: ExpiryKey.Kind, _ file: borrowing RawSpan) throws(RecordFault)
+        -> Place
+    {
+        let owner = try word(file)
+        return Place(kind: kind, owner: owner, sequence: try word(file))
+    }
+
+    private mutating func word(_ file: borrowing RawSpan) throws(RecordFault) -> UInt64 {
+        file.word(at: try take(8).lowerBound)
+    }
+
+    private mutating func sized(_ file: borrowing RawSpan) throws(RecordFault) -> Range<Int> {
+        guard let count = Int(exactly: try word(file)) else { throw .value }
+        return try take(count)
+    }
+
+    private mutating func take(_ count: Int) throws(RecordFault) -> Range<Int> {
+        guard count <= end - at else { throw .length }
+        defer { at += count }
+        return at..<at + count
+    }
+}

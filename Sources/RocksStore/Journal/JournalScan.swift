@@ -1,0 +1,131 @@
+import Basics
+import CRocksDB
+import Glibc
+import Store
+
+/// How far a closed store can be read: what its engine has, and behind it what stands in its journal. Nothing is changed.
+///
+/// The journal is read up to the first frame that is not whole. That is the torn end of what was never synced, or it is damage:
+/// the note of what was synced tells which (`SyncNote`).
+struct JournalScan {
+    /// A file, with the frames that count: those of commits that the engine does not have.
+    struct Segment {
+        var octets: [UInt8]
+        var frames: [Range<Int>] = []
+    }
+
+    /// In order of their commits.
+    private(set) var segments: [Segment] = []
+    /// The last commit that the engine has on the disk, with all before it.
+    let settled: UInt64
+    /// The last commit that can be read.
+    private(set) var commit: UInt64
+    /// Files of the journal that cannot be read to their end, or not at all since commits are missing before them.
+    private(set) var unread: [String] = []
+    private var words = ""
+    private let path: String
+
+    /// Looks at a store; refused while another process has it open.
+    init(_ path: String) throws(StoreError) {
+        self.path = path
+        let lock = try StoreLock(path)
+        defer { extendLifetime(lock) }
+        settled = try EngineEnd.lastCommit(path)
+        commit = settled
+        var files: [(first: UInt64, name: String)] = []
+        for name in try StoreFiles.names(in: path, beginning: JournalFolder.head) {
+            if let first = JournalFolder.first(of: name) { files.append((first, name)) }
+        }
+        if files.isEmpty { words = "there is no journal" }
+        for (at, file) in files.enumerated() {
+            // What the engine has need not be there any more, nor be whole.
+            if at + 1 < files.count, files[at + 1].first <= settled + 1 { continue }
+            guard file.first <= commit + 1 else {
+                if unread.isEmpty {
+                    words = "\(path)/\(file.name) is the next, and what comes before it is missing"
+                }
+                unread += files[at...].map(\.name)
+                break
+            }
+            try read(file.name, file.first)
+        }
+    }
+
+    private mutating func read(_ name: String, _ first: UInt64) throws(StoreError) {
+        guard let octets = try StoreFiles.read("\(path)/\(name)", limit: Limits.journalFileBytes) else {
+            throw StoreError(
+                .corrupt, "\(path)/\(name) is larger than \(Limits.journalFileBytes) octets, or gone")
+        }
+        var segment = Segment(octets: octets)
+        var (at, next) = (0, first)
+        while let entries = JournalFrame.entries(in: octets.raw, at: at, commit: next, segment: first) {
+            if next > commit {
+                segment.frames.append(entries)
+                commit = next
+            }
+            at = entries.upperBound
+            next += 1
+        }
+        segments.append(segment)
+        if at < octets.count {
+            unread.append(name)
+            words = "\(path)/\(name) cannot be read behind octet \(at) of \(octets.count)"
+        } else {
+            words = "\(path)/\(name) is cut short, or a later one is missing"
+        }
+    }
+
+    /// What is wrong where so many commits were synced; nil: nothing is missing.
+    func complaint(synced: UInt64) -> StoreError? {
+        guard commit < synced else { return nil }
+        return StoreError(
+            .lost,
+            "\(path): commit \(synced) was on the disk, but the journal can be read up to commit \(commit) only: \(words)"
+        )
+    }
+
+    /// Keeps what cannot be read under names that the next opening passes over.
+    func setAside() throws(StoreError) {
+        for name in unread {
+            let (old, new) = ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
+            // Its begin may be good; under its own name it is read once more.
+            guard unsafe link(old, new) == 0 || errno == EEXIST else { throw .system("link \(new)") }
+        }
+        if !unread.isEmpty { try StoreFiles.sync(folder: path) }
+    }
+}
+
+/// What the engine of a closed store has on the disk.
+enum EngineEnd {
+    /// The last commit that it has, with all before it; nothing is written.
+    static func lastCommit(_ path: String) throws(StoreError) -> UInt64 {
+        guard unsafe access("\(path)/CURRENT", F_OK) == 0 else { return 0 }
+        let options = EngineOptions(memory: SeenMemory())
+        let database: OpaquePointer?
+        do throws(StoreError) {
+            unsafe database = try check("read \(path)") { error in
+                unsafe rocksdb_open_for_read_only(options.database, path, 0, error)
+            }
+        } catch { throw options.explained(error) }
+        defer { unsafe database.map { unsafe rocksdb_close($0) } }
+        // A store of format 1 had the engine's own log, and counted in it.
+        if let settled = try unsafe number(MetaKey.settled, database) { return settled }
+        return try unsafe number(MetaKey.commit, database) ?? 0
+    }
+
+    /// Only the family `meta` is open: the others are passed over, which is what makes looking cheap.
+    private static func number(_ key: [UInt8], _ database: OpaquePointer?) throws(StoreError) -> UInt64? {
+        let reading = unsafe rocksdb_readoptions_create()
+        defer { unsafe rocksdb_readoptions_destroy(reading) }
+        let slice = unsafe try check("read meta") { error in
+            unsafe key.withUnsafeBytes { key in
+                unsafe rocksdb_get_pinned(database, reading, key.baseAddress, key.count, error)
+            }
+        }
+        guard let slice = unsafe slice else { return nil }
+        defer { unsafe rocksdb_pinnableslice_destroy(slice) }
+        var length = 0
+        guard let start = unsafe rocksdb_pinnableslice_value(slice, &length) else { return nil }
+        return try MetaKey.number(in: unsafe RawSpan(_unsafeStart: start, byteCount: length))
+    }
+}

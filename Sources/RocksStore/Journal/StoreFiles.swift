@@ -1,0 +1,80 @@
+import Basics
+import CRocksDB
+import Glibc
+import Store
+
+/// Files beside the engine's, read and written whole.
+enum StoreFiles {
+    /// A file's octets; nil for one that is gone, or larger than so many.
+    static func read(_ path: String, limit: Int) throws(StoreError) -> [UInt8]? {
+        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw .system("open \(path)") }
+            return nil
+        }
+        defer { Glibc.close(file) }
+        let size = lseek(file, 0, SEEK_END)
+        guard size >= 0, size <= limit else { return nil }
+        var octets = [UInt8](repeating: 0, count: Int(size))
+        let count = unsafe octets.withUnsafeMutableBytes { octets in
+            unsafe pread(file, octets.baseAddress, octets.count, 0)
+        }
+        guard count == octets.count else { throw .system("read \(path)") }
+        return octets
+    }
+
+    /// Writes all of some octets at the end of an open file.
+    static func append(_ octets: borrowing RawSpan, to file: Int32, _ path: String) throws(StoreError) {
+        let isWritten = unsafe octets.withUnsafeBytes { octets in
+            var at = 0
+            while at < octets.count {
+                let count = unsafe write(file, octets.baseAddress.unsafelyUnwrapped + at, octets.count - at)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                at += count
+            }
+            return true
+        }
+        guard isWritten else { throw .system("write \(path)") }
+    }
+
+    /// Brings to the disk which files a folder has.
+    static func sync(folder path: String) throws(StoreError) {
+        let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .system("open \(path)") }
+        defer { Glibc.close(folder) }
+        guard fsync(folder) == 0 else { throw .system("sync \(path)") }
+    }
+
+    /// The names in a folder that begin so, in order.
+    static func names(in path: String, beginning head: String) throws(StoreError) -> [String] {
+        guard let folder = unsafe opendir(path) else { throw .system("list \(path)") }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix(head) { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+/// A descriptor that is closed with its owner.
+struct OpenFile: ~Copyable, Sendable {
+    let descriptor: Int32
+    deinit { Glibc.close(descriptor) }
+}
+
+/// The lock that an open store holds, taken while somebody looks at a closed one.
+@safe struct StoreLock: ~Copyable {
+    private let handle: UnsafeMutableRawPointer?
+
+    /// Takes it; `.locked` where another process, or another part of this one, has the store open.
+    init(_ path: String) throws(StoreError) {
+        unsafe handle = try check("open \(path)") { error in unsafe ccs_rocksdb_lock("\(path)/LOCK", error) }
+    }
+
+    deinit { unsafe ccs_rocksdb_unlock(handle) }
+}

@@ -1,0 +1,118 @@
+import Basics
+import Store
+
+/// What the committing thread knows of messages that are not in the engine yet: young ones.
+///
+/// Most messages are gone a moment after they were put. They stand in the journal and in memory; what has outlived
+/// `Limits.journalYoungBytes` of the journal is settled, oldest commit first: written to the engine.
+struct YoungIndex: Sendable {
+    /// A young message.
+    struct Entry: Sendable {
+        var header: MessageRecord.Header
+        /// The commit that put it.
+        var commit: UInt64
+    }
+
+    /// A commit that has not been settled.
+    private struct Mark: Sendable {
+        var commit: UInt64
+        var places: Int
+        var seen: Int
+        var octets: Int
+    }
+
+    private var places: [Place: Entry] = [:]
+    private var seen: [SeenKey: UnixMilliseconds] = [:]
+    private var marks = Fifo<Mark>()
+    private var putPlaces = Fifo<Place>()
+    private var putSeen = Fifo<SeenKey>()
+    /// How many of each belong to the commit that is being made.
+    private var made = (places: 0, seen: 0)
+    /// Octets of the journal in commits that have not been settled.
+    private(set) var octets = 0
+
+    /// A young message; nil: there is none at that place.
+    subscript(place: Place) -> Entry? { places[place] }
+
+    /// When a message was put that may be repeated; nil: no young one.
+    subscript(key: SeenKey) -> UnixMilliseconds? { seen[key] }
+
+    /// The commit being made puts a message.
+    mutating func put(_ place: Place, _ header: MessageRecord.Header, commit: UInt64) {
+        places[place] = Entry(header: header, commit: commit)
+        putPlaces.append(place)
+        made.places += 1
+    }
+
+    /// The commit being made removes a young message.
+    mutating func remove(_ place: Place) { places[place] = nil }
+
+    /// The commit being made puts a message that may be repeated.
+    mutating func put(_ key: SeenKey, at time: UnixMilliseconds) {
+        seen[key] = time
+        putSeen.append(key)
+        made.seen += 1
+    }
+
+    /// The commit is in the journal, with so many octets.
+    mutating func end(_ commit: UInt64, octets: Int) {
+        marks.append(Mark(commit: commit, places: made.places, seen: made.seen, octets: octets))
+        self.octets += octets
+        made = (0, 0)
+    }
+
+    /// What is left of the oldest commits.
+    struct Survivors: Sendable {
+        /// The last one of them; nil: none.
+        var commit: UInt64?
+        var places: [Place] = []
+        var seen: [(SeenKey, UnixMilliseconds)] = []
+
+        /// Whether nothing of them is left for the engine.
+        var isEmpty: Bool { places.isEmpty && seen.isEmpty }
+    }
+
+    /// Takes out the oldest commits, none behind `last`, until no more than so many octets are left.
+    mutating func settle(to limit: Int, upTo last: UInt64) -> Survivors {
+        var left = Survivors()
+        while octets > limit, let mark = marks.first, mark.commit <= last {
+            marks.removeFirst()
+            octets -= mark.octets
+            left.commit = mark.commit
+            for _ in 0..<mark.places {
+                let place = putPlaces.removeFirst()
+                // Where it was removed and put again it belongs to a later commit.
+                guard places[place]?.commit == mark.commit else { continue }
+                places[place] = nil
+                left.places.append(place)
+            }
+            for _ in 0..<mark.seen {
+                let key = putSeen.removeFirst()
+                if let time = seen.removeValue(forKey: key) { left.seen.append((key, time)) }
+            }
+        }
+        return left
+    }
+}
+
+/// A queue whose storage follows what is in it.
+struct Fifo<Element: Sendable>: Sendable {
+    private var elements: [Element] = []
+    private var start = 0
+
+    var first: Element? { start < elements.count ? elements[start] : nil }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Takes the oldest element; there must be one.
+    @discardableResult mutating func removeFirst() -> Element {
+        let element = elements[start]
+        start += 1
+        // Each element is moved once at most for each one that was taken.
+        if start * 2 > elements.count, start >= 1_024 {
+            elements.removeFirst(start)
+            start = 0
+        }
+        return element
+    }
+}

@@ -1,0 +1,190 @@
+import Basics
+import Delivery
+import Foundation
+import Store
+import Testing
+
+@testable import RocksStore
+
+/// The journal by itself: what is read back is what was written, or it is not taken for it.
+@Suite struct JournalTests {
+    private let directory = ScratchDirectory()
+    private var path: String { directory.path + "/db" }
+
+    private func frame(_ commit: UInt64, segment: UInt64, _ body: [UInt8] = [1, 2, 3]) -> [UInt8] {
+        var writer = JournalWriter()
+        writer.begin()
+        writer.put(.senders, Key(commit).bytes, body.raw)
+        writer.seal(commit: commit, segment: segment)
+        return writer.frame.copied()
+    }
+
+    @Test("Every entry is read back as it was written")
+    func entries() throws {
+        var writer = JournalWriter()
+        var record = ByteBuffer()
+        record.append([9, 8, 7])
+        writer.begin()
+        var isEmpty = writer.isEmpty
+        #expect(isEmpty)
+        let places = [
+            Place(kind: .message, owner: 3, sequence: .max), Place(kind: .upstream, owner: 4, sequence: 5),
+        ]
+        for place in places { writer.put(place, record: record) }
+        for place in places { writer.remove(place, end: -7) }
+        let seen = SeenKey(DeviceID(6), [1], [2]).key
+        writer.seen(seen.bytes, time: Key(77).bytes)
+        writer.put(.groups, Key(1).bytes, record.bytes)
+        writer.put(.topics, Key(2).bytes, Key().bytes)
+        writer.remove(.fanouts, Key(3).bytes)
+        writer.tally(record)
+        isEmpty = writer.isEmpty
+        #expect(!isEmpty)
+        writer.seal(commit: 12, segment: 10)
+        let octets = writer.frame.copied()
+        let found = JournalFrame.entries(in: octets.raw, at: 0, commit: 12, segment: 10)
+        let range = try #require(found)
+        var reader = JournalReader(range)
+        var told: [String] = []
+        while let entry = try reader.next(in: octets.raw) {
+            func text(_ range: Range<Int>) -> String { octets[range].map { "\($0)" }.joined(separator: ",") }
+            switch entry {
+            case .put(let place, let record):
+                told.append("put \(place.kind) \(place.owner) \(place.sequence) \(text(record))")
+            case .remove(let place, let end):
+                told.append("remove \(place.kind) \(place.owner) \(place.sequence) \(end)")
+            case .seen(let key, let time):
+                #expect(Array(octets[key]) == [UInt8](copying: seen.bytes))
+                told.append("seen \(text(time))")
+            case .row(let family, let key, let value):
+                told.append("row \(family) \(octets[key].last ?? 0) \(value.map(text) ?? "nil")")
+            case .tally(let record): told.append("tally \(text(record))")
+            }
+        }
+        #expect(
+            told == [
+                "put message 3 18446744073709551615 9,8,7", "put upstream 4 5 9,8,7",
+                "remove message 3 18446744073709551615 -7", "remove upstream 4 5 -7", "seen 0,0,0,0,0,0,0,77",
+                "row groups 1 9,8,7", "row topics 2 ", "row fanouts 3 nil", "tally 9,8,7",
+            ])
+    }
+
+    @Test("A frame of another place, one that is cut short, and one with any octet changed is none")
+    func strangers() {
+        let octets = frame(12, segment: 10)
+        func isTaken(_ octets: [UInt8], _ commit: UInt64 = 12, _ segment: UInt64 = 10) -> Bool {
+            JournalFrame.entries(in: octets.raw, at: 0, commit: commit, segment: segment) != nil
+        }
+        #expect(isTaken(octets) && isTaken(octets + [1, 2, 3]))
+        #expect(!isTaken(octets, 13) && !isTaken(octets, 12, 11) && !isTaken([]))
+        for length in 0..<octets.count { #expect(!isTaken(Array(octets.prefix(length)))) }
+        for place in octets.indices {
+            var changed = octets
+            changed[place] ^= 0x10
+            #expect(!isTaken(changed), "octet \(place)")
+        }
+    }
+
+    @Test("Entries that no version of ours has written are refused, however they are cut")
+    func garbage() throws {
+        for octets in [
+            [0], [9], [1, 2, 3], [6, 99] + [UInt8](repeating: 0, count: 16),
+            [8] + [UInt8](repeating: 255, count: 8),
+        ]
+            as [[UInt8]]
+        {
+            var reader = JournalReader(0..<octets.count)
+            #expect(throws: RecordFault.self) {
+                while true {
+                    let entry = try reader.next(in: octets.raw)
+                    if entry == nil { break }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Files whose commits the engine has may be there, whole, torn or with holes between them, and are passed over"
+    )
+    func strays() throws {
+        let store = try RocksStore(path: path)
+        for sequence in 1...20 as ClosedRange<UInt64> {
+            try store.apply(.putMessage(Samples.message(5, sequence)))
+        }
+        try store.close()
+        let settled = try JournalScan(path)
+        #expect(
+            settled.settled == 20 && settled.commit == 20 && settled.segments.allSatisfy { $0.frames.isEmpty }
+        )
+        for (first, octets) in [(3, frame(3, segment: 3)), (7, [1, 2, 3]), (15, [])] as [(UInt64, [UInt8])] {
+            try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(first))"))
+        }
+        // A file that goes on where the engine ends.
+        try Data(frame(21, segment: 21, [UInt8](repeating: 0, count: 9)))
+            .write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(21))"))
+        let scan = try JournalScan(path)
+        #expect(scan.commit == 21 && scan.complaint(synced: 21) == nil)
+        let again = try RocksStore(path: path)
+        #expect(try again.mailbox(5).count == 20)
+        let left = try FileManager.default.contentsOfDirectory(atPath: path).filter {
+            JournalFolder.first(of: $0) != nil
+        }
+        #expect(left == [JournalFolder.name(22)])
+    }
+
+    @Test("Files go once the engine has written out what their commits did, and the journal stays small")
+    func retired() throws {
+        let store = try RocksStore(path: path, sizes: Kind.rotating.sizes)
+        for sequence in 1...400 as ClosedRange<UInt64> {
+            try store.apply(
+                .putMessage(Samples.message(5, sequence, body: [UInt8](repeating: 1, count: 300))))
+            let files = try FileManager.default.contentsOfDirectory(atPath: path).filter {
+                JournalFolder.first(of: $0) != nil
+            }
+            #expect(files.count < 12, "after \(sequence)")
+        }
+        #expect(try store.mailbox(5).count == 400)
+        // The engine may be removing a file just now.
+        var copy = try? directory.copied()
+        while copy == nil { copy = try? directory.copied() }
+        let killed = try #require(copy)
+        #expect(try JournalScan(killed.path + "/db").settled > 300)
+        #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 400)
+    }
+
+    @Test(
+        "What is young is settled oldest first, once it is more than is kept, and never what is not on the disk"
+    )
+    func settling() {
+        var index = YoungIndex()
+        let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
+        func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 1, sequence: sequence) }
+        for commit in 1...4 as ClosedRange<UInt64> {
+            index.put(place(commit), header, commit: commit)
+            index.put(SeenKey(DeviceID(commit), [], [1]), at: 5)
+            index.end(commit, octets: 10)
+        }
+        index.remove(place(2))
+        #expect(index.settle(to: 40, upTo: 4).commit == nil)
+        #expect(index.settle(to: 0, upTo: 0).commit == nil, "nothing is on the disk")
+        let first = index.settle(to: 15, upTo: 2)
+        #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
+        #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
+        // Removed and put again: it belongs to the later commit.
+        index.remove(place(3))
+        index.put(place(3), header, commit: 5)
+        index.end(5, octets: 10)
+        #expect(index.settle(to: 10, upTo: 5).places == [place(4)])
+        #expect(index.settle(to: 0, upTo: 5).places == [place(3)] && index.octets == 0)
+    }
+
+    @Test("canary: a commit whose number is not the next ends the reading")
+    func gap() throws {
+        try RocksStore(path: path).close()
+        let octets = frame(1, segment: 1) + frame(3, segment: 1)
+        try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(1))"))
+        let scan = try JournalScan(path)
+        #expect(scan.commit == 1 && scan.unread == [JournalFolder.name(1)])
+        #expect(scan.complaint(synced: 3)?.kind == .lost)
+    }
+}

@@ -1,0 +1,54 @@
+import Basics
+import Testing
+
+@testable import Store
+
+/// Mailboxes in memory against the plainest model of them.
+@Suite struct MailboxesTests {
+    @Test(
+        "Puts and removals at random, at both ends and in the middle, leave what a dictionary says",
+        arguments: 1...8 as ClosedRange<UInt64>)
+    func random(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var mailboxes = Mailboxes<UInt64>()
+        var model: [UInt64: [UInt64: UInt64]] = [:]
+        var next: UInt64 = 0
+        for step in 0..<4_000 {
+            let owner = UInt64.random(in: 1...3, using: &random)
+            let known = model[owner, default: [:]].keys.sorted()
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...4:
+                next += 1
+                let place =
+                    Int.random(in: 0..<8, using: &random) == 0
+                    ? UInt64.random(in: 0...next, using: &random) : next
+                let isFree = model[owner]?[place] == nil
+                #expect(mailboxes.put(place * 7, owner, place) == isFree)
+                if isFree { model[owner, default: [:]][place] = place * 7 }
+            case 5...7:
+                guard let oldest = known.first else { continue }
+                #expect(mailboxes.remove(owner, oldest) == oldest * 7)
+                model[owner]?[oldest] = nil
+            case 8:
+                let place = known.randomElement(using: &random) ?? next + 1
+                #expect(mailboxes.remove(owner, place) == model[owner]?[place])
+                model[owner]?[place] = nil
+            default:
+                let after = UInt64.random(in: 0...next, using: &random)
+                let limit = Int.random(in: 1...9, using: &random)
+                let behind = known.filter { $0 > after }
+                let (page, isLast) = mailboxes.page(owner, after: after, limit: limit)
+                #expect(
+                    page == behind.prefix(limit).map { $0 * 7 } && isLast == (behind.count <= limit),
+                    "step \(step)")
+            }
+            #expect(mailboxes[owner, next] == model[owner]?[next])
+        }
+        for owner in 1...3 as ClosedRange<UInt64> {
+            #expect(mailboxes.all(owner) == model[owner, default: [:]].keys.sorted().map { $0 * 7 })
+        }
+        var count = 0
+        mailboxes.forEach { _ in count += 1 }
+        #expect(count == model.values.reduce(0) { $0 + $1.count })
+    }
+}
