@@ -3,7 +3,7 @@
 //   FAULTY_DISK_ROOT     the folder
 //   FAULTY_DISK_TRACE    a file in which every change below the folder is recorded, in order: from it a program can make
 //                        what a power cut would have left at any point (Tests/DaemonTests/PowerCut)
-//   FAULTY_DISK_LIES     with a trace: the end of the names of files whose syncs are answered and do nothing
+//   FAULTY_DISK_LIES     with a trace: a part of the names of files whose syncs are answered and do nothing
 //   FAULTY_DISK_CONTROL  a file that says how calls fail; the disk is well while there is none. One line of words:
 //                          error=ENOSPC|EIO|EDQUOT   what failing calls answer
 //                          calls=write,sync,...      which calls fail: open write sync allocate truncate rename unlink
@@ -89,10 +89,7 @@ static int is_below(const char *path) {
         && (path[root_length] == '/' || path[root_length] == 0);
 }
 
-static int ends(const char *path, const char *with) {
-    size_t length = strlen(path), end = with ? strlen(with) : 0;
-    return end && length >= end && strcmp(path + length - end, with) == 0;
-}
+static int has(const char *path, const char *part) { return part && *part && strstr(path + root_length, part); }
 
 static int is_ours(int descriptor) { return descriptor >= 0 && descriptor < DESCRIPTORS && ours[descriptor]; }
 
@@ -193,7 +190,7 @@ int open(const char *path, int flags, ...) {
         int is_new = stat(path, &before) != 0;
         result = REAL(open)(path, flags, mode);
         if (result >= 0 && result < DESCRIPTORS) {
-            ours[result] = ends(path, lies) ? 2 : 1;
+            ours[result] = has(path, lies) ? 2 : 1;
             record(OPEN, result, (is_new ? 1 : 0) | (flags & O_TRUNC ? 2 : 0), path, strlen(path) + 1);
         }
     })

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it.
 /// It gives its storage back when emptied, so an idle connection holds no memory for it.
-@safe package struct ByteBuffer: ~Copyable, @unchecked Sendable {
+@safe package struct ByteBuffer: ~Copyable {
     private var base: UnsafeMutableRawPointer?
     /// Bytes held.
     package private(set) var count = 0

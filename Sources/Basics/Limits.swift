@@ -266,6 +266,9 @@ package enum Limits {
     package static let storeCacheBytes = 67_108_864
     /// Octets gathered in memory, over all families, before they are written as sorted files.
     package static let storeWriteBuffersBytes = 67_108_864
+    /// Octets of one family in memory that the engine would not exceed by itself: more than an opening brings at once, so that it
+    /// never does.
+    package static let storeFamilyBytes = 1_073_741_824
     /// Octets of one file of the journal before the next one is begun: each costs a sync of the folder.
     package static let journalSegmentBytes = 8_388_608
     /// Octets of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
@@ -274,6 +277,9 @@ package enum Limits {
     /// Octets of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
     /// commits wait for it. Bounds what an opening reads.
     package static let journalBytes = 67_108_864
+    /// Repeats of upstream messages that one commit ceases to keep in memory, once they are in sorted files: more than one commit
+    /// brings on the average, few enough that none waits for it.
+    package static let forgottenPerCommit = 4_096
     /// Octets of a file of the journal that is read back: a segment, and the largest commit behind it.
     package static let journalFileBytes = 1_073_741_824
     /// Sorted files that the store keeps open.

@@ -4,7 +4,7 @@ import Store
 
 /// Decides what the batches of one commit change: what stands in its frame of the journal, and from there among the young
 /// messages and in the engine. Made once for an open store, and used again for each commit; after a failure it is worth nothing.
-struct Commit: ~Copyable, Sendable {
+struct Commit: ~Copyable {
     private let engine: Engine
     private let memory: SeenMemory
     /// The messages that are not in the engine yet.
@@ -163,7 +163,7 @@ struct Commit: ~Copyable, Sendable {
         let place = Place(kind: .upstream, owner: end.owner, sequence: end.sequence)
         guard case .absent = try presence(at: place) else { return }
         if let key {
-            index.put(key, at: now)
+            index.put(key, at: now, commit: number)
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
         UpstreamRecord.write(message, to: &buffer)
@@ -222,7 +222,7 @@ struct Commit: ~Copyable, Sendable {
 
     private func isRepeated(_ key: SeenKey, _ now: UnixMilliseconds) throws(StoreError) -> Bool {
         if let time = index[key] { return Upstreams.isRemembered(time, at: now) }
-        let time = try engine.get(.seen, key.key.bytes) { (bytes) throws(StoreError) -> Int64 in
+        let time = try engine.get(.seen, key.key.bytes, onDisk: true) { (bytes) throws(StoreError) -> Int64 in
             bytes.byteCount == 8 ? Int64(bitPattern: bytes.bigEndian(at: 0)) : .min / 2
         }
         return time.map { Upstreams.isRemembered($0, at: now) } ?? false
@@ -233,19 +233,16 @@ struct Commit: ~Copyable, Sendable {
 
 extension Commit {
     /// Adds the messages that have outlived their time in memory to what the engine is told.
-    mutating func settle(_ survivors: YoungIndex.Survivors, from young: borrowing Young, upTo commit: UInt64)
-    {
+    mutating func settle(_ survivors: YoungIndex.Survivors, from young: borrowing Young) {
         for place in survivors.places {
             guard let end = young.write(place, to: &buffer) else { continue }
             batch.put(place, buffer.bytes, end: end)
             earliestEnd = min(earliestEnd, end)
             highest = max(highest, place.sequence)
         }
-        // In order of their keys, which the engine's memory likes better than chance.
-        for (key, time) in survivors.seen.sorted(by: { $0.0 < $1.0 }) {
+        for (key, time) in survivors.seen {
             batch.put(.seen, key.key.bytes, Key(UInt64(bitPattern: time)).bytes)
         }
-        note(settled: commit)
     }
 
     /// Notes that the engine has all up to a commit, and what was counted.

@@ -7,16 +7,22 @@ import Synchronization
 ///
 /// Two rules keep the store whole whatever power cut comes: the engine is told of a commit only once that is on the disk, in the
 /// journal; and what the engine says it has all of (`MetaKey.settled`) it has. After a failure this is worth nothing any more.
-struct Committer: ~Copyable, Sendable {
+///
+/// It has one owner, and is used below the lock of that one (`RocksStore`).
+struct Committer: ~Copyable, @unchecked Sendable {
     private let engine: Engine
     private let sizes: EngineSizes
     private var journal: Journal
     private(set) var commit: Commit
-    /// The last commit that the engine has, with all before it; and how far it has been told so.
+    /// The last commit that the engine has, with all before it.
     private var settled: UInt64
+    /// How far it has been told so; and how far when it was last asked to write out what it has.
     private var told: UInt64
-    /// How far the engine had been told when it was last asked to write out what it has.
     private var asked: UInt64 = 0
+    /// How far what it has is on the disk there.
+    private var written: UInt64
+    /// Octets that the engine was given since then.
+    private var given = 0
 
     /// For a store that was just opened.
     init(_ opened: consuming OpenedStore, _ memory: SeenMemory, _ sizes: EngineSizes) {
@@ -25,6 +31,7 @@ struct Committer: ~Copyable, Sendable {
         commit = Commit(opened.engine, memory, tally: opened.tally, highest: opened.highest)
         settled = opened.journal.commit
         told = settled
+        written = settled
         journal = opened.journal
     }
 
@@ -40,12 +47,24 @@ struct Committer: ~Copyable, Sendable {
             if isDurable { try journal.sync() }
             return result
         }
-        if journal.isSegmentFull { try rotate() }
+        let rotates = journal.isSegmentFull
+        if rotates {
+            try journal.rotate()
+            // What is then written out says how far it goes.
+            note()
+        }
         let number = try journal.append(&commit.frame)
         commit.index.end(number, octets: commit.frame.frame.count)
         if isDurable || !commit.batch.isEmpty { try journal.sync() }
         try show(commit.index.settle(to: sizes.young, upTo: journal.synced), young, floor)
+        if rotates || given > sizes.buffers { try retire() }
+        commit.index.forget(upTo: written, atMost: Limits.forgottenPerCommit)
         return result
+    }
+
+    private mutating func note() {
+        commit.note(settled: settled)
+        told = settled
     }
 
     /// Lets loads see the commit, and gives the engine what has outlived its time in memory.
@@ -57,39 +76,32 @@ struct Committer: ~Copyable, Sendable {
             for change in commit.changes { young.apply(change) }
             young.tally = commit.tally
             if !survivors.isEmpty {
-                commit.settle(survivors, from: young, upTo: settled)
-                told = settled
+                commit.settle(survivors, from: young)
+                note()
             }
             if !commit.batch.isEmpty {
                 floor.commitBegins(commit.earliestEnd)
                 defer { floor.commitEnds() }
                 try engine.write(commit.batch)
+                given += commit.batch.octets
             }
             for place in survivors.places { young.remove(place) }
         }
     }
 
-    /// Begins another file of the journal, and lets go of those whose commits the engine has on the disk.
-    private mutating func rotate() throws(StoreError) {
-        try journal.rotate()
-        var written = try engine.number(MetaKey.settled, onDisk: true) ?? 0
-        if journal.octets > sizes.journal {
-            let waits = journal.octets > 2 * sizes.journal
+    /// Lets go of the files whose commits the engine has on the disk, and asks it to write out where they are many.
+    private mutating func retire() throws(StoreError) {
+        written = try engine.number(MetaKey.settled, onDisk: true) ?? 0
+        if journal.octets > sizes.journal || given > sizes.buffers {
+            let waits = journal.octets > 2 * sizes.journal || given > 2 * sizes.buffers
+            // Once is enough, until it has done so.
             if waits || written >= asked {
-                asked = told
+                (asked, given) = (told, 0)
                 try engine.flush(waits: waits)
             }
             if waits { written = try engine.number(MetaKey.settled, onDisk: true) ?? 0 }
         }
         journal.retire(upTo: written)
-        tell()
-    }
-
-    /// Tells the engine how far it has all, where it had nothing to be told with it, together with this commit.
-    private mutating func tell() {
-        guard told < settled else { return }
-        commit.note(settled: settled)
-        told = settled
     }
 
     /// Brings everything to the disk, and to the engine: the next opening finds nothing in the journal that is not there.
@@ -100,7 +112,7 @@ struct Committer: ~Copyable, Sendable {
         do throws(StoreError) {
             let survivors = commit.index.settle(to: -1, upTo: journal.synced)
             if let last = survivors.commit { settled = last }
-            if survivors.isEmpty { tell() }
+            note()
             try show(survivors, young, ExpiryFloor())
             try engine.flush(waits: true)
             journal.retire(upTo: settled)

@@ -4,7 +4,7 @@ import Delivery
 import Store
 
 /// Changes that the engine applies together or not at all.
-@safe struct EngineBatch: ~Copyable, @unchecked Sendable {
+@safe struct EngineBatch: ~Copyable {
     private let engine: Engine
     /// The engine's handle.
     let handle: OpaquePointer
@@ -19,6 +19,13 @@ import Store
 
     /// Whether it changes nothing.
     var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
+
+    /// Octets of its changes.
+    var octets: Int {
+        var octets = 0
+        _ = unsafe rocksdb_writebatch_data(handle, &octets)
+        return octets
+    }
 
     /// Forgets all changes.
     func clear() { unsafe rocksdb_writebatch_clear(handle) }

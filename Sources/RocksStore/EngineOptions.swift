@@ -4,7 +4,7 @@ import Store
 
 /// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
 package struct EngineSizes: Sendable {
-    /// Of all families together.
+    /// Of all families together, before the engine is asked to write out what it has; at twice as many commits wait for it.
     package var buffers = Limits.storeWriteBuffersBytes
     /// Of the journal: in one file, with messages that stay in memory, and before the engine is asked to write out what it has.
     package var segment = Limits.journalSegmentBytes
@@ -30,7 +30,9 @@ package struct EngineSizes: Sendable {
         unsafe cache = rocksdb_cache_create_lru(Limits.storeCacheBytes)
         unsafe database = Self.family(cache, sizes, memoryFilter: 0.003)
         unsafe messages = Self.family(cache, sizes, memoryFilter: 0.0125)
-        unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0.003)
+        unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0)
+        // Nothing is looked for among what was not written out (`YoungIndex`): it is put in order once, when it is.
+        unsafe rocksdb_options_set_memtable_vector_rep(forgetful)
         // Devices have numbers at random: two octets tell most of those apart that are busy at a time.
         unsafe ccs_rocksdb_remembers_places(messages, 2)
         unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
@@ -78,9 +80,10 @@ package struct EngineSizes: Sendable {
         unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
         // Without a log the families must be written out together, or one would be ahead of the others after a crash.
         unsafe rocksdb_options_set_atomic_flush(options, 1)
+        // One thread writes; what is kept without order demands that.
+        unsafe rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
         unsafe ccs_rocksdb_never_resumes(options)
         unsafe ccs_rocksdb_closes_at_once(options)
-        unsafe rocksdb_options_set_db_write_buffer_size(options, sizes.buffers)
         unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
         unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))
         unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
@@ -112,11 +115,12 @@ package struct EngineSizes: Sendable {
         let options = unsafe rocksdb_options_create()
         unsafe rocksdb_options_set_block_based_table_factory(options, table)
         unsafe rocksdb_block_based_options_destroy(table)
-        // No family is ever full by itself: that way of writing out loses count of the families where it cannot make a
-        // new log, and the engine ends the process when it is closed (an assertion of 7.8).
-        unsafe rocksdb_options_set_write_buffer_size(options, 2 * sizes.buffers)
+        // No family is ever full by itself: the engine writes out when it is told to (`Committer`), and at no other time. What is
+        // written out for different reasons at a time ends the process (an assertion of 7.8).
+        unsafe rocksdb_options_set_write_buffer_size(options, Limits.storeFamilyBytes)
         unsafe rocksdb_options_set_max_write_buffer_number(options, 3)
-        unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, memoryFilter)
+        unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(
+            options, memoryFilter * Double(2 * sizes.buffers) / Double(Limits.storeFamilyBytes))
         unsafe rocksdb_options_set_memtable_whole_key_filtering(options, 1)
         unsafe rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1)
         unsafe rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))

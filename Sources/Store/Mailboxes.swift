@@ -1,3 +1,5 @@
+import Delivery
+
 /// The mailboxes of many owners in memory, each in order of sequence.
 package struct Mailboxes<Element: Sendable>: Sendable {
     private struct Slot: Sendable {
@@ -15,7 +17,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
         var start = 0
 
         /// The first slot whose sequence is not less.
-        func place(of sequence: UInt64) -> Int {
+        @inline(__always) func place(of sequence: UInt64) -> Int {
             if let last = slots.last, last.sequence < sequence { return slots.count }
             var (low, high) = (start, slots.count)
             while low < high {
@@ -25,7 +27,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             return low
         }
 
-        mutating func put(_ element: Element, _ sequence: UInt64) -> Bool {
+        @inline(__always) mutating func put(_ element: Element, _ sequence: UInt64) -> Bool {
             let at = place(of: sequence)
             if at < slots.count, slots[at].sequence == sequence {
                 guard slots[at].element == nil else { return false }
@@ -37,7 +39,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             return true
         }
 
-        mutating func remove(_ sequence: UInt64) -> Element? {
+        @inline(__always) mutating func remove(_ sequence: UInt64) -> Element? {
             let at = place(of: sequence)
             guard at < slots.count, slots[at].sequence == sequence, let element = slots[at].element else {
                 return nil
@@ -61,13 +63,19 @@ package struct Mailboxes<Element: Sendable>: Sendable {
 
     /// What stands at a place; nil: nothing.
     package subscript(owner: UInt64, sequence: UInt64) -> Element? {
-        guard let mailbox = mailboxes[owner] else { return nil }
-        let at = mailbox.place(of: sequence)
-        guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
-        return mailbox.slots[at].element
+        @_specialize(where Element == StoredMessage)
+        @_specialize(where Element == StoredUpstream)
+        get {
+            guard let mailbox = mailboxes[owner] else { return nil }
+            let at = mailbox.place(of: sequence)
+            guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
+            return mailbox.slots[at].element
+        }
     }
 
     /// Puts an element at a free place; false, and no change, if the place is taken.
+    @_specialize(where Element == StoredMessage)
+    @_specialize(where Element == StoredUpstream)
     @discardableResult package mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
         -> Bool
     {
@@ -75,6 +83,8 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// Removes what stands at a place and returns it; nil if nothing does.
+    @_specialize(where Element == StoredMessage)
+    @_specialize(where Element == StoredUpstream)
     @discardableResult package mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
         guard let index = mailboxes.index(forKey: owner) else { return nil }
         let element = mailboxes.values[index].remove(sequence)
@@ -83,11 +93,15 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// What one owner has, oldest first.
+    @_specialize(where Element == StoredMessage)
+    @_specialize(where Element == StoredUpstream)
     package func all(_ owner: UInt64) -> [Element] {
         (mailboxes[owner]?.slots ?? []).compactMap(\.element)
     }
 
     /// What one owner has after a place, oldest first, and whether nothing follows it.
+    @_specialize(where Element == StoredMessage)
+    @_specialize(where Element == StoredUpstream)
     package func page(_ owner: UInt64, after: UInt64, limit: Int) -> ([Element], Bool) {
         guard let mailbox = mailboxes[owner], after < .max else { return ([], true) }
         var page: [Element] = []
@@ -100,6 +114,8 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// Visits everything, in no order.
+    @_specialize(where Element == StoredMessage)
+    @_specialize(where Element == StoredUpstream)
     package func forEach(_ body: (Element) -> Void) {
         for mailbox in mailboxes.values {
             for case let element? in mailbox.slots.lazy.map(\.element) { body(element) }

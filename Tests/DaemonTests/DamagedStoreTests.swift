@@ -51,7 +51,7 @@ struct DamagedStoreTests {
             + ["app-server", "app-server-preproduction", "device", "https"].flatMap { ["--\($0)-port", "0"] }
     }
 
-    @Test("an octet of the write-ahead log: ccsd names the log and exits with 74, until the loss is accepted")
+    @Test("an octet of the journal: ccsd names the file and exits with 74, until the loss is accepted")
     func lostLog() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -63,7 +63,7 @@ struct DamagedStoreTests {
         #expect(try daemon.wait() == -SIGKILL)
 
         let folder = Folder(daemon.scratch)
-        let log = try folder.newest(".log")
+        let log = try folder.newest("journal-")
         let whole = try folder.contents()
         try folder.flip(log)
         let damaged = try folder.contents()
@@ -87,7 +87,7 @@ struct DamagedStoreTests {
         #expect(try next.wait() == -SIGKILL)
 
         // What an operator without a backup does.
-        try folder.flip(try folder.newest(".log"))
+        try folder.flip(try folder.newest("journal-"))
         let accepted = try Tool.run("ccsd", ["accept-loss"] + flags(daemon.scratch))
         #expect(accepted.code == 0 && accepted.output.contains("are given up"), "\(accepted)")
         let again = try Tool.run("ccsd", ["accept-loss"] + flags(daemon.scratch))
@@ -123,7 +123,7 @@ struct DamagedStoreTests {
     @Test(
         "damage that shows while it runs: XMPP and HTTP are refused, /readyz is 503, all goes on when it is mended",
         .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"),
-        arguments: [Damage(file: "MANIFEST-", kind: "damaged"), Damage(file: ".log", kind: "lost")])
+        arguments: [Damage(file: "MANIFEST-", kind: "damaged"), Damage(file: "journal-", kind: "lost")])
     func running(_ damage: Damage) throws {
         let disk = try FaultyDisk()
         let port = UInt16.random(in: 19_100...19_499)

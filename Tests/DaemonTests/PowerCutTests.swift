@@ -51,7 +51,7 @@ struct PowerCutTests {
     func canary(_ fault: String) throws {
         let result = try cut(400, seed: 1, ["--canary", fault])
         #expect(result.code == 1, "\(result)")
-        // Where the disk lies about its logs, the store itself notices: its note, or a sorted file, is ahead of them.
+        // Where the disk lies about the journal, the store itself notices: its note, or a sorted file, is ahead of them.
         #expect(
             result.output.contains("was acknowledged and is missing")
                 || fault == "lying"

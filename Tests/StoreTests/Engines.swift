@@ -11,6 +11,8 @@ enum Kind: String, CaseIterable {
     /// Some stays young, files of the journal come and go, and the engine writes out all the time.
     case rotating
 
+    static let onDisk: [Kind] = [.rocks, .settling, .rotating]
+
     var sizes: EngineSizes {
         var sizes = EngineSizes()
         switch self {
@@ -39,6 +41,21 @@ final class ScratchDirectory {
         try FileManager.default.removeItem(atPath: copy.path)
         try FileManager.default.copyItem(atPath: path, toPath: copy.path)
         return copy
+    }
+}
+
+extension ScratchDirectory {
+    /// The same while the engine may be writing files out in the background, and removing others: not as one moment has left it,
+    /// but as a moment in which nothing came or went.
+    func copiedWhileOpen() throws -> ScratchDirectory {
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: path + "/db").sorted()
+        }
+        for _ in 0..<200 {
+            let before = try names()
+            if let copy = try? copied(), try names() == before { return copy }
+        }
+        throw StoreError(.inputOutput, "\(path) never stays as it is")
     }
 }
 

@@ -144,10 +144,7 @@ import Testing
             #expect(files.count < 12, "after \(sequence)")
         }
         #expect(try store.mailbox(5).count == 400)
-        // The engine may be removing a file just now.
-        var copy = try? directory.copied()
-        while copy == nil { copy = try? directory.copied() }
-        let killed = try #require(copy)
+        let killed = try directory.copiedWhileOpen()
         #expect(try JournalScan(killed.path + "/db").settled > 300)
         #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 400)
     }
@@ -161,7 +158,7 @@ import Testing
         func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 1, sequence: sequence) }
         for commit in 1...4 as ClosedRange<UInt64> {
             index.put(place(commit), header, commit: commit)
-            index.put(SeenKey(DeviceID(commit), [], [1]), at: 5)
+            index.put(SeenKey(DeviceID(commit), [], [1]), at: 5, commit: commit)
             index.end(commit, octets: 10)
         }
         index.remove(place(2))
@@ -170,12 +167,53 @@ import Testing
         let first = index.settle(to: 15, upTo: 2)
         #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
         #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
+        let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(DeviceID($0), [], [1]) }
+        #expect(seen.allSatisfy { index[$0] == 5 }, "the engine has the first two in memory only")
+        index.forget(upTo: 2, atMost: 1)
+        #expect(index[seen[0]] == nil && index[seen[1]] == 5)
+        index.forget(upTo: 3, atMost: 9)
+        #expect(index[seen[1]] == nil && index[seen[2]] == 5, "the third is not settled")
         // Removed and put again: it belongs to the later commit.
         index.remove(place(3))
         index.put(place(3), header, commit: 5)
         index.end(5, octets: 10)
         #expect(index.settle(to: 10, upTo: 5).places == [place(4)])
         #expect(index.settle(to: 0, upTo: 5).places == [place(3)] && index.octets == 0)
+    }
+
+    @Test("A store of format 1 is brought forward: its messages are there, and their places taken")
+    func older() throws {
+        let message = Samples.message(5, 1_000)
+        do {
+            let engine = try Engine(path: path, memory: SeenMemory())
+            var record = ByteBuffer()
+            MessageRecord.write(message, to: &record)
+            let batch = EngineBatch(engine)
+            batch.put(Place(kind: .message, owner: 5, sequence: 1_000), record.bytes, end: message.expiresAt)
+            var tally = Tally()
+            tally.downstream.accepted = 1
+            tally.write(to: &record)
+            let meta = (
+                tally: MetaKey.tally, commit: MetaKey.commit, format: MetaKey.format, one: [UInt8]("1".utf8)
+            )
+            batch.put(.meta, meta.tally.raw, record.bytes)
+            batch.put(.meta, meta.commit.raw, Key(7).bytes)
+            batch.put(.meta, meta.format.raw, meta.one.raw)
+            try engine.write(batch)
+            try engine.flush(waits: true)
+        }
+        _ = try SyncNote(path, first: 8)
+        #expect(throws: StoreError.self, "canary: its log ended before what was synced") {
+            try RocksStore(path: path)
+        }
+        _ = try SyncNote(path, first: 7)
+        let store = try RocksStore(path: path)
+        #expect(try store.mailbox(5) == [message])
+        try store.apply(.putMessage(Samples.message(5, 1_000)), .putMessage(Samples.message(5, 1_001)))
+        #expect(try store.mailbox(5).count == 2 && store.audit().downstream.accepted == 2)
+        #expect(try SyncNote.read(path) == .synced(8))
+        let copy = try directory.copiedWhileOpen()
+        #expect(try RocksStore(path: copy.path + "/db").mailbox(5).count == 2)
     }
 
     @Test("canary: a commit whose number is not the next ends the reading")

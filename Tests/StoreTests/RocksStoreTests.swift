@@ -11,12 +11,14 @@ import Testing
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
 
-    @Test("What was committed is there after closing and opening, and after opening without closing")
-    func reopens() throws {
+    @Test(
+        "What was committed is there after closing and opening, and after opening without closing",
+        arguments: Kind.onDisk)
+    func reopens(_ kind: Kind) throws {
         var model = NaiveModel()
         var batches = RandomBatches(seed: 11)
         for round in 0..<6 {
-            let store = try RocksStore(path: path)
+            let store = try RocksStore(path: path, sizes: kind.sizes)
             #expect(try model.difference(from: store, devices: RandomBatches.owners, at: batches.now) == nil)
             for _ in 0..<60 {
                 let next = batches.next()
@@ -26,9 +28,9 @@ import Testing
         }
     }
 
-    @Test("A killed process loses nothing it has written")
-    func killed() throws {
-        let store = try RocksStore(path: path)
+    @Test("A killed process loses nothing it has written", arguments: Kind.onDisk)
+    func killed(_ kind: Kind) throws {
+        let store = try RocksStore(path: path, sizes: kind.sizes)
         var model = NaiveModel()
         var batches = RandomBatches(seed: 12)
         for _ in 0..<10 {
@@ -36,7 +38,7 @@ import Testing
                 let next = batches.next()
                 #expect(try store.commit(next) == next.map { model.apply($0) })
             }
-            let copy = try directory.copied()
+            let copy = try directory.copiedWhileOpen()
             let found = try RocksStore(path: copy.path + "/db")
             #expect(try model.difference(from: found, devices: RandomBatches.owners, at: batches.now) == nil)
         }

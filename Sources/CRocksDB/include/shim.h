@@ -14,7 +14,7 @@ void ccs_rocksdb_never_resumes(rocksdb_options_t *options);
 
 /// Keeps the engine from writing out what it has in memory when it is closed: who closes it has done so, or has lost faith in the disk.
 void ccs_rocksdb_closes_at_once(rocksdb_options_t *options);
-/// Writes out what all families have in memory, as one; with `waits` it is on the disk when this returns.
+/// Writes out what all families have in memory, as one; with `waits` it is on the disk when this returns. For the thread that writes.
 void ccs_rocksdb_flush(
     rocksdb_t *database, rocksdb_column_family_handle_t *const *families, size_t count, int waits, char **error);
 /// Lets a family remember, for each begin of a key of so many octets, where the last key with it was put in

@@ -20,7 +20,7 @@ extension Program {
             Command(
                 "accept-loss", "Do without messages that the store has lost, then exit.",
                 details: [
-                    "Where the write-ahead log can no longer be read as far as it was on the disk, ccsd does not start: it names the log, and removes nothing. Copy the folder, check the device, and restore a backup where there is one. This command says that what is missing may be missing: the next start keeps all that can be read, and the rest of the log is deleted then.",
+                    "Where the journal of the store can no longer be read as far as it was on the disk, ccsd does not start: it names the file, and removes nothing. Copy the folder, check the device, and restore a backup where there is one. This command says that what is missing may be missing: the next start keeps all that can be read, and the rest stays under a name that ends in `.lost`.",
                     "Exits with 0, having changed nothing, where nothing is missing.",
                 ], options: daemonOptions,
                 examples: [

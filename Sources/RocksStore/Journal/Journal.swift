@@ -77,8 +77,10 @@ struct Journal: ~Copyable, Sendable {
     }
 
     private static func begin(_ path: String, _ name: String) throws(StoreError) -> OpenFile {
-        // Only one without a whole frame has this name already.
-        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // Only one without a whole frame has this name already. It is not written over: where a sync of it has failed, nobody knows
+        // what of it may still come.
+        _ = unsafe unlink("\(path)/\(name)")
+        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system("open \(path)/\(name)") }
         let file = OpenFile(descriptor: descriptor)
         guard fsync(descriptor) == 0 else { throw .system("sync \(path)/\(name)") }

@@ -33,7 +33,7 @@ enum JournalEntry {
 }
 
 /// Gathers the entries of one commit; its storage is used again for the next one.
-struct JournalWriter: ~Copyable, Sendable {
+struct JournalWriter: ~Copyable {
     /// The frame; its head is filled in by `seal`.
     private(set) var frame = ByteBuffer()
 

@@ -37,7 +37,7 @@ extension ExpiryKey {
 }
 
 /// An upstream message that may be repeated, by a hash that is wide enough that two never meet by chance.
-struct SeenKey: Hashable, Comparable {
+struct SeenKey: Hashable {
     var device: UInt64
     var high: UInt64
     var low: UInt64
@@ -50,8 +50,6 @@ struct SeenKey: Hashable, Comparable {
 
     /// The half of a good hash is as good; devices cannot choose it without effort, and then meet only their own.
     func hash(into hasher: inout Hasher) { hasher.combine(low) }
-
-    static func < (a: Self, b: Self) -> Bool { (a.device, a.high, a.low) < (b.device, b.high, b.low) }
 
     /// Its row in the engine.
     var key: Key {

@@ -4,12 +4,18 @@ import Store
 /// What the committing thread knows of messages that are not in the engine yet: young ones.
 ///
 /// Most messages are gone a moment after they were put. They stand in the journal and in memory; what has outlived
-/// `Limits.journalYoungBytes` of the journal is settled, oldest commit first: written to the engine.
+/// `Limits.journalYoungBytes` of the journal is settled, oldest commit first: written to the engine. Which upstream messages may be
+/// repeated is known here until the engine has it on the disk: of what it has in memory it keeps no order (`EngineOptions`).
 struct YoungIndex: Sendable {
     /// A young message.
     struct Entry: Sendable {
         var header: MessageRecord.Header
         /// The commit that put it.
+        var commit: UInt64
+    }
+
+    private struct Seen: Sendable {
+        var time: UnixMilliseconds
         var commit: UInt64
     }
 
@@ -22,10 +28,11 @@ struct YoungIndex: Sendable {
     }
 
     private var places: [Place: Entry] = [:]
-    private var seen: [SeenKey: UnixMilliseconds] = [:]
+    private var seen: [SeenKey: Seen] = [:]
     private var marks = Fifo<Mark>()
     private var putPlaces = Fifo<Place>()
     private var putSeen = Fifo<SeenKey>()
+    private var settledSeen = Fifo<(key: SeenKey, commit: UInt64)>()
     /// How many of each belong to the commit that is being made.
     private var made = (places: 0, seen: 0)
     /// Octets of the journal in commits that have not been settled.
@@ -34,8 +41,8 @@ struct YoungIndex: Sendable {
     /// A young message; nil: there is none at that place.
     subscript(place: Place) -> Entry? { places[place] }
 
-    /// When a message was put that may be repeated; nil: no young one.
-    subscript(key: SeenKey) -> UnixMilliseconds? { seen[key] }
+    /// When a message was put that may be repeated; nil: that is not known here.
+    subscript(key: SeenKey) -> UnixMilliseconds? { seen[key]?.time }
 
     /// The commit being made puts a message.
     mutating func put(_ place: Place, _ header: MessageRecord.Header, commit: UInt64) {
@@ -48,8 +55,8 @@ struct YoungIndex: Sendable {
     mutating func remove(_ place: Place) { places[place] = nil }
 
     /// The commit being made puts a message that may be repeated.
-    mutating func put(_ key: SeenKey, at time: UnixMilliseconds) {
-        seen[key] = time
+    mutating func put(_ key: SeenKey, at time: UnixMilliseconds, commit: UInt64) {
+        seen[key] = Seen(time: time, commit: commit)
         putSeen.append(key)
         made.seen += 1
     }
@@ -88,10 +95,21 @@ struct YoungIndex: Sendable {
             }
             for _ in 0..<mark.seen {
                 let key = putSeen.removeFirst()
-                if let time = seen.removeValue(forKey: key) { left.seen.append((key, time)) }
+                guard let put = seen[key] else { continue }
+                left.seen.append((key, put.time))
+                settledSeen.append((key, mark.commit))
             }
         }
         return left
+    }
+
+    /// The engine has all up to a commit on the disk: what is known here of repeats need not be, so many of them at a time.
+    mutating func forget(upTo commit: UInt64, atMost count: Int) {
+        for _ in 0..<count {
+            guard let first = settledSeen.first, first.commit <= commit else { return }
+            settledSeen.removeFirst()
+            if seen[first.key]?.commit == first.commit { seen[first.key] = nil }
+        }
     }
 }
 

@@ -7,13 +7,16 @@ import Store
 struct Load {
     static let devices = (1...5).map { DeviceID(UInt64($0)) }
     static let senders = (1...2).map { SenderID(UInt64($0)) }
-    /// Small enough that every round writes sorted files and compacts them.
-    static let sizes: EngineSizes = {
+    /// Small enough that every round writes sorted files and compacts them; in every third world messages stay young for long, in
+    /// every third they go to the engine at once.
+    static func sizes(seed: UInt64) -> EngineSizes {
         var sizes = EngineSizes()
         sizes.buffers = 393_216
-        sizes.logs = 262_144
+        sizes.segment = 16_384
+        sizes.journal = 65_536
+        sizes.young = [0, 32_768, 1_048_576][Int(seed % 3)]
         return sizes
-    }()
+    }
 
     private static let day: UnixMilliseconds = 86_400_000
     private static let now: UnixMilliseconds = 1_700_000_000_000

@@ -29,7 +29,7 @@ enum Recorder {
 
     static func run(_ plan: Plan) throws {
         let note = try finder()
-        let store = try RocksStore(path: plan.folder, sizes: Load.sizes)
+        let store = try RocksStore(path: plan.folder, sizes: Load.sizes(seed: plan.seed))
         var load = Load(
             seed: plan.seed, round: plan.endings.count,
             books: Load.books(seed: plan.seed, endings: plan.endings))

@@ -143,7 +143,7 @@ struct World {
         environment["FAULTY_DISK_ROOT"] = folder
         environment["FAULTY_DISK_TRACE"] = trace
         if fails { environment["FAULTY_DISK_CONTROL"] = control }
-        if settings.canary == .lyingDisk { environment["FAULTY_DISK_LIES"] = ".log" }
+        if settings.canary == .lyingDisk { environment["FAULTY_DISK_LIES"] = "journal-" }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.environment = environment
@@ -176,7 +176,7 @@ struct World {
         let folder = "\(scratch)/cut"
         try Folder.write(files, to: folder)
         do throws(StoreError) {
-            let store = try RocksStore(path: folder, sizes: Load.sizes)
+            let store = try RocksStore(path: folder, sizes: Load.sizes(seed: seed))
             let found = try Books.tickets(in: store)
             if let lost = told.acknowledged.first(where: { !found.contains($0) }) {
                 return .wrong("batch \(lost) was acknowledged and is missing")
@@ -218,7 +218,7 @@ struct World {
             return "after one more batch: \(difference)"
         }
         try store.close()
-        let again = try RocksStore(path: folder, sizes: Load.sizes)
+        let again = try RocksStore(path: folder, sizes: Load.sizes(seed: seed))
         return try load.books.difference(from: again).map { "opened once more: \($0)" }
     }
 }

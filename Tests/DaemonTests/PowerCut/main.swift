@@ -7,7 +7,7 @@ struct Settings {
     enum Canary: String {
         /// The recorder says that a batch is acknowledged when it hands it over.
         case acknowledgesEarly = "early"
-        /// The disk answers syncs of write-ahead logs and does nothing.
+        /// The disk answers syncs of the journal and does nothing.
         case lyingDisk = "lying"
     }
 
