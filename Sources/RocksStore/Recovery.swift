@@ -42,10 +42,9 @@ enum Recovery {
             var replay = Replay(engine, highest: highest)
             highest = try replay.run(scan)
         }
-        var isNoted = false
-        if case .synced = note { isNoted = true }
         return OpenedStore(
-            engine: engine, journal: try Journal(path, sizes, after: scan.commit, noteGoesOn: isNoted),
+            engine: engine,
+            journal: try Journal(path, sizes, after: scan.commit, noteGoesOn: note.commit > 0),
             tally: try tally(of: engine), highest: highest)
     }
 
@@ -54,7 +53,7 @@ enum Recovery {
         _ path: String, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
     ) throws(StoreError) -> (JournalScan, Engine) {
         let scan = try JournalScan(path)
-        if case .synced(let commit) = note, let complaint = scan.complaint(synced: commit) { throw complaint }
+        if let complaint = scan.complaint(synced: note.commit) { throw complaint }
         return (scan, try Engine(path: path, memory: memory, sizes: sizes))
     }
 
@@ -94,13 +93,13 @@ enum Recovery {
     ///
     /// What cannot be read is kept under another name, and the note changed; nothing else.
     static func acceptLoss(_ path: String) throws(StoreError) -> LostCommits? {
-        guard case .synced(let synced) = try SyncNote.read(path) else { return nil }
+        let note = try SyncNote.read(path)
         do throws(StoreError) {
             let scan = try JournalScan(path)
-            guard scan.complaint(synced: synced) != nil else { return nil }
+            guard let lost = scan.lost(synced: note.commit) else { return nil }
             try scan.setAside()
             _ = try SyncNote(path, first: scan.commit)
-            return LostCommits(first: scan.commit + 1, last: synced)
+            return lost
         } catch { throw error.kind == .locked ? locked(path, error) : error.ofWholeStore }
     }
 

@@ -16,6 +16,12 @@ import Store
         case damaged
         /// That commit is on the disk.
         case synced(UInt64)
+
+        /// That commit; 0 where none is known.
+        var commit: UInt64 {
+            if case .synced(let commit) = self { return commit }
+            return 0
+        }
     }
 
     /// The name of the file; the engine passes over what it does not know.

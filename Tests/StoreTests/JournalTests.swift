@@ -223,6 +223,6 @@ import Testing
         try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(1))"))
         let scan = try JournalScan(path)
         #expect(scan.commit == 1 && scan.unread == [JournalFolder.name(1)])
-        #expect(scan.complaint(synced: 3)?.kind == .lost)
+        #expect(scan.complaint(synced: 3)?.kind == .lost && scan.complaint(synced: 1) == nil)
     }
 }

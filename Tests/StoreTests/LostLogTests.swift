@@ -162,6 +162,21 @@ import Testing
                 try octets.write(to: older)
                 #expect(try messages(killed, older, next) == nil)
             }
+            // Even without the note of what was synced.
+            let other = try killed.copied()
+            for name in [SyncNote.name, log] {
+                try FileManager.default.removeItem(atPath: "\(other.path)/db/\(name)")
+            }
+            let error = #expect(throws: StoreError.self) {
+                try RocksStore(path: other.path + "/db", sizes: sizes)
+            }
+            #expect(error?.kind == .lost)
+            // Whoever accepts that keeps what comes after as well, under another name.
+            #expect(try RocksStore.acceptLoss(path: other.path + "/db") != nil)
+            _ = try RocksStore(path: other.path + "/db", sizes: sizes)
+            let kept = try FileManager.default.contentsOfDirectory(atPath: other.path + "/db")
+                .filter { $0.hasSuffix(JournalFolder.lost) }
+            #expect(kept.count == logs.count - 1 - (logs.firstIndex(of: log) ?? 0))
             try whole.write(to: older)
         }
         #expect(try RocksStore(path: killed.path + "/db", sizes: sizes).mailbox(Self.owner).count == 300)

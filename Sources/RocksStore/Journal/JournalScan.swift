@@ -20,8 +20,12 @@ struct JournalScan {
     let settled: UInt64
     /// The last commit that can be read.
     private(set) var commit: UInt64
-    /// Files of the journal that cannot be read to their end, or not at all since commits are missing before them.
+    /// Files of the journal that cannot be read to their end.
     private(set) var unread: [String] = []
+    /// Files that are not read since commits are missing before them, and the first commit of the first one. They are never the
+    /// end of a power cut: a file is begun when all before it is on the disk.
+    private(set) var strays: [String] = []
+    private var stray: UInt64?
     private var words = ""
     private let path: String
 
@@ -44,7 +48,7 @@ struct JournalScan {
                 if unread.isEmpty {
                     words = "\(path)/\(file.name) is the next, and what comes before it is missing"
                 }
-                unread += files[at...].map(\.name)
+                (stray, strays) = (file.first, files[at...].map(\.name))
                 break
             }
             try read(file.name, file.first)
@@ -75,12 +79,18 @@ struct JournalScan {
         }
     }
 
-    /// What is wrong where so many commits were synced; nil: nothing is missing.
+    /// The commits that were on the disk and are missing, where so many are noted as synced; nil: none.
+    func lost(synced: UInt64) -> LostCommits? {
+        let last = max(synced, (stray ?? 1) - 1)
+        return commit < last ? LostCommits(first: commit + 1, last: last) : nil
+    }
+
+    /// The same in words.
     func complaint(synced: UInt64) -> StoreError? {
-        guard commit < synced else { return nil }
+        guard let lost = lost(synced: synced) else { return nil }
         return StoreError(
             .lost,
-            "\(path): commit \(synced) was on the disk, but the journal can be read up to commit \(commit) only: \(words)"
+            "\(path): commit \(lost.last) was on the disk, but the journal can be read up to commit \(commit) only: \(words)"
         )
     }
 
@@ -91,7 +101,11 @@ struct JournalScan {
             // Its begin may be good; under its own name it is read once more.
             guard unsafe link(old, new) == 0 || errno == EEXIST else { throw .system("link \(new)") }
         }
-        if !unread.isEmpty { try StoreFiles.sync(folder: path) }
+        for name in strays {
+            let (old, new) = ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
+            guard unsafe rename(old, new) == 0 else { throw .system("rename \(new)") }
+        }
+        try StoreFiles.sync(folder: path)
     }
 }
 
