@@ -286,8 +286,9 @@ package enum Limits {
     package static let storeOpenFiles = 512
     /// Octets of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
     package static let storeListBytes = 67_108_864
-    /// Octets at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them.
-    package static let tornListBytes = 4_096
+    /// Octets at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them, one
+    /// change for each family that it writes out.
+    package static let tornListBytes = 16_384
     /// Octets that must be free on the device before the store is opened: opening writes out what the logs hold.
     package static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.

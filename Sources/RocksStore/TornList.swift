@@ -5,10 +5,8 @@ import Store
 /// The engine's list of its files (`MANIFEST-…`), torn by a power cut in one of the ways that the engine does not get over.
 ///
 /// A change of the list that was not synced is passed over by the engine where its begin is missing, or the list ends before its
-/// end. But where the head of its record lies across two sectors, or the record across two blocks, and the power cut has left
-/// the second and not the first, there is an end without a begin; and where the list has its new length, but not its last
-/// sectors, they are zeros. The engine takes either for damage. It acts on no change before that is synced, so the list is good
-/// without this one.
+/// end. But where a power cut has left some sectors of a change and not others, those are zeros, and the engine takes the change
+/// for damage. It acts on no change before that is synced, so the list is good without this one and those behind it.
 enum TornList {
     private static let block = 32_768
     private static let sector = 512
@@ -53,12 +51,15 @@ enum TornList {
         return nil
     }
 
-    /// Whether a change lacks its first sector, and its head with it, or its last ones: what was not written reads as zeros.
+    /// Whether a change lacks one of its sectors: what was not written reads as zeros. Without the first one it lacks its head too.
     private static func isTorn(_ list: [UInt8], _ at: Int, _ end: Int) -> Bool {
-        let boundary = (at / sector + 1) * sector
-        if list[at..<min(boundary, list.count)].allSatisfy({ $0 == 0 }) { return true }
-        let last = (min(end, list.count) - 1) / sector * sector
-        return last >= boundary && list[last...].allSatisfy { $0 == 0 }
+        var from = at
+        while from < max(at + 1, min(end, list.count)) {
+            let next = min((from / sector + 1) * sector, list.count)
+            if list[from..<next].allSatisfy({ $0 == 0 }) { return true }
+            from = next
+        }
+        return false
     }
 
     private static func isWhole(_ record: ArraySlice<UInt8>) -> Bool {

@@ -35,27 +35,21 @@ final class ScratchDirectory {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A copy as a killed process would have left it.
+    /// A copy as a killed process would have left it: of a moment in which no file came or went, since the engine of an open store
+    /// writes files out in the background, and removes others.
     func copied() throws -> ScratchDirectory {
-        let copy = ScratchDirectory()
-        try FileManager.default.removeItem(atPath: copy.path)
-        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
-        return copy
-    }
-}
-
-extension ScratchDirectory {
-    /// The same while the engine may be writing files out in the background, and removing others: not as one moment has left it,
-    /// but as a moment in which nothing came or went.
-    func copiedWhileOpen() throws -> ScratchDirectory {
-        func names() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: path + "/db").sorted()
-        }
         for _ in 0..<200 {
             let before = try names()
-            if let copy = try? copied(), try names() == before { return copy }
+            let copy = ScratchDirectory()
+            try FileManager.default.removeItem(atPath: copy.path)
+            let isWhole = (try? FileManager.default.copyItem(atPath: path, toPath: copy.path)) != nil
+            if isWhole, try names() == before { return copy }
         }
         throw StoreError(.inputOutput, "\(path) never stays as it is")
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
     }
 }
 

@@ -144,7 +144,7 @@ import Testing
             #expect(files.count < 12, "after \(sequence)")
         }
         #expect(try store.mailbox(5).count == 400)
-        let killed = try directory.copiedWhileOpen()
+        let killed = try directory.copied()
         #expect(try JournalScan(killed.path + "/db").settled > 300)
         #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 400)
     }
@@ -212,7 +212,7 @@ import Testing
         try store.apply(.putMessage(Samples.message(5, 1_000)), .putMessage(Samples.message(5, 1_001)))
         #expect(try store.mailbox(5).count == 2 && store.audit().downstream.accepted == 2)
         #expect(try SyncNote.read(path) == .synced(8))
-        let copy = try directory.copiedWhileOpen()
+        let copy = try directory.copied()
         #expect(try RocksStore(path: copy.path + "/db").mailbox(5).count == 2)
     }
 

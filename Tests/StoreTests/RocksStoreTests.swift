@@ -38,7 +38,7 @@ import Testing
                 let next = batches.next()
                 #expect(try store.commit(next) == next.map { model.apply($0) })
             }
-            let copy = try directory.copiedWhileOpen()
+            let copy = try directory.copied()
             let found = try RocksStore(path: copy.path + "/db")
             #expect(try model.difference(from: found, devices: RandomBatches.owners, at: batches.now) == nil)
         }

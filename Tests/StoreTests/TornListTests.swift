@@ -67,9 +67,31 @@ import Testing
         let whole = try padded(list, before: before)
         let torn = whole + record(900).prefix(before) + [UInt8](repeating: 0, count: 900 - before)
         try isMended(directory, list, torn, to: whole.count)
-        var damaged = torn
-        damaged[torn.count - 1] = 1
-        #expect(TornList.tornEnd(of: damaged) == nil, "the last sector was written, and is damaged")
+        var damaged = whole + record(900)
+        damaged[torn.count - 1] ^= 1
+        #expect(TornList.tornEnd(of: damaged) == nil, "all sectors were written, and one is damaged")
+    }
+
+    @Test(
+        "A change without a sector in its middle is cut off with those behind it", arguments: [8, 100, 300])
+    func tornMiddle(_ before: Int) throws {
+        let directory = try store()
+        let list = try list(directory)
+        let whole = try padded(list, before: before)
+        let change = record(1_500)
+        let torn =
+            whole + change.prefix(before) + [UInt8](repeating: 0, count: 512) + change.dropFirst(before + 512)
+            + record(300)
+        try isMended(directory, list, torn, to: whole.count)
+    }
+
+    @Test("A change across two blocks whose begin lacks its last sector is cut off")
+    func beginLacksItsEnd() throws {
+        let directory = try store()
+        let list = try list(directory)
+        let change = try atBlockEnd(list, begin: 700)
+        let torn = change.whole + change.begin.prefix(188) + [UInt8](repeating: 0, count: 512) + change.end
+        try isMended(directory, list, torn, to: change.whole.count)
     }
 
     /// The list up to the last octets of a block of 32 KiB, and a change of which so many octets are before its end.
@@ -143,7 +165,8 @@ import Testing
         changed[whole.count] ^= 0x10
         #expect(TornList.tornEnd(of: changed) == nil, "an octet of the head has changed")
         let torn = whole + [0, 0, 0] + record(300).dropFirst(3)
-        #expect(TornList.tornEnd(of: torn + record(2_000) + record(2_000)) == nil, "it is not at the end")
+        let more = (0..<9).flatMap { _ in record(2_000) }
+        #expect(TornList.tornEnd(of: torn + more) == nil, "it is not at the end")
         for place in stride(from: 0, to: whole.count, by: 7) {
             var damaged = torn
             damaged[place] ^= 0x10
