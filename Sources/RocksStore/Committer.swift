@@ -16,12 +16,11 @@ struct Committer: ~Copyable, @unchecked Sendable {
     private(set) var commit: Commit
     /// The last commit that the engine has, with all before it.
     private var settled: UInt64
-    /// How far it has been told so; and how far when it was last asked to write out what it has.
+    /// How far it has been told so, and how far that is on the disk there.
     private var told: UInt64
-    private var asked: UInt64 = 0
-    /// How far what it has is on the disk there.
     private var written: UInt64
-    /// Octets that the engine was given since then.
+    /// How far it had been told when it was last asked to write out what it has, and octets that it was given since.
+    private var asked: UInt64 = 0
     private var given = 0
 
     /// For a store that was just opened.
@@ -55,8 +54,10 @@ struct Committer: ~Copyable, @unchecked Sendable {
         }
         let number = try journal.append(&commit.frame)
         commit.index.end(number, octets: commit.frame.frame.count)
-        if isDurable || !commit.batch.isEmpty { try journal.sync() }
-        try show(commit.index.settle(to: sizes.young, upTo: journal.synced), young, floor)
+        let survivors = commit.index.settle(to: sizes.young)
+        // The engine hears of what is on the disk only, and what was counted goes with anything that it hears.
+        if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
+        try show(survivors, young, floor)
         if rotates || given > sizes.buffers { try retire() }
         commit.index.forget(upTo: written, atMost: Limits.forgottenPerCommit)
         return result
@@ -110,7 +111,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
         commit.begin(journal.commit + 1)
         // What is in the journal is safe; should the engine fail now, the next opening does it.
         do throws(StoreError) {
-            let survivors = commit.index.settle(to: -1, upTo: journal.synced)
+            let survivors = commit.index.settle(to: -1)
             if let last = survivors.commit { settled = last }
             note()
             try show(survivors, young, ExpiryFloor())

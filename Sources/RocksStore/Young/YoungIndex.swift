@@ -79,10 +79,10 @@ struct YoungIndex: Sendable {
         var isEmpty: Bool { places.isEmpty && seen.isEmpty }
     }
 
-    /// Takes out the oldest commits, none behind `last`, until no more than so many octets are left.
-    mutating func settle(to limit: Int, upTo last: UInt64) -> Survivors {
+    /// Takes out the oldest commits, until no more than so many octets are left.
+    mutating func settle(to limit: Int) -> Survivors {
         var left = Survivors()
-        while octets > limit, let mark = marks.first, mark.commit <= last {
+        while octets > limit, let mark = marks.first {
             marks.removeFirst()
             octets -= mark.octets
             left.commit = mark.commit
