@@ -103,6 +103,61 @@ import Testing
         }
     }
 
+    private func write(_ entry: JournalEntry, of file: [UInt8], to writer: inout JournalWriter) {
+        func record(_ range: Range<Int>) -> ByteBuffer {
+            var record = ByteBuffer()
+            record.append(file.raw.extracting(range))
+            return record
+        }
+        switch entry {
+        case .put(let place, let range): writer.put(place, record: record(range))
+        case .remove(let place, let end): writer.remove(place, end: end)
+        case .seen(let key, let time): writer.seen(file.raw.extracting(key), time: file.raw.extracting(time))
+        case .row(let family, let key, let value?):
+            writer.put(family, file.raw.extracting(key), file.raw.extracting(value))
+        case .row(let family, let key, nil): writer.remove(family, file.raw.extracting(key))
+        case .tally(let range): writer.tally(record(range))
+        }
+    }
+
+    @Test(
+        "Entries with octets changed, left out and put in at random are refused, or written as the same octets again"
+    )
+    func mutated() {
+        var random = SeededRandom(seed: 7)
+        var writer = JournalWriter()
+        var record = ByteBuffer()
+        record.append([9, 8, 7])
+        writer.begin()
+        writer.put(Place(kind: .message, owner: 3, sequence: 4), record: record)
+        writer.put(.groups, Key(1).bytes, record.bytes)
+        writer.remove(.fanouts, Key(3).bytes)
+        writer.seen(SeenKey(DeviceID(6), [1], [2]).key.bytes, time: Key(77).bytes)
+        writer.tally(record)
+        let whole = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
+        var (read, refused) = (0, 0)
+        for _ in 0..<50_000 {
+            var octets = whole
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let at = Int.random(in: 0..<octets.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: octets[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: octets.remove(at: at)
+                default: octets.insert(UInt8.random(in: 0...9, using: &random), at: at)
+                }
+            }
+            var reader = JournalReader(0..<octets.count)
+            writer.begin()
+            do throws(RecordFault) {
+                while let entry = try reader.next(in: octets.raw) { write(entry, of: octets, to: &writer) }
+                read += 1
+                let again = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
+                if again != octets { Issue.record("\(octets) was read, and is written as \(again)") }
+            } catch { refused += 1 }
+        }
+        #expect(read > 0 && refused > 0)
+    }
+
     @Test(
         "Files whose commits the engine has may be there, whole, torn or with holes between them, and are passed over"
     )
