@@ -28,6 +28,8 @@ package enum Limits {
     package static let loginDeadlineSeconds = 10
     /// SASL attempts on one connection: more are guesses.
     package static let loginsPerConnection = 3
+    /// Tokens of devices that a connection of an app server keeps, of those whose messages it wrote last: 12 KiB.
+    package static let tokensKept = 64
     /// Failed logins from one address in a minute, over all connections.
     package static let failedLoginsPerAddressAndMinute = 30
     /// Addresses whose failed logins are remembered: a bound on the table, which begins anew each minute.

@@ -62,7 +62,7 @@ extension AppServerSession {
     /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
     private mutating func write(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
         guard !isOver(message, now) else { return settle(message, .expired, &io) }
-        let token = settings.seal.token(for: message.from)
+        let token = tokens.token(for: message.from, settings.seal)
         var entry = AppServerOutstanding.Entry(
             sequence: message.sequence, token: token, messageID: message.messageID,
             expiresAt: message.expiresAt)

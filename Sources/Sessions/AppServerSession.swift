@@ -75,6 +75,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     /// Upstream messages that wait until what was written before has left, oldest first.
     var unwritten: [StoredUpstream] = []
     var translation = Translation()
+    var tokens = TokenMemory()
 
     /// A session on a new connection whose TLS handshake is done.
     ///

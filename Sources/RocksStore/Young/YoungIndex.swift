@@ -31,7 +31,7 @@ struct YoungIndex: Sendable {
     private var seen: [SeenKey: Seen] = [:]
     private var marks = Fifo<Mark>()
     private var putPlaces = Fifo<Place>()
-    private var putSeen = Fifo<SeenKey>()
+    private var putSeen = Fifo<(key: SeenKey, time: UnixMilliseconds)>()
     private var settledSeen = Fifo<(key: SeenKey, commit: UInt64)>()
     /// How many of each belong to the commit that is being made.
     private var made = (places: 0, seen: 0)
@@ -57,7 +57,7 @@ struct YoungIndex: Sendable {
     /// The commit being made puts a message that may be repeated.
     mutating func put(_ key: SeenKey, at time: UnixMilliseconds, commit: UInt64) {
         seen[key] = Seen(time: time, commit: commit)
-        putSeen.append(key)
+        putSeen.append((key, time))
         made.seen += 1
     }
 
@@ -73,7 +73,7 @@ struct YoungIndex: Sendable {
         /// The last one of them; nil: none.
         var commit: UInt64?
         var places: [Place] = []
-        var seen: [(SeenKey, UnixMilliseconds)] = []
+        var seen: [(key: SeenKey, time: UnixMilliseconds)] = []
 
         /// Whether nothing of them is left for the engine.
         var isEmpty: Bool { places.isEmpty && seen.isEmpty }
@@ -94,10 +94,9 @@ struct YoungIndex: Sendable {
                 left.places.append(place)
             }
             for _ in 0..<mark.seen {
-                let key = putSeen.removeFirst()
-                guard let put = seen[key] else { continue }
-                left.seen.append((key, put.time))
-                settledSeen.append((key, mark.commit))
+                let put = putSeen.removeFirst()
+                left.seen.append(put)
+                settledSeen.append((put.key, mark.commit))
             }
         }
         return left
@@ -108,7 +107,9 @@ struct YoungIndex: Sendable {
         for _ in 0..<count {
             guard let first = settledSeen.first, first.commit <= commit else { return }
             settledSeen.removeFirst()
-            if seen[first.key]?.commit == first.commit { seen[first.key] = nil }
+            guard let index = seen.index(forKey: first.key) else { continue }
+            // Put again since, after a day: the engine does not have that yet.
+            if seen.values[index].commit == first.commit { seen.remove(at: index) }
         }
     }
 }
