@@ -27,8 +27,9 @@ struct ImportChecker {
     }
 
     private var known: [Key: Imported] = [:]
-    /// Devices that an import has made.
+    /// Devices that an import may have made, and those that one has made: where none was answered, what it put may have failed.
     private var devices: Set<DeviceID> = []
+    private var answered: Set<DeviceID> = []
 
     /// An app server asks for an import.
     mutating func asks(_ app: AppleApp, _ sender: SenderID) -> Question {
@@ -47,7 +48,7 @@ struct ImportChecker {
         let key = Key(app: app.number, sender: sender)
         let device = app.importedDevice(of: sender)
         if known[key]?.name == nil { known[key]?.name = name }
-        if name.device != device { world.met(.importFoundOwn) }
+        if name.device != device { world.met(.importFoundOwn) } else { answered.insert(device) }
         if world.checkers.truth.tokens.app(of: name)?.audience != [sender] {
             world.fail("imports", "a token is that of another sender")
         }
@@ -67,6 +68,6 @@ struct ImportChecker {
         }
     }
 
-    /// Whether an import has made a device.
-    func isImported(_ device: DeviceID) -> Bool { devices.contains(device) }
+    /// Whether an import has made a device, and said so.
+    func isImported(_ device: DeviceID) -> Bool { answered.contains(device) }
 }
