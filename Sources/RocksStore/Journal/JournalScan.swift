@@ -97,15 +97,20 @@ struct JournalScan {
     /// Keeps what cannot be read under names that the next opening passes over.
     func setAside() throws(StoreError) {
         for name in unread {
-            let (old, new) = ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
             // Its begin may be good; under its own name it is read once more.
+            let (old, new) = names(name)
             guard unsafe link(old, new) == 0 || errno == EEXIST else { throw .system("link \(new)") }
         }
         for name in strays {
-            let (old, new) = ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
+            let (old, new) = names(name)
             guard unsafe rename(old, new) == 0 else { throw .system("rename \(new)") }
         }
         try StoreFiles.sync(folder: path)
+    }
+
+    /// The path of a file, and where it is kept.
+    private func names(_ name: String) -> (old: String, new: String) {
+        ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
     }
 }
 

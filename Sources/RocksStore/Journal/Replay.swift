@@ -10,7 +10,6 @@ struct Replay: ~Copyable {
     private var live: [Place: (segment: Int, record: Range<Int>)] = [:]
     private var tally: Range<Int>?
     private var highest: UInt64
-    private var buffer = ByteBuffer()
 
     /// The engine knows how high the sequences are that it has.
     init(_ engine: Engine, highest: UInt64) {
