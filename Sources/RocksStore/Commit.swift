@@ -143,7 +143,6 @@ struct Commit: ~Copyable {
         guard case .absent = try presence(at: place) else { return }
         MessageRecord.write(message, to: &buffer)
         put(place, end, isCounted: message.kind == .message)
-        changes.append(.put(message))
         mark(message)
         if message.kind == .message { tally.downstream.accepted += 1 }
     }
@@ -168,14 +167,14 @@ struct Commit: ~Copyable {
         }
         UpstreamRecord.write(message, to: &buffer)
         put(place, end, isCounted: message.kind == .message)
-        changes.append(.putUpstream(message))
         if message.kind == .message { tally.upstream.accepted += 1 }
     }
 
     /// Puts the record in the buffer.
     private mutating func put(_ place: Place, _ end: ExpiryKey, isCounted: Bool) {
-        frame.put(place, record: buffer)
-        index.put(place, MessageRecord.Header(isCounted: isCounted, expiresAt: end.time), commit: number)
+        let header = MessageRecord.Header(isCounted: isCounted, expiresAt: end.time)
+        changes.append(.put(place, record: frame.put(place, record: buffer), header))
+        index.put(place, header, commit: number)
     }
 
     /// Puts an end of something that is no message.
@@ -186,14 +185,13 @@ struct Commit: ~Copyable {
 
     /// Removes a message with its end; whether it is to be counted.
     private mutating func remove(_ place: Place, _ told: UnixMilliseconds) throws(StoreError) -> Bool {
-        if let young = index[place] {
-            index.remove(place)
+        if let young = index.remove(place) {
             frame.remove(place, end: young.header.expiresAt)
             changes.append(.remove(place))
             return young.header.isCounted
         }
         guard place.sequence <= highest else { return false }
-        let presence = try presence(at: place)
+        let presence = try settledPresence(at: place)
         guard case .present(let header) = presence else {
             // The end goes even where the record is gone or cannot be read, so that no sweep meets it for ever.
             if case .unreadable = presence { unreadable += 1 }
@@ -208,8 +206,13 @@ struct Commit: ~Copyable {
 
     /// What stands at a place, this commit included. The lookup is what makes the tally exact.
     private func presence(at place: Place) throws(StoreError) -> Place.Presence {
-        if let young = index[place] { return .present(young.header) }
         // Sequences grow: hardly any message is put where another one may stand.
+        if place.sequence <= index.highest, let young = index[place] { return .present(young.header) }
+        return try settledPresence(at: place)
+    }
+
+    /// What stands at a place in the engine, and will still when this commit is done.
+    private func settledPresence(at place: Place) throws(StoreError) -> Place.Presence {
         if place.sequence > highest || gone.contains(place) { return .absent }
         let key = Key(place.owner, place.sequence)
         let found = try engine.get(place.family, key.bytes) { (bytes) throws(StoreError) -> Place.Presence in
@@ -235,8 +238,8 @@ extension Commit {
     /// Adds the messages that have outlived their time in memory to what the engine is told.
     mutating func settle(_ survivors: YoungIndex.Survivors, from young: borrowing Young) {
         for place in survivors.places {
-            guard let end = young.write(place, to: &buffer) else { continue }
-            batch.put(place, buffer.bytes, end: end)
+            guard let (row, end) = young.row(at: place) else { continue }
+            batch.put(place, row.record, end: end)
             earliestEnd = min(earliestEnd, end)
             highest = max(highest, place.sequence)
         }

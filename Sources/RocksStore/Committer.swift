@@ -74,8 +74,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
     ) throws(StoreError) {
         if let last = survivors.commit { settled = last }
         try young.withLock { (young) throws(StoreError) in
-            for change in commit.changes { young.apply(change) }
-            young.tally = commit.tally
+            young.apply(commit.changes, of: commit.frame.frame.bytes, tally: commit.tally)
             if !survivors.isEmpty {
                 commit.settle(survivors, from: young)
                 note()

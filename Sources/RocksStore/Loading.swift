@@ -19,9 +19,17 @@ struct Loading: ~Copyable {
         let messages = mailboxes.take() ?? snapshot.owners(.pending)
         // Of a walk that failed no cursor is kept.
         var state = try self.device(device, rows, messages)
-        if case .entries(let entries) = young {
-            state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
+        var entries: [MailboxEntry] = []
+        for row in young.rows {
+            if let entry = try? MessageRecord.entry(
+                row.record, device: device, sequence: Sequence(row.sequence))
+            {
+                entries.append(entry)
+            } else {
+                unreadable += 1
+            }
         }
+        state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
         registry = consume rows
         mailboxes = consume messages
         return .device(state)
@@ -68,19 +76,13 @@ struct Loading: ~Copyable {
         _ device: DeviceID, after: Sequence, limit: Int, _ young: YoungPart
     ) throws(StoreError) -> Loaded {
         var page: [StoredMessage] = []
-        var isLast = try self.page(.pending, device.number, after, limit) { value, sequence in
+        let isLast = try self.page(.pending, device.number, after, limit, young) { value, sequence in
             guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
             else { return false }
             page.append(message)
             return true
         }
-        page = try join(page)
-        if case .messages(let more, let isEnd) = young {
-            page = merged(page, more) { $0.sequence < $1.sequence }
-            isLast = isLast && isEnd && page.count <= limit
-            page = Array(page.prefix(limit))
-        }
-        return .messages(device, page, isLast: isLast)
+        return .messages(device, try join(page), isLast: isLast)
     }
 
     /// A page of a sender's mailbox.
@@ -88,39 +90,42 @@ struct Loading: ~Copyable {
         _ sender: SenderID, after: Sequence, limit: Int, _ young: YoungPart
     ) throws(StoreError) -> Loaded {
         var page: [StoredUpstream] = []
-        var isLast = try self.page(.upstream, sender.number, after, limit) { value, sequence in
+        let isLast = try self.page(.upstream, sender.number, after, limit, young) { value, sequence in
             guard let message = try? UpstreamRecord.upstream(value, sender: sender, sequence: sequence)
             else { return false }
             page.append(message)
             return true
         }
-        if case .upstream(let more, let isEnd) = young {
-            page = merged(page, more) { $0.sequence < $1.sequence }
-            isLast = isLast && isEnd && page.count <= limit
-            page = Array(page.prefix(limit))
-        }
         return .upstream(sender, page, isLast: isLast)
     }
 
-    /// Takes readable records after a place until there are enough; whether nothing follows.
+    /// Takes readable records after a place, of the engine and young ones in their order, until there are enough; whether
+    /// nothing follows.
     private mutating func page(
-        _ family: Family, _ owner: UInt64, _ after: Sequence, _ limit: Int,
+        _ family: Family, _ owner: UInt64, _ after: Sequence, _ limit: Int, _ young: YoungPart,
         _ take: (borrowing RawSpan, Sequence) -> Bool
     ) throws(StoreError) -> Bool {
         guard after.number < .max else { return true }
         let rows = snapshot.cursor(
             family, from: Key(owner, after.number + 1), before: Key.after(owner))
+        var next = 0
         var taken = 0
-        while rows.isValid, taken < limit {
-            if rows.key.byteCount == 16, take(rows.value, Sequence(rows.key.bigEndian(at: 8))) {
-                taken += 1
+        while taken < limit, rows.isValid || next < young.rows.count {
+            // A key that is none of ours is not in the order.
+            let settled = rows.isValid && rows.key.byteCount == 16 ? rows.key.bigEndian(at: 8) : nil
+            let isTaken: Bool
+            if next < young.rows.count, !rows.isValid || young.rows[next].sequence < settled ?? 0 {
+                let row = young.rows[next]
+                isTaken = take(row.record, Sequence(row.sequence))
+                next += 1
             } else {
-                unreadable += 1
+                isTaken = settled.map { take(rows.value, Sequence($0)) } ?? false
+                rows.next()
             }
-            rows.next()
+            if isTaken { taken += 1 } else { unreadable += 1 }
         }
         try rows.finish()
-        return !rows.isValid
+        return !rows.isValid && next == young.rows.count && young.isLast
     }
 
     /// The registrations of an installation.

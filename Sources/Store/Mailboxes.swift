@@ -1,4 +1,4 @@
-import Delivery
+import Basics
 
 /// The mailboxes of many owners in memory, each in order of sequence.
 package struct Mailboxes<Element: Sendable>: Sendable {
@@ -27,16 +27,19 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             return low
         }
 
-        @inline(__always) mutating func put(_ element: Element, _ sequence: UInt64) -> Bool {
+        @inline(__always) mutating func put(_ element: Element, _ sequence: UInt64) -> (
+            isPut: Bool, wasHollow: Bool
+        ) {
+            let wasHollow = slots.isEmpty
             let at = place(of: sequence)
             if at < slots.count, slots[at].sequence == sequence {
-                guard slots[at].element == nil else { return false }
+                guard slots[at].element == nil else { return (false, false) }
                 slots[at].element = element
                 empty -= 1
             } else {
                 slots.insert(Slot(sequence: sequence, element: element), at: at)
             }
-            return true
+            return (true, wasHollow)
         }
 
         @inline(__always) mutating func remove(_ sequence: UInt64) -> Element? {
@@ -51,74 +54,76 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             if empty * 2 > slots.count, empty >= 32 || empty == slots.count {
                 slots.removeAll { $0.element == nil }
                 (empty, start) = (0, 0)
+                if slots.isEmpty, slots.capacity > Limits.keptMailboxSlots { slots = [] }
             }
             return element
         }
     }
 
     private var mailboxes: [UInt64: Mailbox] = [:]
+    /// How many of them hold nothing. They stay for a while: most owners get their next message soon.
+    private var hollow = 0
 
     /// Holds nothing.
     package init() {}
 
     /// What stands at a place; nil: nothing.
     package subscript(owner: UInt64, sequence: UInt64) -> Element? {
-        @_specialize(where Element == StoredMessage)
-        @_specialize(where Element == StoredUpstream)
-        get {
-            guard let mailbox = mailboxes[owner] else { return nil }
-            let at = mailbox.place(of: sequence)
-            guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
-            return mailbox.slots[at].element
-        }
+        guard let mailbox = mailboxes[owner] else { return nil }
+        let at = mailbox.place(of: sequence)
+        guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
+        return mailbox.slots[at].element
     }
 
     /// Puts an element at a free place; false, and no change, if the place is taken.
-    @_specialize(where Element == StoredMessage)
-    @_specialize(where Element == StoredUpstream)
     @discardableResult package mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
         -> Bool
     {
-        mailboxes[owner, default: Mailbox()].put(element, sequence)
+        let count = mailboxes.count
+        let (isPut, wasHollow) = mailboxes[owner, default: Mailbox()].put(element, sequence)
+        if wasHollow, mailboxes.count == count { hollow -= 1 }
+        return isPut
     }
 
     /// Removes what stands at a place and returns it; nil if nothing does.
-    @_specialize(where Element == StoredMessage)
-    @_specialize(where Element == StoredUpstream)
     @discardableResult package mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
         guard let index = mailboxes.index(forKey: owner) else { return nil }
         let element = mailboxes.values[index].remove(sequence)
-        if mailboxes.values[index].slots.isEmpty { mailboxes.remove(at: index) }
+        if element != nil, mailboxes.values[index].slots.isEmpty { hollowed() }
         return element
     }
 
-    /// What one owner has, oldest first.
-    @_specialize(where Element == StoredMessage)
-    @_specialize(where Element == StoredUpstream)
-    package func all(_ owner: UInt64) -> [Element] {
-        (mailboxes[owner]?.slots ?? []).compactMap(\.element)
+    /// One more holds nothing: they go where there are many, and most are so.
+    private mutating func hollowed() {
+        hollow += 1
+        guard hollow >= Limits.keptMailboxes, hollow * 2 > mailboxes.count else { return }
+        mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }
+        hollow = 0
+    }
+
+    /// What one owner has, oldest first, with its sequences.
+    package func all(_ owner: UInt64) -> [(sequence: UInt64, element: Element)] {
+        (mailboxes[owner]?.slots ?? []).compactMap { slot in slot.element.map { (slot.sequence, $0) } }
     }
 
     /// What one owner has after a place, oldest first, and whether nothing follows it.
-    @_specialize(where Element == StoredMessage)
-    @_specialize(where Element == StoredUpstream)
-    package func page(_ owner: UInt64, after: UInt64, limit: Int) -> ([Element], Bool) {
+    package func page(_ owner: UInt64, after: UInt64, limit: Int) -> (
+        [(sequence: UInt64, element: Element)], isLast: Bool
+    ) {
         guard let mailbox = mailboxes[owner], after < .max else { return ([], true) }
-        var page: [Element] = []
+        var page: [(sequence: UInt64, element: Element)] = []
         for slot in mailbox.slots[mailbox.place(of: after + 1)...] {
             guard let element = slot.element else { continue }
             guard page.count < limit else { return (page, false) }
-            page.append(element)
+            page.append((slot.sequence, element))
         }
         return (page, true)
     }
 
     /// Visits everything, in no order.
-    @_specialize(where Element == StoredMessage)
-    @_specialize(where Element == StoredUpstream)
-    package func forEach(_ body: (Element) -> Void) {
-        for mailbox in mailboxes.values {
-            for case let element? in mailbox.slots.lazy.map(\.element) { body(element) }
+    package func forEach(_ body: (_ owner: UInt64, _ sequence: UInt64, Element) -> Void) {
+        for (owner, mailbox) in mailboxes {
+            for slot in mailbox.slots { if let element = slot.element { body(owner, slot.sequence, element) } }
         }
     }
 }

@@ -114,7 +114,7 @@ package struct MemoryState: Sendable {
                 registrations: (registrations[device] ?? [:]).values.sorted {
                     $0.name.number < $1.name.number
                 },
-                mailbox: messages.all(device.number).map { MailboxEntry($0) },
+                mailbox: messages.all(device.number).map { MailboxEntry($0.element) },
                 subscriptions: subscriptions.all(of: device))
             return .device(state)
         case .installation(let installation, let limit):
@@ -127,10 +127,10 @@ package struct MemoryState: Sendable {
             return .topicJobs(page, isLast: isLast)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
-            return .messages(device, page, isLast: isLast)
+            return .messages(device, page.map(\.element), isLast: isLast)
         case .upstream(let sender, let after, let limit):
             let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
-            return .upstream(sender, page, isLast: isLast)
+            return .upstream(sender, page.map(\.element), isLast: isLast)
         case .group(let name, let isForChange):
             return .group(name, groups[name], isForChange: isForChange)
         case .groupLabelled(let sender, let label):
@@ -184,10 +184,10 @@ package struct MemoryState: Sendable {
     }
 
     /// Visits every message and marker, in no order.
-    package func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach(body) }
+    package func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach { body($2) } }
 
     /// Visits every upstream message and receipt, in no order.
-    package func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach(body) }
+    package func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach { body($2) } }
 
     /// Whether messages to topics are under way.
     package var hasTopicJobs: Bool { topicJobs.count > 0 }
@@ -197,8 +197,8 @@ package struct MemoryState: Sendable {
         var audit = StoreAudit()
         audit.downstream = tally.downstream
         audit.upstream = tally.upstream
-        messages.forEach { if $0.kind == .message { audit.downstreamPending += 1 } }
-        upstream.forEach { if $0.kind == .message { audit.upstreamPending += 1 } }
+        messages.forEach { if $2.kind == .message { audit.downstreamPending += 1 } }
+        upstream.forEach { if $2.kind == .message { audit.upstreamPending += 1 } }
         audit.devices = devices.count
         audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
         audit.senders = senderRecords.count

@@ -39,16 +39,20 @@ import Testing
                 let behind = known.filter { $0 > after }
                 let (page, isLast) = mailboxes.page(owner, after: after, limit: limit)
                 #expect(
-                    page == behind.prefix(limit).map { $0 * 7 } && isLast == (behind.count <= limit),
+                    page.map(\.element) == behind.prefix(limit).map { $0 * 7 } && page.map(\.sequence) == Array(behind.prefix(limit))
+                        && isLast == (behind.count <= limit),
                     "step \(step)")
             }
             #expect(mailboxes[owner, next] == model[owner]?[next])
         }
         for owner in 1...3 as ClosedRange<UInt64> {
-            #expect(mailboxes.all(owner) == model[owner, default: [:]].keys.sorted().map { $0 * 7 })
+            #expect(mailboxes.all(owner).map(\.element) == model[owner, default: [:]].keys.sorted().map { $0 * 7 })
         }
         var count = 0
-        mailboxes.forEach { _ in count += 1 }
+        mailboxes.forEach { owner, sequence, element in
+            count += 1
+            #expect(model[owner]?[sequence] == element)
+        }
         #expect(count == model.values.reduce(0) { $0 + $1.count })
     }
 }

@@ -47,11 +47,13 @@ struct JournalWriter: ~Copyable {
     /// Whether nothing was gathered.
     var isEmpty: Bool { frame.count <= JournalFrame.head }
 
-    mutating func put(_ place: Place, record: borrowing ByteBuffer) {
+    /// Puts a message; where its record then lies in the frame.
+    @discardableResult mutating func put(_ place: Place, record: borrowing ByteBuffer) -> Range<Int> {
         frame.append(byte: (place.kind == .upstream ? JournalEntry.Kind.putUpstream : .putMessage).rawValue)
         frame.append(word: place.owner)
         frame.append(word: place.sequence)
         append(sized: record.bytes)
+        return frame.count - record.count..<frame.count
     }
 
     mutating func remove(_ place: Place, end: Int64) {

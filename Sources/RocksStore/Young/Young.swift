@@ -4,58 +4,83 @@ import Store
 
 /// What a commit changes among the young messages, once it is on the disk.
 enum YoungChange {
-    case put(StoredMessage)
-    case putUpstream(StoredUpstream)
+    /// A message was put, whose record lies there in the commit's frame.
+    case put(Place, record: Range<Int>, MessageRecord.Header)
     case remove(Place)
 }
 
-/// The messages that are not in the engine yet, as loads see them.
+/// The messages that are not in the engine yet, as loads see them: where each has its record.
 struct Young: Sendable {
-    private(set) var messages = Mailboxes<StoredMessage>()
-    private(set) var upstream = Mailboxes<StoredUpstream>()
+    private struct Entry: Sendable {
+        /// The octets that hold its record, and where.
+        var frame: Int32
+        var start: Int32
+        var count: Int32
+        var isCounted: Bool
+        var expiresAt: UnixMilliseconds
+    }
+
+    private var messages = Mailboxes<Entry>()
+    private var upstream = Mailboxes<Entry>()
+    private var frames = YoungFrames()
     /// Nothing of it ends before.
     private var floor = UnixMilliseconds.max
     /// What was counted with the last commit.
-    var tally: Tally
+    private(set) var tally: Tally
 
     /// None, and what was counted.
     init(tally: Tally) { self.tally = tally }
 
     /// Does what a commit did.
-    mutating func apply(_ change: YoungChange) {
-        switch change {
-        case .put(let message):
-            floor = min(floor, message.expiresAt)
-            messages.put(message, message.device.number, message.sequence.number)
-        case .putUpstream(let message):
-            floor = min(floor, message.expiresAt)
-            upstream.put(message, message.sender.number, message.sequence.number)
-        case .remove(let place): remove(place)
+    mutating func apply(_ changes: [YoungChange], of frame: borrowing RawSpan, tally: Tally) {
+        self.tally = tally
+        var kept: Int32?
+        for change in changes {
+            switch change {
+            case .put(let place, let record, let header):
+                let number = kept ?? frames.keep(frame)
+                kept = number
+                put(
+                    place,
+                    Entry(
+                        frame: number, start: Int32(record.lowerBound), count: Int32(record.count),
+                        isCounted: header.isCounted, expiresAt: header.expiresAt))
+            case .remove(let place): remove(place)
+            }
         }
+        if let kept { frames.release(kept) }
+    }
+
+    private mutating func put(_ place: Place, _ entry: Entry) {
+        let isPut =
+            place.kind == .upstream
+            ? upstream.put(entry, place.owner, place.sequence)
+            : messages.put(entry, place.owner, place.sequence)
+        guard isPut else { return }
+        frames.retain(entry.frame)
+        floor = min(floor, entry.expiresAt)
     }
 
     /// A message is gone, or is in the engine from now on.
     mutating func remove(_ place: Place) {
-        switch place.kind {
-        case .message: messages.remove(place.owner, place.sequence)
-        case .upstream: upstream.remove(place.owner, place.sequence)
-        case .topicBody: break
-        }
+        let entry =
+            place.kind == .upstream
+            ? upstream.remove(place.owner, place.sequence) : messages.remove(place.owner, place.sequence)
+        if let entry { frames.release(entry.frame) }
     }
 
-    /// Replaces a buffer's content by the record of a message; when it ends, nil: there is none.
-    func write(_ place: Place, to buffer: inout ByteBuffer) -> UnixMilliseconds? {
-        switch place.kind {
-        case .message:
-            guard let message = messages[place.owner, place.sequence] else { return nil }
-            MessageRecord.write(message, to: &buffer)
-            return message.expiresAt
-        case .upstream:
-            guard let message = upstream[place.owner, place.sequence] else { return nil }
-            UpstreamRecord.write(message, to: &buffer)
-            return message.expiresAt
-        case .topicBody: return nil
-        }
+    /// A message and when it ends; nil: there is none.
+    func row(at place: Place) -> (row: YoungRow, end: UnixMilliseconds)? {
+        let entry =
+            place.kind == .upstream
+            ? upstream[place.owner, place.sequence] : messages[place.owner, place.sequence]
+        return entry.map { (row(place.sequence, $0), $0.expiresAt) }
+    }
+
+    private func row(_ sequence: UInt64, _ entry: Entry) -> YoungRow {
+        let start = Int(entry.start)
+        return YoungRow(
+            sequence: sequence, frame: frames[entry.frame], range: start..<start + Int(entry.count))
     }
 
     /// What ends by a time, earliest first, so many at most.
@@ -63,12 +88,13 @@ struct Young: Sendable {
         guard floor <= time else { return [] }
         var ends: [ExpiryKey] = []
         var first = UnixMilliseconds.max
-        func look(_ end: ExpiryKey) {
-            first = min(first, end.time)
-            if end.time <= time { ends.append(end) }
+        func look(_ kind: ExpiryKey.Kind, _ owner: UInt64, _ sequence: UInt64, _ entry: Entry) {
+            first = min(first, entry.expiresAt)
+            guard entry.expiresAt <= time else { return }
+            ends.append(ExpiryKey(time: entry.expiresAt, kind: kind, owner: owner, sequence: sequence))
         }
-        messages.forEach { look(ExpiryKey($0)) }
-        upstream.forEach { look(ExpiryKey($0)) }
+        messages.forEach { look(.message, $0, $1, $2) }
+        upstream.forEach { look(.upstream, $0, $1, $2) }
         floor = first
         ends.sort()
         return Array(ends.prefix(limit))
@@ -78,32 +104,51 @@ struct Young: Sendable {
     func count(in audit: inout StoreAudit) {
         audit.downstream = tally.downstream
         audit.upstream = tally.upstream
-        messages.forEach { if $0.kind == .message { audit.downstreamPending += 1 } }
-        upstream.forEach { if $0.kind == .message { audit.upstreamPending += 1 } }
+        messages.forEach { if $2.isCounted { audit.downstreamPending += 1 } }
+        upstream.forEach { if $2.isCounted { audit.upstreamPending += 1 } }
     }
 
     /// What it has to say to a question.
     func part(of load: Load) -> YoungPart {
         switch load {
         case .device(let device):
-            return .entries(messages.all(device.number).map { MailboxEntry($0) })
+            return YoungPart(rows: messages.all(device.number).map { row($0, $1) })
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
-            return .messages(page, isLast: isLast)
+            return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
         case .upstream(let sender, let after, let limit):
             let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
-            return .upstream(page, isLast: isLast)
-        default: return .none
+            return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
+        default: return YoungPart()
         }
     }
 }
 
+/// A young message: its place in the mailbox, and its record among the octets of its commit.
+struct YoungRow {
+    let sequence: UInt64
+    private let frame: [UInt8]
+    private let range: Range<Int>
+
+    init(sequence: UInt64, frame: [UInt8], range: Range<Int>) {
+        self.sequence = sequence
+        self.frame = frame
+        self.range = range
+    }
+
+    /// Its record.
+    var record: RawSpan {
+        @_lifetime(borrow self)
+        get { frame.raw.extracting(range) }
+    }
+}
+
 /// What the young messages have to say to a question, taken at the moment of the engine's snapshot.
-enum YoungPart {
-    case none
-    case entries([MailboxEntry])
-    case messages([StoredMessage], isLast: Bool)
-    case upstream([StoredUpstream], isLast: Bool)
+struct YoungPart {
+    /// In order.
+    var rows: [YoungRow] = []
+    /// Whether no more of them follow.
+    var isLast = true
 }
 
 /// Two runs in order made one.

@@ -35,6 +35,8 @@ struct YoungIndex: Sendable {
     private var settledSeen = Fifo<(key: SeenKey, commit: UInt64)>()
     /// How many of each belong to the commit that is being made.
     private var made = (places: 0, seen: 0)
+    /// No message that is young, or was, has a higher sequence.
+    private(set) var highest: UInt64 = 0
     /// Octets of the journal in commits that have not been settled.
     private(set) var octets = 0
 
@@ -48,11 +50,15 @@ struct YoungIndex: Sendable {
     mutating func put(_ place: Place, _ header: MessageRecord.Header, commit: UInt64) {
         places[place] = Entry(header: header, commit: commit)
         putPlaces.append(place)
+        highest = max(highest, place.sequence)
         made.places += 1
     }
 
-    /// The commit being made removes a young message.
-    mutating func remove(_ place: Place) { places[place] = nil }
+    /// The commit being made removes a message; what it was, nil where it is not young.
+    @discardableResult mutating func remove(_ place: Place) -> Entry? {
+        guard let index = places.index(forKey: place) else { return nil }
+        return places.remove(at: index).value
+    }
 
     /// The commit being made puts a message that may be repeated.
     mutating func put(_ key: SeenKey, at time: UnixMilliseconds, commit: UInt64) {

@@ -68,7 +68,7 @@ package final class StoreThread: Sendable {
     private func submit(_ entry: CommitQueue.Entry) {
         guard !commits.change({ $0.add(entry) }) else { return metrics.add(1, to: .storeWaitingWrites) }
         metrics.add(1, to: .storeFailures)
-        tell([entry], [CommitOutcome(ticket: entry.batch.ticket, hasFailed: true)])
+        tell([entry.listener], [CommitOutcome(ticket: entry.batch.ticket, hasFailed: true)])
     }
 
     /// Writes changes durably and waits for the outcome; nil when it did not come in time. Control plane only.
@@ -114,9 +114,14 @@ package final class StoreThread: Sendable {
         while true {
             let entries = commits.wait { $0.next() }
             guard !entries.isEmpty else { return }
-            let outcomes = commit(entries.map(\.batch))
-            metrics.add(-entries.count, to: .storeWaitingWrites)
-            tell(entries, outcomes)
+            let listeners = entries.map(\.listener)
+            let batches = entries.map(\.batch)
+            _ = consume entries
+            let outcomes = commit(batches)
+            // Before anybody hears: a partition then frees alone, on its own thread, what it has made.
+            _ = consume batches
+            metrics.add(-listeners.count, to: .storeWaitingWrites)
+            tell(listeners, outcomes)
         }
     }
 
@@ -158,10 +163,10 @@ package final class StoreThread: Sendable {
         log.notice("store_recovered")
     }
 
-    private func tell(_ entries: [CommitQueue.Entry], _ outcomes: [CommitOutcome]) {
+    private func tell(_ listeners: [CommitQueue.Listener], _ outcomes: [CommitOutcome]) {
         var events = EventsByPartition()
-        for (entry, outcome) in zip(entries, outcomes) {
-            switch entry.listener {
+        for (listener, outcome) in zip(listeners, outcomes) {
+            switch listener {
             case .partition(let partition): events.add(.committed(outcome), partition)
             case .caller(let completed): completed(outcome)
             }

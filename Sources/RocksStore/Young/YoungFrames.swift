@@ -1,0 +1,41 @@
+import Basics
+
+/// The octets of commits, each kept until none of its messages is young any more.
+///
+/// Records lie in them as they went to the journal: nothing of a message is kept a second time, and counted references to a
+/// message are none of the store's business (they were a fifth of the committing thread's work).
+struct YoungFrames: Sendable {
+    private struct Frame: Sendable {
+        var octets: [UInt8]
+        /// How many need it.
+        var uses: Int
+    }
+
+    private var frames: [Frame] = []
+    private var free: [Int32] = []
+
+    /// Keeps the octets of a commit for one that needs them; their number.
+    mutating func keep(_ octets: borrowing RawSpan) -> Int32 {
+        let frame = Frame(octets: [UInt8](copying: octets), uses: 1)
+        if let number = free.popLast() {
+            frames[Int(number)] = frame
+            return number
+        }
+        frames.append(frame)
+        return Int32(frames.count - 1)
+    }
+
+    /// One more needs them.
+    mutating func retain(_ number: Int32) { frames[Int(number)].uses += 1 }
+
+    /// One less does; the last one gives them back.
+    mutating func release(_ number: Int32) {
+        frames[Int(number)].uses -= 1
+        guard frames[Int(number)].uses == 0 else { return }
+        frames[Int(number)].octets = []
+        free.append(number)
+    }
+
+    /// All octets of a commit.
+    subscript(number: Int32) -> [UInt8] { frames[Int(number)].octets }
+}
