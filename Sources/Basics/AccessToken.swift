@@ -1,14 +1,14 @@
 /// What the access token of a service account says: it is checked by its seal and against the accounts there are (http 9.1).
-package struct AccessToken: Sendable, Equatable {
+public struct AccessToken: Sendable, Equatable {
     /// Whose account it was granted to.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Which of the sender's accounts, by `TokenSeal.mark(ofKeyID:)`.
-    package var account: UInt64
+    public var account: UInt64
     /// When it ends, milliseconds since 1970.
-    package var expiresAt: UnixMilliseconds
+    public var expiresAt: UnixMilliseconds
 
     /// A token; all parts are the caller's.
-    package init(sender: SenderID, account: UInt64, expiresAt: UnixMilliseconds) {
+    public init(sender: SenderID, account: UInt64, expiresAt: UnixMilliseconds) {
         self.sender = sender
         self.account = account
         self.expiresAt = expiresAt
@@ -24,10 +24,10 @@ extension TokenSeal {
     private static let accessVersion: UInt8 = 3
 
     /// What stands for an account in its tokens: a keyed hash of its key's id.
-    package func mark(ofKeyID keyID: String) -> UInt64 { seal.hash(Array(keyID.utf8).raw) }
+    public func mark(ofKeyID keyID: String) -> UInt64 { seal.hash(Array(keyID.utf8).raw) }
 
     /// The text of an access token.
-    package func text(of token: AccessToken) -> [UInt8] {
+    public func text(of token: AccessToken) -> [UInt8] {
         var plain = [Self.accessVersion]
         for word in [token.sender.number, token.account, UInt64(bitPattern: token.expiresAt)] {
             withLittleEndian(word) { plain.append(contentsOf: $0) }
@@ -50,7 +50,7 @@ extension TokenSeal {
     }
 
     /// What an access token says; nil if it was not sealed here. Whether its time is over is the caller's to see.
-    package func accessToken(_ text: borrowing RawSpan) -> AccessToken? {
+    public func accessToken(_ text: borrowing RawSpan) -> AccessToken? {
         let start = Self.accessPrefix.utf8CodeUnitCount
         guard text.byteCount == start + ((Self.accessBytes + 16) * 4 + 2) / 3,
             text.extracting(0..<start).equals(Self.accessPrefix),

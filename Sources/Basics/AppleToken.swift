@@ -1,8 +1,8 @@
 /// The token that Apple gave an app on a device, as registrations hold it: `s_` (sandbox) or `p_` (production), then
 /// lower-case hexadecimal digits (apns 3.1).
-package enum AppleToken {
+public enum AppleToken {
     /// Its digits in lower case; nil for what is none. Apple asks not to count on a length.
-    package static func digits(_ text: Substring) -> [UInt8]? {
+    public static func digits(_ text: Substring) -> [UInt8]? {
         let digits = Array(text.lowercased().utf8)
         guard !digits.isEmpty, digits.count <= Limits.appleTokenDigits, digits.count % 2 == 0,
             digits.allSatisfy({ Hex.value(of: $0) != nil })
@@ -11,7 +11,7 @@ package enum AppleToken {
     }
 
     /// A token of an environment.
-    package static func token(digits: [UInt8], isSandbox: Bool) -> [UInt8] {
+    public static func token(digits: [UInt8], isSandbox: Bool) -> [UInt8] {
         Array((isSandbox ? "s_" : "p_").utf8) + digits
     }
 }
@@ -22,7 +22,7 @@ extension TokenSeal {
 
     /// Under what the registrations of an app are found by what Apple gave it: it has the length of an installation's id, and
     /// nobody without the secret can make one, so that no installation takes it for its id.
-    package func place(ofBundle bundle: [UInt8], token: [UInt8]) -> [UInt8] {
+    public func place(ofBundle bundle: [UInt8], token: [UInt8]) -> [UInt8] {
         var plain = [Self.placeVersion]
         withLittleEndian(UInt64(bundle.count)) { plain.append(contentsOf: $0) }
         let tag = tag((plain + bundle + token).raw)
@@ -34,7 +34,7 @@ extension TokenSeal {
 
     /// A number for the device of a sender at such a place, spread evenly over 64 bits: the same each time, so that two who
     /// make it at once make one.
-    package func deviceNumber(ofPlace place: [UInt8], sender: SenderID) -> UInt64 {
+    public func deviceNumber(ofPlace place: [UInt8], sender: SenderID) -> UInt64 {
         var plain = [Self.deviceVersion]
         withLittleEndian(sender.number) { plain.append(contentsOf: $0) }
         return tag((plain + place).raw).0

@@ -1,5 +1,5 @@
 /// Base64 text (RFC 4648), both alphabets.
-package enum Base64 {
+public enum Base64 {
     private static let standard = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlSafe = Array(
@@ -15,7 +15,7 @@ package enum Base64 {
     }()
 
     /// Appends the text of bytes.
-    package static func append(
+    public static func append(
         _ bytes: borrowing RawSpan, urlSafe: Bool, padded: Bool, to buffer: inout ByteBuffer
     ) {
         let digits = urlSafe ? Self.urlSafe : standard
@@ -35,7 +35,7 @@ package enum Base64 {
     }
 
     /// The text of bytes.
-    package static func text(_ bytes: [UInt8], urlSafe: Bool = false, padded: Bool = true) -> String {
+    public static func text(_ bytes: [UInt8], urlSafe: Bool = false, padded: Bool = true) -> String {
         var buffer = ByteBuffer()
         append(bytes.raw, urlSafe: urlSafe, padded: padded, to: &buffer)
         return String(decoding: buffer.copied(), as: UTF8.self)
@@ -44,7 +44,7 @@ package enum Base64 {
     /// The bytes of a text in either alphabet; nil if it is not canonical Base64.
     ///
     /// Padding may be absent as a whole; where it is present it must be complete, and nothing may follow it.
-    package static func bytes(_ text: borrowing RawSpan) -> [UInt8]? {
+    public static func bytes(_ text: borrowing RawSpan) -> [UInt8]? {
         var end = text.byteCount
         var padding = 0
         while end > 0, padding < 2, text.byte(at: end - 1) == UInt8(ascii: "=") {

@@ -2,30 +2,30 @@
 ///
 /// It is a ring whose storage grows by doubling up to its limit, so an idle one costs little; it is never
 /// larger than the limit, and never drops what it took.
-package struct BoundedQueue<Element> {
+public struct BoundedQueue<Element> {
     /// Elements that it holds at most.
-    package let limit: Int
+    public let limit: Int
     /// Elements held.
-    package private(set) var count = 0
+    public private(set) var count = 0
     private var ring: ContiguousArray<Element?> = []
     private var head = 0
 
     /// An empty queue; `limit` comes from `Limits` or the configuration.
-    package init(limit: Int) {
+    public init(limit: Int) {
         precondition(limit > 0, "a queue holds at least one element")
         self.limit = limit
     }
 
     /// Whether nothing is held.
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
     /// Whether the next element would be refused.
-    package var isFull: Bool { count == limit }
+    public var isFull: Bool { count == limit }
     /// The element that `popFirst` would return.
-    package var first: Element? { count == 0 ? nil : ring[head] }
+    public var first: Element? { count == 0 ? nil : ring[head] }
 
     /// Takes an element; false if the queue is full and the element was refused.
     @discardableResult
-    package mutating func append(_ element: Element) -> Bool {
+    public mutating func append(_ element: Element) -> Bool {
         guard count < limit else { return false }
         if count == ring.count { grow() }
         var at = head &+ count
@@ -36,7 +36,7 @@ package struct BoundedQueue<Element> {
     }
 
     /// Removes and returns the oldest element; nil when empty.
-    package mutating func popFirst() -> Element? {
+    public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = ring[head].take()
         head &+= 1
@@ -46,7 +46,7 @@ package struct BoundedQueue<Element> {
     }
 
     /// Drops all elements and gives the storage back.
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         ring = []
         head = 0
         count = 0

@@ -4,22 +4,22 @@ import Glibc
 ///
 /// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it.
 /// It gives its storage back when emptied, so an idle connection holds no memory for it.
-@safe package struct ByteBuffer: ~Copyable {
+@safe public struct ByteBuffer: ~Copyable {
     private var base: UnsafeMutableRawPointer?
     /// Bytes held.
-    package private(set) var count = 0
+    public private(set) var count = 0
     private var capacity = 0
 
     /// An empty buffer; nothing is allocated.
-    package init() { unsafe base = nil }
+    public init() { unsafe base = nil }
 
     deinit { unsafe free(base) }
 
     /// Whether no byte is held.
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// The content, borrowed.
-    package var bytes: RawSpan {
+    public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {
             let start = unsafe UnsafeRawPointer(base) ?? UnsafeRawPointer(bitPattern: 16)
@@ -30,66 +30,66 @@ import Glibc
     }
 
     /// A copy of the content.
-    package func copied() -> [UInt8] { [UInt8](copying: bytes) }
+    public func copied() -> [UInt8] { [UInt8](copying: bytes) }
 
     /// Appends borrowed bytes.
     @inline(__always)
-    package mutating func append(_ bytes: borrowing RawSpan) {
+    public mutating func append(_ bytes: borrowing RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(unsafe $0) }
     }
 
     /// Appends an array.
     @inline(__always)
-    package mutating func append(_ bytes: [UInt8]) {
+    public mutating func append(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { unsafe append(unsafe $0) }
     }
 
     /// Appends the UTF-8 of a literal; no allocation.
     @inline(__always)
-    package mutating func append(_ literal: StaticString) {
+    public mutating func append(_ literal: StaticString) {
         unsafe append(
             UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
     /// Appends one byte.
     @inline(__always)
-    package mutating func append(byte: UInt8) {
+    public mutating func append(byte: UInt8) {
         if count == capacity { grow(to: count &+ 1) }
         unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count &+= 1
     }
 
     /// Appends the UTF-8 of a string.
-    package mutating func append(text: String) {
+    public mutating func append(text: String) {
         var text = text
         text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
     }
 
     /// Appends eight bytes of a number, the lowest one first; `RawSpan.word(at:)` reads them.
     @inline(__always)
-    package mutating func append(word: UInt64) {
+    public mutating func append(word: UInt64) {
         if count &+ 8 > capacity { grow(to: count &+ 8) }
         unsafe base.unsafelyUnwrapped.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
         count &+= 8
     }
 
     /// Appends an integer in decimal.
-    package mutating func append(decimal value: some FixedWidthInteger) {
+    public mutating func append(decimal value: some FixedWidthInteger) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }
         append(decimal: UInt64(value.magnitude))
     }
 
     /// Appends a number in decimal; not generic, for the hot path.
-    package mutating func append(decimal value: Int64) {
+    public mutating func append(decimal value: Int64) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }
         append(decimal: value.magnitude)
     }
 
     /// Appends a number in decimal; not generic, for the hot path.
-    package mutating func append(decimal value: Int) { append(decimal: Int64(value)) }
+    public mutating func append(decimal value: Int) { append(decimal: Int64(value)) }
 
     /// Appends a number in decimal; not generic, for the hot path.
-    package mutating func append(decimal value: UInt64) {
+    public mutating func append(decimal value: UInt64) {
         var rest = value
         var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
         unsafe withUnsafeMutableBytes(of: &digits) { room in
@@ -105,7 +105,7 @@ import Glibc
 
     /// Appends bytes that a C library owns.
     @inline(__always)
-    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return }
         if count &+ bytes.count > capacity { grow(to: count &+ bytes.count) }
         unsafe memcpy(base.unsafelyUnwrapped + count, source, bytes.count)
@@ -114,7 +114,7 @@ import Glibc
 
     /// Reserves room for `room` more bytes, lets `fill` write there, and keeps as many as it returns.
     @inline(__always)
-    package mutating func append(
+    public mutating func append(
         upTo room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int
     ) {
         if count &+ room > capacity { grow(to: count &+ room) }
@@ -125,19 +125,19 @@ import Glibc
     }
 
     /// Overwrites one byte already held.
-    package mutating func set(_ byte: UInt8, at offset: Int) {
+    public mutating func set(_ byte: UInt8, at offset: Int) {
         precondition(offset >= 0 && offset < count, "offset outside the buffer")
         unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
     }
 
     /// Overwrites eight bytes already held, as `append(word:)` writes them.
-    package mutating func set(word: UInt64, at offset: Int) {
+    public mutating func set(word: UInt64, at offset: Int) {
         precondition(offset >= 0 && offset <= count &- 8, "offset outside the buffer")
         unsafe base.unsafelyUnwrapped.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
 
     /// Makes `from` bytes at an offset into `to` bytes and moves what follows; new ones have no defined content.
-    package mutating func resizeGap(at offset: Int, from: Int, to: Int) {
+    public mutating func resizeGap(at offset: Int, from: Int, to: Int) {
         precondition(offset >= 0 && from >= 0 && to >= 0 && offset + from <= count, "gap outside the buffer")
         let length = count - from + to
         if length > capacity { grow(to: length) }
@@ -147,17 +147,17 @@ import Glibc
     }
 
     /// Drops the first `n` bytes, all if there are fewer.
-    package mutating func removeFirst(_ n: Int) {
+    public mutating func removeFirst(_ n: Int) {
         guard n < count else { return removeAll() }
         unsafe memmove(base.unsafelyUnwrapped, base.unsafelyUnwrapped + n, count - n)
         count -= n
     }
 
     /// Drops what follows the first `length` bytes.
-    package mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
+    public mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
 
     /// Empties the buffer; without `keepingCapacity` its storage is given back.
-    package mutating func removeAll(keepingCapacity: Bool = false) {
+    public mutating func removeAll(keepingCapacity: Bool = false) {
         count = 0
         guard !keepingCapacity else { return }
         unsafe free(base)
@@ -178,7 +178,7 @@ import Glibc
 extension [UInt8] {
     /// The content, borrowed.
     @inline(__always)
-    package var raw: RawSpan {
+    public var raw: RawSpan {
         @_lifetime(borrow self)
         get {
             let bytes = unsafe span.bytes
@@ -188,7 +188,7 @@ extension [UInt8] {
 
     /// A copy of borrowed bytes.
     @inline(__always)
-    package init(copying bytes: borrowing RawSpan) {
+    public init(copying bytes: borrowing RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 }
@@ -196,14 +196,14 @@ extension [UInt8] {
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
     @inlinable @inline(__always)
-    package func byte(at offset: Int) -> UInt8 {
+    public func byte(at offset: Int) -> UInt8 {
         precondition(offset >= 0 && offset < byteCount, "offset outside the span")
         return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
     /// Eight bytes from an offset, the first one lowest; traps where fewer are left.
     @inlinable @inline(__always)
-    package func word(at offset: Int) -> UInt64 {
+    public func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset <= byteCount &- 8, "word outside the span")
         return UInt64(
             littleEndian: unsafe unsafeLoadUnaligned(
@@ -212,7 +212,7 @@ extension RawSpan {
 
     /// Whether both spans hold the same bytes.
     @inline(__always)
-    package func equals(_ other: RawSpan) -> Bool {
+    public func equals(_ other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         return unsafe withUnsafeBytes { mine in
             unsafe other.withUnsafeBytes { theirs in
@@ -226,7 +226,7 @@ extension RawSpan {
 
     /// Whether the span holds exactly the UTF-8 of a literal.
     @inline(__always)
-    package func equals(_ literal: StaticString) -> Bool {
+    public func equals(_ literal: StaticString) -> Bool {
         guard byteCount == literal.utf8CodeUnitCount else { return false }
         return unsafe withUnsafeBytes { bytes in
             unsafe bytes.isEmpty

@@ -1,7 +1,7 @@
 /// Why a connection ended.
 ///
 /// The raw value is the word in logs, metrics, `ccsctl` and the docs.
-package enum CloseReason: String, LabelWord, Sendable {
+public enum CloseReason: String, LabelWord, Sendable {
     // The peer's doing.
     case peerClosed = "peer_closed"
     case peerReset = "peer_reset"

@@ -1,7 +1,7 @@
 /// Comparisons whose time does not tell where two secrets differ.
-package enum ConstantTime {
+public enum ConstantTime {
     /// Whether two byte strings are equal; only their lengths may show in the time taken.
-    package static func equal(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    public static func equal(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
         var difference: UInt8 = 0
         for at in a.indices { difference |= a[at] ^ b[at] }

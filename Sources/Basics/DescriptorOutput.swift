@@ -1,9 +1,9 @@
 import Glibc
 
 /// Writes to a descriptor that somebody else opened: the standard streams of programs and of the log.
-package enum DescriptorOutput {
+public enum DescriptorOutput {
     /// Writes all bytes; a reader that is gone, or any other failure, ends it, since there is nowhere left to say it.
-    package static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) {
         unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
             var written = 0
@@ -17,7 +17,7 @@ package enum DescriptorOutput {
     }
 
     /// Writes the UTF-8 of a text, likewise.
-    package static func write(_ text: String, to descriptor: Int32) {
+    public static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
 }

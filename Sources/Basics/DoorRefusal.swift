@@ -1,7 +1,7 @@
 /// Why a connection was closed as soon as it was accepted: it never was one of those that `CloseReason` speaks of.
 ///
 /// The raw value is the word in logs, metrics, `ccsctl` and the docs.
-package enum DoorRefusal: String, LabelWord, Sendable {
+public enum DoorRefusal: String, LabelWord, Sendable {
     /// The reactor has as many connections as its descriptors allow.
     case reactorFull = "reactor_full"
     /// The listener has as many as it may have.

@@ -1,12 +1,12 @@
 /// A device group: which of a sender's groups it is.
-package struct GroupName: Hashable, Sendable {
+public struct GroupName: Hashable, Sendable {
     /// The account that it belongs to.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Unique within the account, never used again.
-    package var number: UInt64
+    public var number: UInt64
 
     /// Names a group.
-    package init(sender: SenderID, number: UInt64) {
+    public init(sender: SenderID, number: UInt64) {
         self.sender = sender
         self.number = number
     }
@@ -22,10 +22,10 @@ extension TokenSeal {
     private static let groupPlainBytes = 17
 
     /// Characters of a notification key.
-    package static let groupKeyLength = 50
+    public static let groupKeyLength = 50
 
     /// The notification key of a group; always the same for the same name and secret.
-    package func groupKey(of group: GroupName) -> [UInt8] {
+    public func groupKey(of group: GroupName) -> [UInt8] {
         var plain = [Self.groupVersion]
         withLittleEndian(group.sender.number) { plain.append(contentsOf: $0) }
         withLittleEndian(group.number) { plain.append(contentsOf: $0) }
@@ -42,7 +42,7 @@ extension TokenSeal {
     }
 
     /// The group that a key names; nil if it was not sealed with our secret.
-    package func group(of key: borrowing RawSpan) -> GroupName? {
+    public func group(of key: borrowing RawSpan) -> GroupName? {
         let start = Self.groupMarker.utf8CodeUnitCount
         guard key.byteCount == Self.groupKeyLength, key.extracting(0..<start).equals(Self.groupMarker),
             let sealed = Base64.bytes(key.extracting(start..<key.byteCount)),

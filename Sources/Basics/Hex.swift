@@ -1,10 +1,10 @@
 /// Hexadecimal text.
-package enum Hex {
+public enum Hex {
     private static let lower = Array("0123456789abcdef".utf8)
     private static let upper = Array("0123456789ABCDEF".utf8)
 
     /// Value of one digit of either case; nil for any other byte.
-    package static func value(of digit: UInt8) -> UInt8? {
+    public static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit &- 0x30
         case 0x61...0x66: digit &- 0x61 &+ 10
@@ -14,25 +14,25 @@ package enum Hex {
     }
 
     /// Appends an integer with all its digits, lower case.
-    package static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer)
+    public static func append(_ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer)
     {
         append(UInt64(truncatingIfNeeded: value), bits: type(of: value).bitWidth, lower, to: &buffer)
     }
 
     /// Appends 32 bits as eight digits, lower case; not generic, for the hot path.
-    package static func append(_ value: UInt32, to buffer: inout ByteBuffer) {
+    public static func append(_ value: UInt32, to buffer: inout ByteBuffer) {
         append(UInt64(value), bits: 32, lower, to: &buffer)
     }
 
     /// Appends an integer with all its digits, upper case.
-    package static func appendUpper(
+    public static func appendUpper(
         _ value: some FixedWidthInteger & UnsignedInteger, to buffer: inout ByteBuffer
     ) {
         append(UInt64(truncatingIfNeeded: value), bits: type(of: value).bitWidth, upper, to: &buffer)
     }
 
     /// Appends 32 bits as eight digits, upper case; not generic, for the hot path.
-    package static func appendUpper(_ value: UInt32, to buffer: inout ByteBuffer) {
+    public static func appendUpper(_ value: UInt32, to buffer: inout ByteBuffer) {
         append(UInt64(value), bits: 32, upper, to: &buffer)
     }
 
@@ -46,14 +46,14 @@ package enum Hex {
     }
 
     /// The lower-case text of bytes.
-    package static func text(_ bytes: [UInt8]) -> String {
+    public static func text(_ bytes: [UInt8]) -> String {
         var buffer = ByteBuffer()
         for byte in bytes { append(byte, to: &buffer) }
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
     /// The bytes of a text with an even number of digits; nil for any other text.
-    package static func bytes(_ text: String) -> [UInt8]? {
+    public static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -1,22 +1,22 @@
 /// A device as check-in numbers it (Android id): 2^59 … 2^63-1 (mcs-device 5.1).
-package struct DeviceID: Hashable, Sendable, Comparable {
+public struct DeviceID: Hashable, Sendable, Comparable {
     /// The number; never 0 for a real device.
-    package var number: UInt64
+    public var number: UInt64
     /// Wraps a number.
-    package init(_ number: UInt64) { self.number = number }
-    package static func < (a: DeviceID, b: DeviceID) -> Bool { a.number < b.number }
+    public init(_ number: UInt64) { self.number = number }
+    public static func < (a: DeviceID, b: DeviceID) -> Bool { a.number < b.number }
 }
 
 /// An account of app servers: the decimal sender ID (project number), 1 … 2^63-1.
-package struct SenderID: Hashable, Sendable, Comparable {
+public struct SenderID: Hashable, Sendable, Comparable {
     /// The number.
-    package var number: UInt64
+    public var number: UInt64
     /// Wraps a number.
-    package init(_ number: UInt64) { self.number = number }
-    package static func < (a: SenderID, b: SenderID) -> Bool { a.number < b.number }
+    public init(_ number: UInt64) { self.number = number }
+    public static func < (a: SenderID, b: SenderID) -> Bool { a.number < b.number }
 
     /// Reads decimal digits; nil for what is no sender ID: 0, more than 63 bits, or any other sign.
-    package init?(decimal digits: some Collection<UInt8>) {
+    public init?(decimal digits: some Collection<UInt8>) {
         var number: UInt64 = 0
         for digit in digits {
             guard digit &- 0x30 < 10 else { return nil }
@@ -31,36 +31,36 @@ package struct SenderID: Hashable, Sendable, Comparable {
 }
 
 /// Which registration of a device a token names; unique within the device, never reused.
-package struct RegistrationNumber: Hashable, Sendable, Comparable {
+public struct RegistrationNumber: Hashable, Sendable, Comparable {
     /// The number.
-    package var number: UInt64
+    public var number: UInt64
     /// Wraps a number.
-    package init(_ number: UInt64) { self.number = number }
-    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+    public init(_ number: UInt64) { self.number = number }
+    public static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 }
 
 /// Place of a stored message in the mailbox of its device or sender: grows, is never reused.
 ///
 /// It is made from the wall clock in microseconds, so that it also says when.
-package struct Sequence: Hashable, Sendable, Comparable {
+public struct Sequence: Hashable, Sendable, Comparable {
     /// Microseconds since 1970, made unique.
-    package var number: UInt64
+    public var number: UInt64
     /// Wraps a number.
-    package init(_ number: UInt64) { self.number = number }
-    package static func < (a: Sequence, b: Sequence) -> Bool { a.number < b.number }
+    public init(_ number: UInt64) { self.number = number }
+    public static func < (a: Sequence, b: Sequence) -> Bool { a.number < b.number }
 }
 
 /// A live connection: which reactor owns it, in which slot, and which of the slot's tenants it is.
-package struct ConnectionID: Hashable, Sendable {
+public struct ConnectionID: Hashable, Sendable {
     /// Index of the owning reactor.
-    package var reactor: UInt16
+    public var reactor: UInt16
     /// Slot in the reactor's table.
-    package var slot: UInt32
+    public var slot: UInt32
     /// Counts the tenants of all slots, so that a late message never reaches a successor.
-    package var generation: UInt32
+    public var generation: UInt32
 
     /// Names a connection.
-    package init(reactor: UInt16, slot: UInt32, generation: UInt32) {
+    public init(reactor: UInt16, slot: UInt32, generation: UInt32) {
         self.reactor = reactor
         self.slot = slot
         self.generation = generation

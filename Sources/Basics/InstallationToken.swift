@@ -1,7 +1,7 @@
 /// What the tokens of a Firebase installation say: they are checked by their seal alone, without the store (mcs-device 5.5).
-package struct InstallationToken: Sendable, Equatable {
+public struct InstallationToken: Sendable, Equatable {
     /// What a token is for.
-    package enum Purpose: UInt8, Sendable {
+    public enum Purpose: UInt8, Sendable {
         /// Shown with requests; it ends.
         case access = 1
         /// Shown for a new access token; it does not end.
@@ -9,19 +9,19 @@ package struct InstallationToken: Sendable, Equatable {
     }
 
     /// Characters of an installation id.
-    package static let idLength = 22
+    public static let idLength = 22
 
     /// What it is for.
-    package var purpose: Purpose
+    public var purpose: Purpose
     /// The installation id: 22 characters of base64url.
-    package var installation: [UInt8]
+    public var installation: [UInt8]
     /// The project that the app names in its id; 0: none.
-    package var sender: SenderID
+    public var sender: SenderID
     /// When it ends, milliseconds since 1970; `Int64.max`: never.
-    package var expiresAt: UnixMilliseconds
+    public var expiresAt: UnixMilliseconds
 
     /// A token; all parts are the caller's.
-    package init(
+    public init(
         purpose: Purpose, installation: [UInt8], sender: SenderID, expiresAt: UnixMilliseconds
     ) {
         precondition(installation.count == Self.idLength, "an installation id has 22 characters")
@@ -39,7 +39,7 @@ extension TokenSeal {
     private static let installationVersion: UInt8 = 2
 
     /// The text of an installation's token: base64url without padding. `nonce` keeps two of them apart.
-    package func text(of token: InstallationToken, nonce: UInt64) -> [UInt8] {
+    public func text(of token: InstallationToken, nonce: UInt64) -> [UInt8] {
         var plain = [Self.installationVersion, token.purpose.rawValue] + token.installation
         for word in [token.sender.number, UInt64(bitPattern: token.expiresAt), nonce] {
             for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
@@ -56,7 +56,7 @@ extension TokenSeal {
     }
 
     /// What a token of an installation says; nil if it was not sealed here. Whether its time is over is the caller's to see.
-    package func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
+    public func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
         guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1,
             let octets = Self.octets(ofToken: copy text)
         else { return nil }

@@ -3,380 +3,380 @@
 /// A queue, buffer, loop or wait without a line here is a defect.
 ///
 /// Those an operator may change are defaults of config keys of the same name in snake case.
-package enum Limits {
+public enum Limits {
     // MARK: Streams of app servers
 
     /// Bytes of one stanza before login: what ejabberd settled on after attacks.
-    package static let stanzaBytesBeforeLogin = 8_192
+    public static let stanzaBytesBeforeLogin = 8_192
     /// Bytes of one stanza after login: a payload of 4 KiB, escaped twice, and its envelope.
-    package static let stanzaBytes = 65_536
+    public static let stanzaBytes = 65_536
     /// Elements of one stanza before login.
-    package static let stanzaElementsBeforeLogin = 32
+    public static let stanzaElementsBeforeLogin = 32
     /// Elements of one stanza after login.
-    package static let stanzaElements = 64
+    public static let stanzaElements = 64
     /// Depth of elements below the stream before login.
-    package static let stanzaDepthBeforeLogin = 8
+    public static let stanzaDepthBeforeLogin = 8
     /// Depth of elements below the stream after login.
-    package static let stanzaDepth = 16
+    public static let stanzaDepth = 16
     /// Attributes of one element: no client sends more than ten.
-    package static let attributesPerElement = 32
+    public static let attributesPerElement = 32
     /// Nesting of JSON: real payloads have three levels.
-    package static let jsonDepth = 32
+    public static let jsonDepth = 32
     /// Seconds from TCP accept to the end of the TLS handshake; absolute, pings do not extend it.
-    package static let handshakeDeadlineSeconds = 5
+    public static let handshakeDeadlineSeconds = 5
     /// Seconds from the handshake to a finished login; absolute.
-    package static let loginDeadlineSeconds = 10
+    public static let loginDeadlineSeconds = 10
     /// SASL attempts on one connection: more are guesses.
-    package static let loginsPerConnection = 3
+    public static let loginsPerConnection = 3
     /// Tokens of devices that a connection of an app server keeps, of those whose messages it wrote last: 12 KiB.
-    package static let tokensKept = 64
+    public static let tokensKept = 64
     /// Failed logins from one address in a minute, over all connections.
-    package static let failedLoginsPerAddressAndMinute = 30
+    public static let failedLoginsPerAddressAndMinute = 30
     /// Addresses whose failed logins are remembered: a bound on the table, which begins anew each minute.
-    package static let failedLoginAddresses = 65_536
+    public static let failedLoginAddresses = 65_536
     /// Octets of each part of a SASL PLAIN message (RFC 4616).
-    package static let credentialBytes = 255
+    public static let credentialBytes = 255
     /// Hash rounds of a key for SCRAM: the least that RFC 7677 allows; server keys are random, and each login pays.
-    package static let scramIterations = 4_096
+    public static let scramIterations = 4_096
     /// Octets of the salt of a sender's keys: as many as RFC 7677 shows.
-    package static let scramSaltBytes = 16
+    public static let scramSaltBytes = 16
     /// Octets of the TLS exporter that bind a login to its channel (RFC 9266).
-    package static let channelBindingBytes = 32
+    public static let channelBindingBytes = 32
     /// Seconds for which the stream of a lost connection can be resumed: an app server is back long before.
-    package static let resumptionSeconds = 300
+    public static let resumptionSeconds = 300
     /// Streams of one sender that wait to be resumed; the oldest is given up.
-    package static let resumableStreamsPerSender = 100
+    public static let resumableStreamsPerSender = 100
     /// Octets of answers that one stream keeps until they are confirmed; beyond it the stream cannot be resumed.
-    package static let unconfirmedBytes = 65_536
+    public static let unconfirmedBytes = 65_536
     /// Stanzas after which an app server is asked how many it has handled.
-    package static let stanzasPerAckRequest = 10
+    public static let stanzasPerAckRequest = 10
     /// Octets of a resource (RFC 6120, 7.1).
-    package static let resourceBytes = 1_023
+    public static let resourceBytes = 1_023
     /// Connections of one sender (FCM).
-    package static let connectionsPerSender = 1_000
+    public static let connectionsPerSender = 1_000
     /// Messages sent and not yet answered, on one connection and in one direction (FCM).
-    package static let pendingWindow = 100
+    public static let pendingWindow = 100
     /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
-    package static let heldBytes = 262_144
+    public static let heldBytes = 262_144
     /// Message ids remembered per connection to refuse a repeated one.
-    package static let rememberedMessageIDs = 10_000
+    public static let rememberedMessageIDs = 10_000
     /// Milliseconds for answers still owed after an app server has ended its stream: clients wait two seconds.
-    package static let farewellMilliseconds: Int64 = 1_000
+    public static let farewellMilliseconds: Int64 = 1_000
     /// Octets of a refused value shown in a NACK: enough to recognise it.
-    package static let refusalTextBytes = 64
+    public static let refusalTextBytes = 64
     /// Octets of a message id: clients use under 100; it returns in acks and receipts.
-    package static let messageIDBytes = 1_024
+    public static let messageIDBytes = 1_024
     /// Seconds of server silence before one space is sent.
-    package static let keepaliveSeconds = 60
+    public static let keepaliveSeconds = 60
 
     // MARK: Messages
 
     /// Octets of all keys and values of a message (FCM).
-    package static let payloadBytes = 4_096
+    public static let payloadBytes = 4_096
     /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
-    package static let lifetimeSeconds = 2_419_200
+    public static let lifetimeSeconds = 2_419_200
     /// Messages that one device may be sent in a minute, and at once (FCM).
-    package static let deviceMessagesPerMinute = 240
+    public static let deviceMessagesPerMinute = 240
     /// Messages that one device may be sent in an hour (FCM).
-    package static let deviceMessagesPerHour = 5_000
+    public static let deviceMessagesPerHour = 5_000
     /// Messages with collapse key for one app of one device at once, where they are throttled (FCM).
-    package static let collapsibleBurst = 20
+    public static let collapsibleBurst = 20
     /// Seconds in which one of them comes back (FCM).
-    package static let collapsibleRefillSeconds = 180
+    public static let collapsibleRefillSeconds = 180
     /// Upstream messages of one device in a minute, and at once (FCM).
-    package static let deviceUpstreamPerMinute = 1_000
+    public static let deviceUpstreamPerMinute = 1_000
     /// Upstream messages to one sender in a minute, and at once (FCM).
-    package static let senderUpstreamPerMinute = 1_500_000
+    public static let senderUpstreamPerMinute = 1_500_000
     /// Highest rate that may be configured: beyond it there is none.
-    package static let highestRate = 100_000_000
+    public static let highestRate = 100_000_000
     /// Seconds an upstream message lives at most, and by default: one day (FCM).
-    package static let upstreamLifetimeSeconds = 86_400
+    public static let upstreamLifetimeSeconds = 86_400
     /// Octets of a collapse key.
-    package static let collapseKeyBytes = 1_024
+    public static let collapseKeyBytes = 1_024
     /// Collapse keys stored for one app of one device (FCM).
-    package static let collapseKeys = 4
+    public static let collapseKeys = 4
     /// Messages without collapse key stored for one app of one device (FCM); the next discards all.
-    package static let storedMessages = 100
+    public static let storedMessages = 100
     /// Upstream messages of one app of one device that wait to be stored (FCM).
-    package static let waitingUpstream = 20
+    public static let waitingUpstream = 20
     /// Pairs of one upstream message: the payload counts keys and values alone, and empty ones have none.
-    package static let upstreamPairs = 1_024
+    public static let upstreamPairs = 1_024
     /// Upstream messages kept for one sender: a day at a steady 10 a second; beyond it devices are refused.
-    package static let storedUpstreamPerSender = 1_000_000
+    public static let storedUpstreamPerSender = 1_000_000
     /// Seconds after which a receipt that nobody acknowledged leaves the window: most clients never ack one.
-    package static let receiptSettleSeconds = 30
+    public static let receiptSettleSeconds = 30
     /// Milliseconds for which an upstream message without lifetime may wait to be written: that is still now.
-    package static let promptMilliseconds: Int64 = 1_000
+    public static let promptMilliseconds: Int64 = 1_000
     /// Seconds for which upstream persistent ids are remembered, to drop what a device repeats.
-    package static let upstreamMemorySeconds = 86_400
+    public static let upstreamMemorySeconds = 86_400
 
     // MARK: Devices
 
     /// Octets of one MCS frame.
-    package static let frameBytes = 65_536
+    public static let frameBytes = 65_536
     /// Octets of a record of an encrypted message before its encryption: the usual size, which old clients take for granted.
-    package static let webPushRecordBytes = 4_096
+    public static let webPushRecordBytes = 4_096
     /// Draws of a private key: one in four thousand million is none, so a source that gives none so often is broken.
-    package static let keyDraws = 4
+    public static let keyDraws = 4
     /// Registrations of one device.
-    package static let registrationsPerDevice = 512
+    public static let registrationsPerDevice = 512
     /// Octets of an app's name (category), subtype or instance in a registration.
-    package static let registrationFieldBytes = 512
+    public static let registrationFieldBytes = 512
     /// Senders that one registration may name (FCM).
-    package static let sendersPerRegistration = 100
+    public static let sendersPerRegistration = 100
     /// Octets of the sender string of a registration: so many numbers of 19 digits, with commas.
-    package static let senderTextBytes = 2_048
+    public static let senderTextBytes = 2_048
     /// Registrations of one app instance that newer ones have replaced and that still work; older ones go.
-    package static let replacedRegistrations = 2
+    public static let replacedRegistrations = 2
     /// Seconds for which a replaced registration works: as long as a message may live.
-    package static let replacedRegistrationSeconds = 2_419_200
+    public static let replacedRegistrationSeconds = 2_419_200
     /// Messages sent on one connection and not acknowledged; beyond it the device is asked to come again
     /// with its list of received ids, since some clients acknowledge only at login.
-    package static let unacknowledgedPerDevice = 1_000
+    public static let unacknowledgedPerDevice = 1_000
     /// Stored messages read at once for a device that has just logged in.
-    package static let mailboxPage = 100
+    public static let mailboxPage = 100
     /// Seconds without a frame before a device is pinged.
-    package static let devicePingSeconds = 600
+    public static let devicePingSeconds = 600
     /// Shortest ping interval that a device may ask for, in seconds.
-    package static let devicePingFloorSeconds = 60
+    public static let devicePingFloorSeconds = 60
     /// Seconds without a frame, after a ping was answered once, before a device is taken for dead.
-    package static let deviceSilenceSeconds = 1_500
+    public static let deviceSilenceSeconds = 1_500
     /// Unacknowledged upstream frames after which a stream ack is sent unasked (mcs-device 3.4).
-    package static let framesBeforeStreamAck = 10
+    public static let framesBeforeStreamAck = 10
     /// Upstream messages of one device, over all its apps, that wait to be stored.
-    package static let waitingUpstreamPerDevice = 100
+    public static let waitingUpstreamPerDevice = 100
     /// Milliseconds for which a stream ack may wait for the upstream messages still on their way to the disk.
-    package static let streamAckDelayMilliseconds: Int64 = 20
+    public static let streamAckDelayMilliseconds: Int64 = 20
     /// Seconds after which a device whose upstream message could not be stored is asked to come again and repeat it.
-    package static let upstreamRetrySeconds = 60
+    public static let upstreamRetrySeconds = 60
     /// Devices whose state is held in memory by one partition while they are offline.
-    package static let idleDevicesInMemory = 100_000
+    public static let idleDevicesInMemory = 100_000
     /// Of these, how many may be such that only a message to a topic has met: a million subscribers must not take the place of
     /// devices that something happens to. What is left of their rates goes with them.
-    package static let passingDevicesInMemory = 4_096
+    public static let passingDevicesInMemory = 4_096
     /// Events that wait for the state of one device to be loaded.
-    package static let eventsWaitingForDevice = 1_000
+    public static let eventsWaitingForDevice = 1_000
 
     /// Seconds after which a login renews the time a device was last seen: a write per login would buy nothing.
-    package static let seenGranularitySeconds = 3_600
+    public static let seenGranularitySeconds = 3_600
     /// The same for the end of a connection: a fleet that loses its network writes once a day at most.
-    package static let seenAtCloseSeconds = 86_400
+    public static let seenAtCloseSeconds = 86_400
     /// Seconds without contact after which a device is forgotten (FCM: 270 days).
-    package static let deviceExpirySeconds = 23_328_000
+    public static let deviceExpirySeconds = 23_328_000
     /// Devices of a partition whose last contact the store could not be told yet: as many as are connected to a large server,
     /// and 160 KiB.
-    package static let unwrittenContacts = 10_000
+    public static let unwrittenContacts = 10_000
     /// How many of those are tried again at each tick: a store that fails is not asked for more than a little.
-    package static let contactsPerTick = 50
+    public static let contactsPerTick = 50
     /// Records of devices looked at in one search for those that have been away for too long.
-    package static let devicesPerSweep = 500
+    public static let devicesPerSweep = 500
     /// Devices forgotten after one such search: each may take hundreds of messages with it.
-    package static let expiredDevicesPerSweep = 50
+    public static let expiredDevicesPerSweep = 50
     /// Milliseconds between two such searches: ten million devices are gone through in six hours.
-    package static let deviceSweepMilliseconds = 1_000
+    public static let deviceSweepMilliseconds = 1_000
     /// Seconds from the end of one round over all devices to the next.
-    package static let deviceSweepRestSeconds = 3_600
+    public static let deviceSweepRestSeconds = 3_600
     /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
-    package static let rememberedUpstream = 20
+    public static let rememberedUpstream = 20
 
     // MARK: Connections
 
     /// Connections accepted in one turn of a reactor, so that a storm does not starve those that are open.
-    package static let acceptsPerTurn = 64
+    public static let acceptsPerTurn = 64
     /// Octets read from one connection in one turn, for the same reason.
-    package static let readBytesPerTurn = 262_144
+    public static let readBytesPerTurn = 262_144
     /// Octets of upstream stanzas written to an app server at once: half of what may wait, as answers need room too.
-    package static let upstreamBytesAtOnce = 524_288
+    public static let upstreamBytesAtOnce = 524_288
     /// Outbound octets of one connection that wait for the peer.
-    package static let outboundBytes = 1_048_576
+    public static let outboundBytes = 1_048_576
     /// Waiting outbound octets under which a congested connection is ready again.
-    package static let outboundLowBytes = 65_536
+    public static let outboundLowBytes = 65_536
     /// Seconds that outbound octets may wait without one leaving.
-    package static let writeDeadlineSeconds = 30
+    public static let writeDeadlineSeconds = 30
     /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
-    package static let lingerMilliseconds = 2_000
+    public static let lingerMilliseconds = 2_000
     /// Milliseconds for which a listener rests when there is no descriptor for a new connection.
-    package static let acceptRestMilliseconds = 100
+    public static let acceptRestMilliseconds = 100
     /// Octets of an outbox up to which a busy connection keeps its memory from turn to turn.
-    package static let warmOutboxBytes = 16_384
+    public static let warmOutboxBytes = 16_384
     /// Milliseconds without sending after which that memory is given back.
-    package static let warmMilliseconds: Int64 = 500
+    public static let warmMilliseconds: Int64 = 500
     /// Octets of a certificate chain or key file: the longest real chains have 20 KiB.
-    package static let smallFileBytes = 1_048_576
+    public static let smallFileBytes = 1_048_576
     /// Seconds between two looks at whether the certificate files have changed.
-    package static let certificateCheckSeconds = 10
+    public static let certificateCheckSeconds = 10
     /// Octets that malloc calls free before they go back to the system: less is soon used again.
-    package static let freeMemoryBytes = 16_777_216
+    public static let freeMemoryBytes = 16_777_216
     /// Octets by which resident memory has grown since the last time before free ones go back again: as many as may be free, so
     /// that each storm finds them given back, and what was given back long ago is not taken for free.
-    package static let grownMemoryBytes = freeMemoryBytes
+    public static let grownMemoryBytes = freeMemoryBytes
     /// Seconds for which one key seals TLS session tickets.
-    package static let ticketKeySeconds = 86_400
+    public static let ticketKeySeconds = 86_400
     /// Days before its end at which a certificate of our own making is renewed, and one from elsewhere is warned of.
-    package static let certificateRenewalDays = 30
+    public static let certificateRenewalDays = 30
     /// Descriptors whose readiness is taken from the kernel at once.
-    package static let readinessPerTurn = 512
+    public static let readinessPerTurn = 512
     /// Connections that the kernel holds for a listener until we accept them: a reconnect storm of one second.
-    package static let acceptBacklog = 4_096
+    public static let acceptBacklog = 4_096
     /// Seconds from the first packet to the end of the TLS handshake of a connection that we open.
-    package static let connectDeadlineSeconds = 10
+    public static let connectDeadlineSeconds = 10
     /// Seconds of silence after which the kernel asks whether the peer's machine still lives.
-    package static let tcpKeepaliveSeconds = 300
+    public static let tcpKeepaliveSeconds = 300
     /// Seconds for which sent data may stay unacknowledged by the peer's kernel: it is dead then.
-    package static let peerSilenceSeconds = 60
+    public static let peerSilenceSeconds = 60
     /// Timers that our own code may set on one reactor, beside the one of each connection.
-    package static let timersPerReactor = 65_536
+    public static let timersPerReactor = 65_536
     /// Connections from one address that have not logged in.
-    package static let anonymousPerAddress = 1_000
+    public static let anonymousPerAddress = 1_000
     /// Events and commands that wait for another reactor.
-    package static let mailboxOfReactor = 262_144
+    public static let mailboxOfReactor = 262_144
 
     /// Descriptors that connections leave to the store (its sorted files and logs), to listeners and to the control socket:
     /// a store that can open no file takes no writes, and strangers must not bring that about.
-    package static let descriptorsKept = 768
+    public static let descriptorsKept = 768
     /// Descriptors that no connection takes whatever the limit has become since the start, and whatever else is open: a change of
     /// the store's log, the sorted file that it ends in, and a compaction.
-    package static let descriptorsSpared = 64
+    public static let descriptorsSpared = 64
 
     // MARK: Store
 
     /// Writes in one commit: bounds the memory of a commit and the time of one sync.
-    package static let writesPerCommit = 16_384
+    public static let writesPerCommit = 16_384
     /// Writes that wait for the store before submissions are refused with SERVICE_UNAVAILABLE.
-    package static let waitingWrites = 262_144
+    public static let waitingWrites = 262_144
     /// Expired messages removed in one sweep.
-    package static let expiredPerSweep = 10_000
+    public static let expiredPerSweep = 10_000
     /// Milliseconds between sweeps: expiry is on time within a second.
-    package static let sweepMilliseconds = 500
+    public static let sweepMilliseconds = 500
     /// Milliseconds for which changes that nobody waits for may wait to ride with a durable commit.
-    package static let lazyCommitMilliseconds = 50
+    public static let lazyCommitMilliseconds = 50
     /// Milliseconds between attempts while the store fails: enough not to turn a full disk into a busy loop.
-    package static let storeRetryMilliseconds = 100
+    public static let storeRetryMilliseconds = 100
     /// Seconds by which the mark of sequences on disk is ahead of the clock: a write every half of it.
-    package static let sequenceLeaseSeconds = 120
+    public static let sequenceLeaseSeconds = 120
     /// Sequences that the mark moves on at each look while the clock is behind it: half of what the clock moves in that time,
     /// so that it catches up, and more than a partition can make.
-    package static let sequencesPerRenewal = 5_000_000
+    public static let sequencesPerRenewal = 5_000_000
     /// Questions that wait for the store; each login asks two.
-    package static let waitingLoads = 65_536
+    public static let waitingLoads = 65_536
     /// Questions that the store answers in one go: they share what reading costs to begin, and the first answer waits for the
     /// last, a few milliseconds.
-    package static let loadsPerRound = 256
+    public static let loadsPerRound = 256
     /// Names of unreadable records that one audit lists.
-    package static let unreadableNames = 1_000
+    public static let unreadableNames = 1_000
     /// Octets of the cache of uncompressed blocks, which index and filter blocks share.
-    package static let storeCacheBytes = 67_108_864
+    public static let storeCacheBytes = 67_108_864
     /// Octets gathered in memory, over all families, before they are written as sorted files.
-    package static let storeWriteBuffersBytes = 67_108_864
+    public static let storeWriteBuffersBytes = 67_108_864
     /// Octets of one family in memory that the engine would not exceed by itself: more than an opening brings at once, so that it
     /// never does.
-    package static let storeFamilyBytes = 1_073_741_824
+    public static let storeFamilyBytes = 1_073_741_824
     /// Octets of one file of the journal before the next one is begun: each costs a sync of the folder.
-    package static let journalSegmentBytes = 8_388_608
+    public static let journalSegmentBytes = 8_388_608
     /// Octets of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
     /// second at full load, and what an opening has to bring to the engine at most.
-    package static let journalYoungBytes = 25_165_824
+    public static let journalYoungBytes = 25_165_824
     /// Mailboxes in memory that may hold nothing, before those that hold nothing go: most owners get their next message soon, and
     /// a mailbox costs 100 octets.
-    package static let keptMailboxes = 1_024
+    public static let keptMailboxes = 1_024
     /// Places whose storage an emptied mailbox keeps for its next messages: as many as most ever have at once.
-    package static let keptMailboxSlots = 64
+    public static let keptMailboxSlots = 64
     /// Octets of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
     /// commits wait for it. Bounds what an opening reads.
-    package static let journalBytes = 67_108_864
+    public static let journalBytes = 67_108_864
     /// Repeats of upstream messages that one commit ceases to keep in memory, once they are in sorted files: more than one commit
     /// brings on the average, few enough that none waits for it.
-    package static let forgottenPerCommit = 4_096
+    public static let forgottenPerCommit = 4_096
     /// Octets of a file of the journal that is read back: a segment, and the largest commit behind it.
-    package static let journalFileBytes = 1_073_741_824
+    public static let journalFileBytes = 1_073_741_824
     /// Sorted files that the store keeps open.
-    package static let storeOpenFiles = 512
+    public static let storeOpenFiles = 512
     /// Octets of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
-    package static let storeListBytes = 67_108_864
+    public static let storeListBytes = 67_108_864
     /// Octets at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them, one
     /// change for each family that it writes out.
-    package static let tornListBytes = 16_384
+    public static let tornListBytes = 16_384
     /// Octets that must be free on the device before the store is opened: opening writes out what the logs hold.
-    package static let storeRoomBytes = 16_777_216
+    public static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.
-    package static let storeBackgroundJobs = 2
+    public static let storeBackgroundJobs = 2
 
     // MARK: Ending
 
     /// Seconds between the draining notice and the first close.
-    package static let drainGraceSeconds = 10
+    public static let drainGraceSeconds = 10
     /// Seconds over which the closes of a drain are spread, jittered: no reconnect storm.
-    package static let drainSpreadSeconds = 120
+    public static let drainSpreadSeconds = 120
     /// Milliseconds without a message from a drained app server after which one that owes and is owed nothing has had its
     /// chance: an answer from far away takes less.
-    package static let drainQuietMilliseconds: Int64 = 2_000
+    public static let drainQuietMilliseconds: Int64 = 2_000
     /// Seconds that a process given SIGTERM takes at most before it ends all the same.
-    package static let shutdownSeconds = 30
+    public static let shutdownSeconds = 30
 
     /// Milliseconds beyond grace and spread after which a drain gives up on what is still open.
-    package static let drainSlackMilliseconds: Int64 = 5_000
+    public static let drainSlackMilliseconds: Int64 = 5_000
     /// Milliseconds between two looks at a drain that is under way.
-    package static let drainPollMilliseconds: Int64 = 50
+    public static let drainPollMilliseconds: Int64 = 50
     /// Milliseconds of one turn of the main thread: certificates are looked at, the watchdog is told.
-    package static let mainTurnMilliseconds: Int64 = 10_000
+    public static let mainTurnMilliseconds: Int64 = 10_000
     /// Seconds beyond `shutdownSeconds` after which the process ends with what is not finished.
-    package static let shutdownSlackSeconds = 10
+    public static let shutdownSlackSeconds = 10
     /// Milliseconds between two ticks of the core: half of the longest that an expiry may be late.
-    package static let tickMilliseconds: Int64 = 250
+    public static let tickMilliseconds: Int64 = 250
 
     // MARK: Control socket
 
     /// Octets of one control request.
-    package static let controlRequestBytes = 65_536
+    public static let controlRequestBytes = 65_536
     /// Octets of one line of a control answer: a full listing of long rows.
-    package static let controlLineBytes = 16_777_216
+    public static let controlLineBytes = 16_777_216
     /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
-    package static let controlSilenceSeconds = 300
+    public static let controlSilenceSeconds = 300
     /// Seconds that a control command waits for an answer from the store or a reactor.
-    package static let controlAnswerSeconds = 10
+    public static let controlAnswerSeconds = 10
     /// Messages whose ids one trace of a device remembers: beyond it all are forgotten, and ends are told by place alone.
-    package static let tracedMessages = 10_000
+    public static let tracedMessages = 10_000
     /// Seconds that one trace of a device may take.
-    package static let traceSeconds = 86_400
+    public static let traceSeconds = 86_400
     /// Seconds between two signs of life of a trace in which nothing happens.
-    package static let traceProgressSeconds = 5
+    public static let traceProgressSeconds = 5
     /// Keys of one sender that are valid at once: a rotation needs two.
-    package static let keysPerSender = 8
+    public static let keysPerSender = 8
     /// Service accounts of one sender: as with the real service.
-    package static let accountsPerSender = 10
+    public static let accountsPerSender = 10
     /// Octets of a project id: as with the real service, so that libraries and paths take it.
-    package static let projectBytes = 6...30
+    public static let projectBytes = 6...30
     /// Bits of a service account's RSA key.
-    package static let accountKeyBits = 2_048
+    public static let accountKeyBits = 2_048
     /// Characters of the shortest server key that an operator may choose: 128 bits in hexadecimal.
-    package static let shortestServerKey = 16
+    public static let shortestServerKey = 16
     /// Control connections at once.
-    package static let controlConnections = 32
+    public static let controlConnections = 32
     /// Waiting messages of one device that its page names: the counts beside them are of all.
-    package static let shownMessages = 100
+    public static let shownMessages = 100
     /// Rows that a listing returns at most; the answer says how many were left out.
-    package static let listedRows = 10_000
+    public static let listedRows = 10_000
 
     // MARK: Configuration
 
     /// Octets of a configuration file: the sample, full of comments, has under 10 KiB.
-    package static let configBytes = 262_144
+    public static let configBytes = 262_144
     /// Values in a configuration file, aliases counted each time: bounds what aliases can multiply.
-    package static let configNodes = 4_096
+    public static let configNodes = 4_096
     /// Nesting of a configuration file: ours has three levels.
-    package static let configDepth = 8
+    public static let configDepth = 8
     /// Mistakes that are reported at once; the rest is counted.
-    package static let configProblems = 50
+    public static let configProblems = 50
 
     /// Characters of a wrong value that a message repeats: enough to find it again.
-    package static let shownCharacters = 40
+    public static let shownCharacters = 40
 
     // MARK: Log and metrics
 
     /// Octets of one value in a log line; what a stranger sends may be longer, and one line must stay readable.
-    package static let logValueBytes = 512
+    public static let logValueBytes = 512
     /// Lines of one event in a second; more are counted and held back, so that a storm does not fill the disk.
-    package static let logLinesPerEventAndSecond = 20
+    public static let logLinesPerEventAndSecond = 20
     /// Events whose rate is remembered: all of ours, with room to spare.
-    package static let logEventsRemembered = 1_024
+    public static let logEventsRemembered = 1_024
 }

@@ -3,33 +3,33 @@ extension Limits {
     // MARK: Topics and installations
 
     /// Octets of a topic's name (FCM).
-    package static let topicNameBytes = 900
+    public static let topicNameBytes = 900
     /// Topics of one registration (FCM: of one app instance).
-    package static let subscriptionsPerRegistration = 2_000
+    public static let subscriptionsPerRegistration = 2_000
     /// Subscriptions on a page of a list whose size is not given: as with the real service (http 8.7).
-    package static let subscriptionsPerPage = 1_000
+    public static let subscriptionsPerPage = 1_000
     /// Requests that wait in one partition for what the store knows of an installation: an import of ten connections with ten
     /// full requests each.
-    package static let waitingInstallations = 10_000
+    public static let waitingInstallations = 10_000
     /// Registrations of one installation that are looked at: an app has one, and a few that it replaced.
-    package static let registrationsPerInstallation = 1_000
+    public static let registrationsPerInstallation = 1_000
 
     // MARK: Requests
 
     /// Octets that a packed request body may unpack to: as many as one that is not packed, so that no bomb goes off.
-    package static let unpackedBodyBytes = 1_048_576
+    public static let unpackedBodyBytes = 1_048_576
     /// Octets unpacked at once: most bodies are shorter.
-    package static let unpackingStepBytes = 16_384
+    public static let unpackingStepBytes = 16_384
     /// Seconds between two check-ins of a browser, where we tell it: two days, as it does untold.
-    package static let checkInIntervalSeconds = 172_800
+    public static let checkInIntervalSeconds = 172_800
     /// Seconds for which the access token of an installation is good (mcs-device 5.5): a week, as clients have it.
-    package static let installationTokenSeconds = 604_800
+    public static let installationTokenSeconds = 604_800
     /// Octets of a project's name in a path: ten times what Google allows for an id.
-    package static let projectNameBytes = 300
+    public static let projectNameBytes = 300
     /// Octets of the version of an app that are kept: it is a number or a short name; a longer one counts as none.
-    package static let appVersionBytes = 64
+    public static let appVersionBytes = 64
     /// Hexadecimal digits of a token of Apple's: they have 64, and Apple asks not to count on it.
-    package static let appleTokenDigits = 400
+    public static let appleTokenDigits = 400
     /// Octets of the URL of a web push endpoint: a host and a token.
-    package static let endpointBytes = 2_048
+    public static let endpointBytes = 2_048
 }

@@ -1,11 +1,11 @@
 /// Limits of device groups.
 extension Limits {
     /// Members of a device group: as with the real service (http 6.1).
-    package static let groupMembers = 20
+    public static let groupMembers = 20
     /// Octets of the name of a group.
-    package static let groupLabelBytes = 1_024
+    public static let groupLabelBytes = 1_024
     /// Requests about groups that wait in one partition for the store; beyond it they are told to try again.
-    package static let groupRequestsWaiting = 10_000
+    public static let groupRequestsWaiting = 10_000
     /// Messages to groups that wait in one partition for the store or for members; each holds up to twenty answers.
-    package static let groupSendsWaiting = 10_000
+    public static let groupSendsWaiting = 10_000
 }

@@ -1,17 +1,17 @@
 /// Bounds of what a device may send over MCS.
 extension Limits {
     /// Octets of an MCS login: some clients name all that they have ever received, here a hundred thousand messages.
-    package static let loginFrameBytes = 4_194_304
+    public static let loginFrameBytes = 4_194_304
     /// Octets of a login longer than a frame, apart from its received ids: real ones have under 500.
-    package static let loginRestBytes = 16_384
+    public static let loginRestBytes = 16_384
     /// Octets of the newest received ids kept of such a login: those of a thousand messages, more than wait for an ack.
-    package static let loginIDBytes = 49_152
+    public static let loginIDBytes = 49_152
     /// Octets of a received id in such a login; ours have 39, and others say nothing to us.
-    package static let receivedIDBytes = 64
+    public static let receivedIDBytes = 64
     /// Seconds in which a frame that a device has begun must end: Chromium gives the server half of that.
-    package static let frameDeadlineSeconds = 60
+    public static let frameDeadlineSeconds = 60
     /// Settings in one login that are looked at; clients send two at most.
-    package static let loginSettings = 16
+    public static let loginSettings = 16
     /// Received persistent ids looked at in one login: the newest.
-    package static let receivedIDs = 4_096
+    public static let receivedIDs = 4_096
 }

@@ -3,26 +3,26 @@ extension Limits {
     // MARK: Our own clients
 
     /// Octets of the body of an answer that a tool of ours reads: a page of metrics is the longest.
-    package static let answerBodyBytes = 16_777_216
+    public static let answerBodyBytes = 16_777_216
     /// Seconds that a tool of ours waits for the answer to a request.
-    package static let clientAnswerSeconds = 30
+    public static let clientAnswerSeconds = 30
     /// Octets of a device's state file: a list of received ids is the longest part.
-    package static let stateFileBytes = 1_048_576
+    public static let stateFileBytes = 1_048_576
     /// Devices that a tool makes, or logs in, at the same time: below what one address may have without login.
-    package static let enrolmentsAtOnce = 64
+    public static let enrolmentsAtOnce = 64
     /// Milliseconds between two looks of a tool's devices at what they have to do of themselves.
-    package static let activityMilliseconds: Int64 = 20
+    public static let activityMilliseconds: Int64 = 20
     /// Milliseconds before the first attempt to connect again.
-    package static let reconnectFloorMilliseconds: Int64 = 250
+    public static let reconnectFloorMilliseconds: Int64 = 250
     /// Milliseconds before a device comes again that was asked to go: another login of it may want to finish first.
-    package static let reconnectAfterCloseMilliseconds: Int64 = 2_000
+    public static let reconnectAfterCloseMilliseconds: Int64 = 2_000
     /// Milliseconds between attempts to connect again, at most.
-    package static let reconnectCeilingMilliseconds: Int64 = 30_000
+    public static let reconnectCeilingMilliseconds: Int64 = 30_000
 
     // MARK: Tools
 
     /// Octets of a server key read from a file or standard input: longer is the wrong file.
-    package static let keyFileBytes = 4_096
+    public static let keyFileBytes = 4_096
     /// Columns of a progress bar.
-    package static let progressBarColumns = 30
+    public static let progressBarColumns = 30
 }

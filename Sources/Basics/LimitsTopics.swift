@@ -3,42 +3,42 @@ extension Limits {
     // MARK: Conditions
 
     /// Topics that a condition may test (FCM).
-    package static let conditionTests = 5
+    public static let conditionTests = 5
     /// Operators that one may have where the rules of the older interfaces are kept to the letter (FCM).
-    package static let strictConditionOperators = 2
+    public static let strictConditionOperators = 2
     /// Parentheses within one another in a condition: five tests need no more than four, the rest is for machines that
     /// write some too many.
-    package static let conditionDepth = 16
+    public static let conditionDepth = 16
 
     // MARK: Subscriptions
 
     /// Subscriptions that app servers of one sender may make or end in a second, and at once (FCM).
-    package static let topicChangesPerSecond = 3_000
+    public static let topicChangesPerSecond = 3_000
     /// Seconds after which one that was too many may be tried again. Some clients do so by themselves, which does no harm here:
     /// the same subscription twice is one.
-    package static let topicChangeRetrySeconds = 1
+    public static let topicChangeRetrySeconds = 1
 
     // MARK: Messages
 
     /// Octets of keys and values of a message to a topic (FCM).
-    package static let topicPayloadBytes = 2_048
+    public static let topicPayloadBytes = 2_048
     /// Messages to topics that one sender may have under way; the next is refused as too many (FCM).
-    package static let topicJobsPerSender = 1_000
+    public static let topicJobsPerSender = 1_000
     /// The same for all senders of one partition: what their bodies may take of its memory, 40 MB.
-    package static let topicJobs = 10_000
+    public static let topicJobs = 10_000
     /// Subscribers whose devices are asked at once for one message; each may be a question to the store.
-    package static let topicPage = 128
+    public static let topicPage = 128
     /// Pages of all messages to topics that are under way at once in one partition, so that other messages are not kept
     /// waiting behind them.
-    package static let topicPagesInFlight = 4
+    public static let topicPagesInFlight = 4
     /// Rows of the registry that one page of a condition which reaches all looks at: a sender may have few of very many.
-    package static let topicScanRows = 4_096
+    public static let topicScanRows = 4_096
     /// Subscriptions counted in one read for an operator: some milliseconds, in which nothing is kept from being written.
-    package static let topicCountRows = 65_536
+    public static let topicCountRows = 65_536
     /// Milliseconds after which subscribers whom the store could not serve are tried again.
-    package static let topicRetryMilliseconds = 1_000
+    public static let topicRetryMilliseconds = 1_000
     /// Messages to topics read at once when those that a stop has interrupted go on.
-    package static let topicJobsRead = 64
+    public static let topicJobsRead = 64
     /// Seconds for which a body outlives the messages that share it: by then the last of them has been swept away.
-    package static let sharedBodyGraceSeconds = 3_600
+    public static let sharedBodyGraceSeconds = 3_600
 }

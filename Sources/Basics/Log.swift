@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// It is a value to be handed around; copies share one sink. Fields are built only when the level is on, and an
 /// event that repeats too fast is held back and counted, so that a storm outside never becomes a storm here.
-package struct Log: Sendable {
+public struct Log: Sendable {
     /// How much an event matters, least first.
-    package enum Level: UInt8, CaseIterable, Sendable {
+    public enum Level: UInt8, CaseIterable, Sendable {
         case debug
         case info
         case notice
@@ -15,10 +15,10 @@ package struct Log: Sendable {
         case error
 
         /// The word in lines and in `log_level`.
-        package var word: String { "\(self)" }
+        public var word: String { "\(self)" }
 
         /// The level of a word; nil if there is none.
-        package init?(word: String) {
+        public init?(word: String) {
             guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
             self = level
         }
@@ -36,7 +36,7 @@ package struct Log: Sendable {
     }
 
     /// The shape of lines; the raw value is the word in `log_format`.
-    package enum Format: String, CaseIterable, Sendable {
+    public enum Format: String, CaseIterable, Sendable {
         case text
         case json
     }
@@ -44,7 +44,7 @@ package struct Log: Sendable {
     private let sink: LogSink
 
     /// A log that hands finished lines (newline included) to `write`, one at a time.
-    package init(
+    public init(
         level: Level, format: Format = .text, journal: Bool = false,
         clock: @escaping @Sendable () -> Now = { Now.read() }, write: @escaping @Sendable ([UInt8]) -> Void
     ) {
@@ -52,7 +52,7 @@ package struct Log: Sendable {
     }
 
     /// The log of a program: standard error, in journald's manner where systemd says that it listens.
-    package static func standardError(level: Level, format: Format) -> Log {
+    public static func standardError(level: Level, format: Format) -> Log {
         let journal = unsafe getenv("JOURNAL_STREAM") != nil
         return Log(level: level, format: format, journal: journal) {
             DescriptorOutput.write($0, to: STDERR_FILENO)
@@ -60,54 +60,54 @@ package struct Log: Sendable {
     }
 
     /// A log that says nothing.
-    package static var silent: Log { Log(level: .error, write: { _ in }) }
+    public static var silent: Log { Log(level: .error, write: { _ in }) }
 
     /// The least level that is written; may change while the program runs.
-    package var level: Level {
+    public var level: Level {
         get { sink.level }
         nonmutating set { sink.level = newValue }
     }
 
     /// Lines held back so far because their event repeated too fast.
-    package var suppressed: Int { sink.suppressed }
+    public var suppressed: Int { sink.suppressed }
 
     /// Whether lines of a level are written.
     @inline(__always)
-    package func isOn(_ level: Level) -> Bool { level.rawValue >= sink.level.rawValue }
+    public func isOn(_ level: Level) -> Bool { level.rawValue >= sink.level.rawValue }
 
     /// Writes a line; `fields` is evaluated only if the level is on.
     @inline(__always)
-    package func write(_ level: Level, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func write(_ level: Level, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         if isOn(level) { sink.write(level, event, fields()) }
     }
 
     /// For whoever hunts a fault.
     @inline(__always)
-    package func debug(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func debug(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.debug, event, fields())
     }
 
     /// The ordinary course.
     @inline(__always)
-    package func info(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func info(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.info, event, fields())
     }
 
     /// Rare and worth knowing: start, reload, drain.
     @inline(__always)
-    package func notice(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func notice(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.notice, event, fields())
     }
 
     /// Something an operator should look at.
     @inline(__always)
-    package func warning(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func warning(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.warning, event, fields())
     }
 
     /// Something that needs an operator.
     @inline(__always)
-    package func error(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+    public func error(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.error, event, fields())
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Labels take values from fixed lists only, so the number of cells is known when the program is built, and no
 /// stranger can make it grow.
-package enum Metric: Int, CaseIterable, Sendable {
+public enum Metric: Int, CaseIterable, Sendable {
     case connectionsOpen
     case connectionsAccepted
     case connectionsClosed
@@ -42,44 +42,44 @@ package enum Metric: Int, CaseIterable, Sendable {
     case startTime
 
     /// Whether a metric only grows.
-    package enum Kind: String, Sendable {
+    public enum Kind: String, Sendable {
         case counter
         case gauge
     }
 
     /// One label and the only values that it takes.
-    package struct Label: Sendable {
+    public struct Label: Sendable {
         /// Its name.
-        package var name: String
+        public var name: String
         /// Its values; the position is what code passes.
-        package var values: [String]
+        public var values: [String]
     }
 
     /// The name that Prometheus sees.
-    package var name: String { Self.rows[rawValue].name }
+    public var name: String { Self.rows[rawValue].name }
     /// Counter or gauge.
-    package var kind: Kind { Self.rows[rawValue].kind }
+    public var kind: Kind { Self.rows[rawValue].kind }
     /// One sentence on what is counted.
-    package var help: String { Self.rows[rawValue].help }
+    public var help: String { Self.rows[rawValue].help }
     /// Its labels: none, one or two.
-    package var labels: [Label] { Self.rows[rawValue].labels }
+    public var labels: [Label] { Self.rows[rawValue].labels }
 
     /// The listeners, in the order in which code numbers them.
-    package static let listeners = [
+    public static let listeners = [
         "app_server", "app_server_preproduction", "device", "https", "admin", "control",
     ]
     /// Kinds of session.
-    package static let sessionKinds = ["app_server", "device"]
+    public static let sessionKinds = ["app_server", "device"]
     /// Directions of messages.
-    package static let directions = ["downstream", "upstream"]
+    public static let directions = ["downstream", "upstream"]
     /// The milestones of Delivery, in its order; a test compares them.
-    package static let milestones = [
+    public static let milestones = [
         "accepted", "stored", "sent", "delivered", "replaced", "expired", "refused", "discarded", "removed",
     ]
     /// Outcomes.
-    package static let results = ["ok", "failed"]
+    public static let results = ["ok", "failed"]
     /// The words of `Refusal`; a test compares them.
-    package static let refusalWords = [
+    public static let refusalWords = [
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
         "conflict",
         "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
@@ -96,7 +96,7 @@ package enum Metric: Int, CaseIterable, Sendable {
     }()
 
     /// How many cells it has: the product of the sizes of its labels.
-    package var cells: Int { labels.reduce(1) { $0 * $1.values.count } }
+    public var cells: Int { labels.reduce(1) { $0 * $1.values.count } }
 
     /// Its first cell.
     @inline(__always)
@@ -104,14 +104,14 @@ package enum Metric: Int, CaseIterable, Sendable {
 }
 
 /// Words that are the values of a label, in the order in which they are declared.
-package protocol LabelWord: CaseIterable, Equatable where AllCases == [Self] {}
+public protocol LabelWord: CaseIterable, Equatable where AllCases == [Self] {}
 
 extension LabelWord {
     /// Its position among all of them: what code passes for the label.
-    package var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    public var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension Refusal {
     /// Its position among all refusals: the value of the label `reason`.
-    package var position: Int { Metric.refusalWords.firstIndex(of: word) ?? 0 }
+    public var position: Int { Metric.refusalWords.firstIndex(of: word) ?? 0 }
 }

@@ -3,30 +3,30 @@ import Synchronization
 /// The cells of one thread: it adds without a lock, and whoever renders reads at any time.
 ///
 /// Give each reactor and the store thread its own, so that no cache line is fought over.
-package final class MetricShard: Sendable {
+public final class MetricShard: Sendable {
     /// Cells of a shard; the table needs fewer, and a precondition says so.
     private static let size = 192
     private let cells = InlineArray<192, Atomic<Int>> { _ in Atomic(0) }
 
     /// All zero.
-    package init() {
+    public init() {
         precondition(
             Metric.offsets[Metric.allCases.count] <= Self.size, "the table of metrics outgrew its cells")
     }
 
     /// Adds to a counter or gauge; `first` and `second` are positions among the values of its labels.
     @inline(__always)
-    package func add(_ amount: Int = 1, to metric: Metric, _ first: Int = 0, _ second: Int = 0) {
+    public func add(_ amount: Int = 1, to metric: Metric, _ first: Int = 0, _ second: Int = 0) {
         cells[cell(metric, first, second)].add(amount, ordering: .relaxed)
     }
 
     /// Sets a gauge; the shards of a gauge are summed, so set it in one shard only, or let each hold its share.
-    package func set(_ metric: Metric, to value: Int, _ first: Int = 0, _ second: Int = 0) {
+    public func set(_ metric: Metric, to value: Int, _ first: Int = 0, _ second: Int = 0) {
         cells[cell(metric, first, second)].store(value, ordering: .relaxed)
     }
 
     /// The present value of one cell.
-    package func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
+    public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
         cells[cell(metric, first, second)].load(ordering: .relaxed)
     }
 
@@ -42,20 +42,20 @@ package final class MetricShard: Sendable {
 }
 
 /// All shards of the server, rendered as one.
-package struct Metrics: Sendable {
+public struct Metrics: Sendable {
     /// One for each thread that counts.
-    package let shards: [MetricShard]
+    public let shards: [MetricShard]
 
     /// So many shards, at least one.
-    package init(shards count: Int) { shards = (0..<max(1, count)).map { _ in MetricShard() } }
+    public init(shards count: Int) { shards = (0..<max(1, count)).map { _ in MetricShard() } }
 
     /// The sum of one cell over all shards.
-    package func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
+    public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
         shards.reduce(0) { $0 &+ $1.value(metric, first, second) }
     }
 
     /// Appends the text format of Prometheus (0.0.4), every metric with its HELP and TYPE, zeros included.
-    package func render(to buffer: inout ByteBuffer) {
+    public func render(to buffer: inout ByteBuffer) {
         for metric in Metric.allCases {
             buffer.append(
                 text: "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind)\n")

@@ -2,27 +2,27 @@
 ///
 /// One server stanza is one record (ccs-xmpp 1.2): several clients take each TLS record for a unit.
 /// The transport seals each record by itself and writes many of them in one system call.
-package struct Outbox: ~Copyable {
+public struct Outbox: ~Copyable {
     /// The plaintext, in order.
-    package var bytes = ByteBuffer()
+    public var bytes = ByteBuffer()
     /// Offsets in `bytes` at which a record ends, ascending; what follows the last is still open.
-    package private(set) var recordEnds: [Int] = []
+    public private(set) var recordEnds: [Int] = []
 
     /// An empty outbox.
-    package init() {}
+    public init() {}
 
     /// Whether nothing waits.
-    package var isEmpty: Bool { bytes.isEmpty }
+    public var isEmpty: Bool { bytes.isEmpty }
 
     /// Ends the record begun after the last end; an empty record is not kept.
     @inline(__always)
-    package mutating func endRecord() {
+    public mutating func endRecord() {
         guard bytes.count > (recordEnds.last ?? 0) else { return }
         recordEnds.append(bytes.count)
     }
 
     /// Empties it for reuse.
-    package mutating func removeAll(keepingCapacity: Bool = false) {
+    public mutating func removeAll(keepingCapacity: Bool = false) {
         bytes.removeAll(keepingCapacity: keepingCapacity)
         recordEnds.removeAll(keepingCapacity: keepingCapacity)
     }

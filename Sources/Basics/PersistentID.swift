@@ -2,14 +2,14 @@
 ///
 /// Text form `0:<microseconds>%<8 hex digits>f9fd7ecd`, at most 39 characters: below the 50 that the
 /// longest-lived client can take, without `|` and newline.
-package struct PersistentID: Hashable, Sendable {
+public struct PersistentID: Hashable, Sendable {
     /// Place in the device's mailbox.
-    package var sequence: Sequence
+    public var sequence: Sequence
     /// Drawn anew by every process, so that a clock set back never repeats an id.
-    package var salt: UInt32
+    public var salt: UInt32
 
     /// Names a message.
-    package init(sequence: Sequence, salt: UInt32) {
+    public init(sequence: Sequence, salt: UInt32) {
         self.sequence = sequence
         self.salt = salt
     }
@@ -17,7 +17,7 @@ package struct PersistentID: Hashable, Sendable {
     private static let tail: StaticString = "f9fd7ecd"
 
     /// Reads the text form; nil for anything that is not one of ours.
-    package init?(text: borrowing RawSpan) {
+    public init?(text: borrowing RawSpan) {
         var cursor = 2
         var sequence: UInt64 = 0
         let count = text.byteCount
@@ -42,7 +42,7 @@ package struct PersistentID: Hashable, Sendable {
     }
 
     /// Appends the text form.
-    package func append(to buffer: inout ByteBuffer) {
+    public func append(to buffer: inout ByteBuffer) {
         buffer.append("0:")
         buffer.append(decimal: sequence.number)
         buffer.append("%")
@@ -51,7 +51,7 @@ package struct PersistentID: Hashable, Sendable {
     }
 
     /// The text form.
-    package var text: String {
+    public var text: String {
         var buffer = ByteBuffer()
         append(to: &buffer)
         return String(decoding: buffer.copied(), as: UTF8.self)

@@ -1,7 +1,7 @@
 /// Text of strangers made fit for a terminal and for one line.
-package enum Printable {
+public enum Printable {
     /// Whether a character moves the cursor, ends the line, or turns the direction of writing.
-    package static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+    public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
@@ -9,7 +9,7 @@ package enum Printable {
     }
 
     /// The text with a question mark for each harmful character, cut after `limit` characters.
-    package static func text(_ text: String, limit: Int = .max) -> String {
+    public static func text(_ text: String, limit: Int = .max) -> String {
         var result = ""
         var room = limit
         for scalar in text.unicodeScalars {

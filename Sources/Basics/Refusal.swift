@@ -1,7 +1,7 @@
 /// Why a message or request was refused.
 ///
 /// The XMPP and the HTTP side each word it in their own code table (ccs-xmpp 3.3, http). Field names are those of the wire.
-package enum Refusal: Error, Sendable, Equatable {
+public enum Refusal: Error, Sendable, Equatable {
     // Form: found before anything is looked up.
     /// Neither `to` nor `condition`.
     case missingTarget
@@ -47,7 +47,7 @@ package enum Refusal: Error, Sendable, Equatable {
     case draining
 
     /// What is wrong with an ack; field names are those of the wire.
-    package enum AckFault: Sendable, Equatable {
+    public enum AckFault: Sendable, Equatable {
         /// The field is not there.
         case missing(field: String)
         /// The field is no string; `found` is its text, cut.
@@ -57,7 +57,7 @@ package enum Refusal: Error, Sendable, Equatable {
     }
 
     /// The word in logs and metric labels.
-    package var word: String {
+    public var word: String {
         switch self {
         case .missingTarget: "missing_target"
         case .wrongType: "wrong_type"
@@ -82,7 +82,7 @@ package enum Refusal: Error, Sendable, Equatable {
     }
 
     /// Whether the same message may succeed later, so that its id must be free again (ccs-xmpp 6).
-    package var isRetryable: Bool {
+    public var isRetryable: Bool {
         switch self {
         case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
             .draining:

@@ -1,17 +1,17 @@
 /// What a registration token says once its seal is verified: which registration of which device.
-package struct RegistrationName: Hashable, Sendable, Comparable {
+public struct RegistrationName: Hashable, Sendable, Comparable {
     /// The device.
-    package var device: DeviceID
+    public var device: DeviceID
     /// The registration within it.
-    package var number: RegistrationNumber
+    public var number: RegistrationNumber
 
     /// Names a registration.
-    package init(device: DeviceID, number: RegistrationNumber) {
+    public init(device: DeviceID, number: RegistrationNumber) {
         self.device = device
         self.number = number
     }
 
-    package static func < (a: RegistrationName, b: RegistrationName) -> Bool {
+    public static func < (a: RegistrationName, b: RegistrationName) -> Bool {
         (a.device, a.number) < (b.device, b.number)
     }
 }
@@ -22,9 +22,9 @@ package struct RegistrationName: Hashable, Sendable, Comparable {
 /// holds 100 bytes: a 16-byte tag, then 84 masked bytes that begin with device and registration number. The tag is
 /// SipHash-2-4-128 over the rest, so a forged, truncated or foreign token is refused without touching the store,
 /// and the device that owns the message is known without a look-up.
-package struct TokenSeal: Sendable {
+public struct TokenSeal: Sendable {
     /// Characters of a token.
-    package static let length = 152
+    public static let length = 152
 
     private static let headLength = 11
     private static let marker: StaticString = ":APA91b"
@@ -35,7 +35,7 @@ package struct TokenSeal: Sendable {
     private let mask: SipHash
 
     /// Derives its keys from 32 secret bytes.
-    package init(secret: [UInt8]) {
+    public init(secret: [UInt8]) {
         precondition(secret.count == 32, "a token secret has 32 bytes")
         let span = secret.raw
         seal = SipHash(key: (span.word(at: 0), span.word(at: 8)))
@@ -43,7 +43,7 @@ package struct TokenSeal: Sendable {
     }
 
     /// The token of a registration; always the same for the same name and secret.
-    package func token(for name: RegistrationName) -> [UInt8] {
+    public func token(for name: RegistrationName) -> [UInt8] {
         var plain = [Self.version]
         withLittleEndian(name.device.number) { plain.append(contentsOf: $0) }
         withLittleEndian(name.number.number) { plain.append(contentsOf: $0) }
@@ -76,7 +76,7 @@ package struct TokenSeal: Sendable {
     private func head(of tag: UInt64) -> UInt64 { seal.hash(tag) & ~0xf0 | 0x70 }
 
     /// The registration that a token names; nil if it was not sealed with our secret. Nothing is allocated.
-    package func name(of token: borrowing RawSpan) -> RegistrationName? {
+    public func name(of token: borrowing RawSpan) -> RegistrationName? {
         let start = Self.headLength + Self.marker.utf8CodeUnitCount
         // The sealed part, then the head, which follows from it: one token has one text.
         var octets = InlineArray<108, UInt8>(repeating: 0)

@@ -2,22 +2,22 @@
 ///
 /// It keys the tables that strangers fill, places addresses on partitions and authenticates
 /// registration tokens. A test compares it with the SIPHASH of OpenSSL.
-package struct SipHash: Sendable {
+public struct SipHash: Sendable {
     private let k0: UInt64
     private let k1: UInt64
 
     /// Keys it with 128 bits.
-    package init(key: (UInt64, UInt64)) { (k0, k1) = key }
+    public init(key: (UInt64, UInt64)) { (k0, k1) = key }
 
     /// 64-bit hash of bytes.
-    package func hash(_ bytes: borrowing RawSpan) -> UInt64 {
+    public func hash(_ bytes: borrowing RawSpan) -> UInt64 {
         var state = State(k0, k1, wide: false)
         state.absorb(bytes)
         return state.finish64()
     }
 
     /// 128-bit hash of bytes, low half first.
-    package func hash128(_ bytes: borrowing RawSpan) -> (UInt64, UInt64) {
+    public func hash128(_ bytes: borrowing RawSpan) -> (UInt64, UInt64) {
         var state = State(k0, k1, wide: true)
         state.absorb(bytes)
         return state.finish128()
@@ -25,7 +25,7 @@ package struct SipHash: Sendable {
 
     /// 64-bit hash of one number.
     @inline(__always)
-    package func hash(_ number: UInt64) -> UInt64 {
+    public func hash(_ number: UInt64) -> UInt64 {
         var state = State(k0, k1, wide: false)
         state.compress(number)
         state.compress(8 << 56)

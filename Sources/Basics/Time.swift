@@ -1,22 +1,22 @@
 import Glibc
 
 /// A point on the monotonic clock, in nanoseconds from an origin that only this process knows.
-package struct Instant: Comparable, Hashable, Sendable {
+public struct Instant: Comparable, Hashable, Sendable {
     /// Nanoseconds since the origin.
-    package var nanoseconds: Int64
+    public var nanoseconds: Int64
 
     /// The instant `nanoseconds` after the origin.
-    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Earlier than all others.
-    package static var distantPast: Instant { Instant(nanoseconds: .min) }
+    public static var distantPast: Instant { Instant(nanoseconds: .min) }
     /// Later than all others.
-    package static var distantFuture: Instant { Instant(nanoseconds: .max) }
+    public static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
-    package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+    public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// The instant so many milliseconds later, earlier for a negative number; saturates.
-    package func advanced(milliseconds: Int64) -> Instant {
+    public func advanced(milliseconds: Int64) -> Instant {
         let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, over) = nanoseconds.addingReportingOverflow(span)
         guard tooLong || over else { return Instant(nanoseconds: sum) }
@@ -24,14 +24,14 @@ package struct Instant: Comparable, Hashable, Sendable {
     }
 
     /// The instant so many seconds later; saturates.
-    package func advanced(seconds: Int) -> Instant {
+    public func advanced(seconds: Int) -> Instant {
         let (milliseconds, over) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000)
         guard over else { return advanced(milliseconds: milliseconds) }
         return seconds < 0 ? .distantPast : .distantFuture
     }
 
     /// Whole milliseconds from `other` to this instant, negative if `other` is later; saturates.
-    package func milliseconds(since other: Instant) -> Int64 {
+    public func milliseconds(since other: Instant) -> Int64 {
         let (span, over) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
         guard over else { return span / 1_000_000 }
         return nanoseconds < other.nanoseconds ? .min : .max
@@ -39,23 +39,23 @@ package struct Instant: Comparable, Hashable, Sendable {
 }
 
 /// Milliseconds since 1970-01-01 00:00 UTC.
-package typealias UnixMilliseconds = Int64
+public typealias UnixMilliseconds = Int64
 
 /// Both clocks, read once per turn: deadlines use the monotonic one, lifetimes the wall clock.
-package struct Now: Sendable, Equatable {
+public struct Now: Sendable, Equatable {
     /// For deadlines and rates.
-    package var monotonic: Instant
+    public var monotonic: Instant
     /// For lifetimes, which outlive the process, in milliseconds since 1970.
-    package var wall: UnixMilliseconds
+    public var wall: UnixMilliseconds
 
     /// A reading made elsewhere (simulation, tests).
-    package init(monotonic: Instant, wall: UnixMilliseconds) {
+    public init(monotonic: Instant, wall: UnixMilliseconds) {
         self.monotonic = monotonic
         self.wall = wall
     }
 
     /// Reads the machine's clocks.
-    package static func read() -> Now {
+    public static func read() -> Now {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         let monotonic = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)

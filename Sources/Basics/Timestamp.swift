@@ -1,14 +1,14 @@
 /// RFC 3339 text of wall-clock times, always UTC with milliseconds: `2026-11-20T06:45:12.345Z`.
-package enum Timestamp {
+public enum Timestamp {
     /// The text of a time; a year outside 0 … 9999 is written as the nearest end.
-    package static func text(_ time: UnixMilliseconds) -> String {
+    public static func text(_ time: UnixMilliseconds) -> String {
         var buffer = ByteBuffer()
         append(time, to: &buffer)
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
     /// Appends the text of a time.
-    package static func append(_ time: UnixMilliseconds, to buffer: inout ByteBuffer) {
+    public static func append(_ time: UnixMilliseconds, to buffer: inout ByteBuffer) {
         let time = min(max(time, -62_167_219_200_000), 253_402_300_799_999)
         let day = time >= 0 ? time / 86_400_000 : -((86_399_999 - time) / 86_400_000)
         let inDay = time - day * 86_400_000

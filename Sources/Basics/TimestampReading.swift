@@ -2,7 +2,7 @@ extension Timestamp {
     /// Reads RFC 3339 text, with `Z` or an offset and up to nine decimals, of which those after the third are dropped.
     ///
     /// Nil for anything else, and for days and hours that do not exist. A leap second counts as the one before it.
-    package static func parsed(_ text: [UInt8]) -> UnixMilliseconds? {
+    public static func parsed(_ text: [UInt8]) -> UnixMilliseconds? {
         guard text.count >= 20, text.count <= 35, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10] | 0x20 == UInt8(ascii: "t"), text[13] == UInt8(ascii: ":"),
             text[16] == UInt8(ascii: ":"),

@@ -1,24 +1,24 @@
 /// How often something may happen: so many at once, which come back evenly over a time.
-package struct Rate: Sendable, Equatable {
+public struct Rate: Sendable, Equatable {
     /// How many may happen at once; 0 or less: as many as like.
-    package var burst: Int
+    public var burst: Int
     /// Seconds in which the whole burst comes back, 1 or more.
-    package var seconds: Int
+    public var seconds: Int
 
     /// A rate; both parts are the caller's.
-    package init(_ burst: Int, perSeconds seconds: Int) {
+    public init(_ burst: Int, perSeconds seconds: Int) {
         self.burst = burst
         self.seconds = seconds
     }
 
     /// No bound.
-    package static var unlimited: Rate { Rate(0, perSeconds: 1) }
+    public static var unlimited: Rate { Rate(0, perSeconds: 1) }
 
     /// Whether it bounds anything.
-    package var isLimited: Bool { burst > 0 }
+    public var isLimited: Bool { burst > 0 }
 
     /// An equal share of it for each of so many; at least one at once.
-    package func share(of count: Int) -> Rate {
+    public func share(of count: Int) -> Rate {
         isLimited ? Rate(max(1, burst / max(1, count)), perSeconds: seconds) : self
     }
 
@@ -29,24 +29,24 @@ package struct Rate: Sendable, Equatable {
 /// What is left of a rate: one instant, that at which nothing will be missing any more.
 ///
 /// The rate is not kept in it but given with each question, always the same one until `change`.
-package struct TokenBucket: Sendable, Equatable {
+public struct TokenBucket: Sendable, Equatable {
     private var fullAt = Instant.distantPast
 
     /// A full one.
-    package init() {}
+    public init() {}
 
     /// Whether it may happen now.
-    package func allows(_ rate: Rate, now: Instant) -> Bool { !rate.isLimited || next(rate, now: now) <= now }
+    public func allows(_ rate: Rate, now: Instant) -> Bool { !rate.isLimited || next(rate, now: now) <= now }
 
     /// When it may happen next: an instant that is not later than now, if it may at once.
-    package func next(_ rate: Rate, now: Instant) -> Instant {
+    public func next(_ rate: Rate, now: Instant) -> Instant {
         guard rate.isLimited, fullAt > now else { return now }
         // One is there as soon as no more than the others are missing.
         return Instant(nanoseconds: fullAt.nanoseconds &- Int64(rate.burst - 1) &* rate.interval)
     }
 
     /// Another rate holds from now on: what is missing of the old one is missing of the new one, at most all of it.
-    package mutating func change(from old: Rate, to new: Rate, now: Instant) {
+    public mutating func change(from old: Rate, to new: Rate, now: Instant) {
         guard old != new, fullAt > now else { return }
         guard old.isLimited, new.isLimited else {
             fullAt = .distantPast
@@ -58,7 +58,7 @@ package struct TokenBucket: Sendable, Equatable {
     }
 
     /// Notes that it has happened, whether or not it was allowed.
-    package mutating func take(_ rate: Rate, now: Instant) {
+    public mutating func take(_ rate: Rate, now: Instant) {
         guard rate.isLimited else { return }
         fullAt = Instant(nanoseconds: max(fullAt, now).nanoseconds &+ rate.interval)
     }

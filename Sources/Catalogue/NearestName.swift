@@ -1,7 +1,7 @@
 /// Finds the known name that somebody most likely meant.
-package enum NearestName {
+public enum NearestName {
     /// The nearest of `names`, if it is near enough: a third of its length, at least one change, at most three.
-    package static func of(_ wrong: String, among names: [String]) -> String? {
+    public static func of(_ wrong: String, among names: [String]) -> String? {
         let wrong = Array(wrong.lowercased().utf8.prefix(64))
         var best: (name: String, distance: Int)?
         for name in names {

@@ -1,10 +1,10 @@
-package import Basics
-package import Transport
+public import Basics
+public import Transport
 
 /// An app server on a reactor: ten thousand of them fit into one process.
 ///
 /// Used on the reactor's thread only. Everything that happens is told to `onEvent`.
-package final class AppServerClient: ConnectionDelegate {
+public final class AppServerClient: ConnectionDelegate {
     private let reactor: Reactor
     private let endpoint: Endpoint
     private let login: AppServerLogin
@@ -13,12 +13,12 @@ package final class AppServerClient: ConnectionDelegate {
     private var backoff: Backoff
     private var isEnding = false
     /// What is told of everything that happens.
-    package var onEvent: ((AppServerClient, AppServerEvent, Now) -> Void)?
+    public var onEvent: ((AppServerClient, AppServerEvent, Now) -> Void)?
     /// Whether it connects again when the connection ends without `close` having been called.
-    package var reconnects = false
+    public var reconnects = false
 
     /// A client that is not connected yet.
-    package init(reactor: Reactor, endpoint: Endpoint, login: AppServerLogin) {
+    public init(reactor: Reactor, endpoint: Endpoint, login: AppServerLogin) {
         self.reactor = reactor
         self.endpoint = endpoint
         self.login = login
@@ -29,18 +29,18 @@ package final class AppServerClient: ConnectionDelegate {
     }
 
     /// Whether messages may be sent.
-    package var isReady: Bool { machine.isReady && connection != nil }
+    public var isReady: Bool { machine.isReady && connection != nil }
     /// Messages sent and not yet answered.
-    package var outstanding: Int { machine.outstanding }
+    public var outstanding: Int { machine.outstanding }
     /// Whether the server has asked to go elsewhere.
-    package var isDraining: Bool { machine.isDraining }
+    public var isDraining: Bool { machine.isDraining }
     /// The full JID, once bound.
-    package var jid: String { machine.jid }
+    public var jid: String { machine.jid }
     /// Whether there is a connection, ready or not.
-    package var isConnected: Bool { connection != nil }
+    public var isConnected: Bool { connection != nil }
 
     /// Opens the connection and logs in; `.ready`, `.loginFailed` or `.closed` follows.
-    package func connect() throws(TransportError) {
+    public func connect() throws(TransportError) {
         guard connection == nil else { return }
         isEnding = false
         machine = AppServerMachine(login: login)
@@ -50,32 +50,32 @@ package final class AppServerClient: ConnectionDelegate {
 
     /// Sends a message; false if the client is not ready.
     @discardableResult
-    package func send(_ message: Downstream) -> Bool {
+    public func send(_ message: Downstream) -> Bool {
         guard isReady else { return false }
         return write { $0.send(message, out: &$1) }
     }
 
     /// Sends a payload as it is, right or wrong; false if the client is not ready.
     @discardableResult
-    package func send(payload: [UInt8]) -> Bool {
+    public func send(payload: [UInt8]) -> Bool {
         guard isReady else { return false }
         return write { $0.send(payload: payload, out: &$1) }
     }
 
     /// Acknowledges a message or receipt, where that is not done by itself.
-    package func acknowledge(_ message: ReceivedUpstream) { write { $0.acknowledge(message, out: &$1) } }
+    public func acknowledge(_ message: ReceivedUpstream) { write { $0.acknowledge(message, out: &$1) } }
 
     /// Asks for a sign of life.
-    package func ping(id: String) { write { $0.ping(id: id, out: &$1) } }
+    public func ping(id: String) { write { $0.ping(id: id, out: &$1) } }
 
     /// Ends the stream in order; `.streamEnded` and `.closed` follow.
-    package func end() {
+    public func end() {
         isEnding = true
         write { $0.end(out: &$1) }
     }
 
     /// Breaks the connection off without a word.
-    package func abort() {
+    public func abort() {
         isEnding = true
         connection?.abort(.peerReset)
     }
@@ -90,12 +90,12 @@ package final class AppServerClient: ConnectionDelegate {
 
     // MARK: ConnectionDelegate
 
-    package func connectionOpened(_ connection: Connection, now: Now) {
+    public func connectionOpened(_ connection: Connection, now: Now) {
         connection.deadline = now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
         write { $0.open(out: &$1) }
     }
 
-    package func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+    public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         var events: [AppServerEvent] = []
         machine.receive(bytes, out: &connection.outbox, events: &events)
         if !connection.outbox.isEmpty { connection.setNeedsFlush() }
@@ -111,13 +111,13 @@ package final class AppServerClient: ConnectionDelegate {
         }
     }
 
-    package func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    public func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
 
-    package func connectionDeadline(_ connection: Connection, now: Now) {
+    public func connectionDeadline(_ connection: Connection, now: Now) {
         if !machine.isReady { connection.abort(.loginDeadline) }
     }
 
-    package func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+    public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         let detail = connection.failure
         self.connection = nil
         onEvent?(self, .closed(reason, detail: detail), now)

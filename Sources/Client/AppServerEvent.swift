@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 import Wire
 
 /// What an app server hears from the server.
-package enum AppServerEvent: Sendable {
+public enum AppServerEvent: Sendable {
     /// Logged in and bound: messages may be sent. The full JID.
     case ready(jid: String)
     /// The login failed; the condition of SASL. The server then waits for another try, which is not made.
@@ -32,24 +32,24 @@ package enum AppServerEvent: Sendable {
 }
 
 /// A device's message or a receipt, as an app server receives it (ccs-xmpp 3.6, 4.1).
-package struct ReceivedUpstream: Sendable {
+public struct ReceivedUpstream: Sendable {
     /// `from`: the token of the device, or the domain for a receipt.
-    package var from: [UInt8] = []
+    public var from: [UInt8] = []
     /// `message_id`.
-    package var messageID: [UInt8] = []
+    public var messageID: [UInt8] = []
     /// `category`: the app.
-    package var category: [UInt8] = []
+    public var category: [UInt8] = []
     /// `time_to_live` in seconds; nil where it is absent.
-    package var lifetimeSeconds: Int?
+    public var lifetimeSeconds: Int?
     /// `data`, as JSON.
-    package var data: [UInt8] = []
+    public var data: [UInt8] = []
 
     /// The members of `data`, those that are strings.
-    package var pairs: [(key: String, value: String)] {
+    public var pairs: [(key: String, value: String)] {
         guard let members = (try? JSONValue(parsing: data.raw))?.members else { return [] }
         return members.compactMap { member in member.value.text.map { (member.key, $0) } }
     }
 
     /// A member of `data` that is a string.
-    package subscript(key: String) -> String? { pairs.first { $0.key == key }?.value }
+    public subscript(key: String) -> String? { pairs.first { $0.key == key }?.value }
 }

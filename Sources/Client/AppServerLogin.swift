@@ -1,20 +1,20 @@
-package import Basics
+public import Basics
 
 /// Who an app server is: what it logs in with.
-package struct AppServerLogin: Sendable {
+public struct AppServerLogin: Sendable {
     /// The sender ID.
-    package var sender: SenderID
+    public var sender: SenderID
     /// The server key.
-    package var key: Redacted<[UInt8]>
+    public var key: Redacted<[UInt8]>
     /// The domain that the stream is opened to, and that stands behind the sender ID.
-    package var domain = "gcm.googleapis.com"
+    public var domain = "gcm.googleapis.com"
     /// The resource asked for; empty: none.
-    package var resource = "client"
+    public var resource = "client"
     /// Whether upstream messages and receipts are acknowledged as they come.
-    package var acknowledges = true
+    public var acknowledges = true
 
     /// A login with a key.
-    package init(sender: SenderID, key: Redacted<[UInt8]>) {
+    public init(sender: SenderID, key: Redacted<[UInt8]>) {
         self.sender = sender
         self.key = key
     }
@@ -26,26 +26,26 @@ package struct AppServerLogin: Sendable {
 }
 
 /// A message to a device, as an app server writes it (ccs-xmpp 2.2).
-package struct Downstream: Sendable {
+public struct Downstream: Sendable {
     /// `to`.
-    package var to: [UInt8]
+    public var to: [UInt8]
     /// `message_id`.
-    package var messageID: [UInt8]
+    public var messageID: [UInt8]
     /// `data`, its pairs in order.
-    package var data: [(key: [UInt8], value: [UInt8])] = []
+    public var data: [(key: [UInt8], value: [UInt8])] = []
     /// `collapse_key`.
-    package var collapseKey: String?
+    public var collapseKey: String?
     /// `time_to_live` in seconds; nil leaves it out.
-    package var lifetimeSeconds: Int?
+    public var lifetimeSeconds: Int?
     /// `priority`: `normal` or `high`; nil leaves it out.
-    package var priority: String?
+    public var priority: String?
     /// `delivery_receipt_requested`.
-    package var wantsReceipt = false
+    public var wantsReceipt = false
     /// `dry_run`.
-    package var isDryRun = false
+    public var isDryRun = false
 
     /// A message; both parts are the caller's.
-    package init(to: [UInt8], messageID: [UInt8]) {
+    public init(to: [UInt8], messageID: [UInt8]) {
         self.to = to
         self.messageID = messageID
     }

@@ -1,10 +1,10 @@
-package import Basics
+public import Basics
 import Wire
 
 /// The app server's side of one stream: bytes in, events and bytes out; it knows no socket and no clock.
 ///
 /// It is the counterpart of the server's session, and drives it in the same way: each stanza is one record of the outbox.
-package struct AppServerMachine: ~Copyable {
+public struct AppServerMachine: ~Copyable {
     private enum Stage {
         case idle, opened, authenticating, reopened, binding, ready, ended
     }
@@ -14,25 +14,25 @@ package struct AppServerMachine: ~Copyable {
     private var stage = Stage.idle
     private var endIsSent = false
     /// The full JID, once bound.
-    package private(set) var jid = ""
+    public private(set) var jid = ""
     /// Whether messages may be sent.
-    package var isReady: Bool { stage == .ready }
+    public var isReady: Bool { stage == .ready }
     /// Messages sent and neither acknowledged nor refused.
-    package private(set) var outstanding = 0
+    public private(set) var outstanding = 0
     /// Whether `CONNECTION_DRAINING` was heard.
-    package private(set) var isDraining = false
+    public private(set) var isDraining = false
 
     /// A machine for one connection.
-    package init(login: AppServerLogin) { self.login = login }
+    public init(login: AppServerLogin) { self.login = login }
 
     /// The connection is open: begins the stream.
-    package mutating func open(out: inout Outbox) {
+    public mutating func open(out: inout Outbox) {
         stage = .opened
         appendHeader(&out)
     }
 
     /// Bytes came from the server.
-    package mutating func receive(
+    public mutating func receive(
         _ bytes: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
     ) {
         guard stage != .ended else { return }
@@ -144,19 +144,19 @@ package struct AppServerMachine: ~Copyable {
     // MARK: What is sent
 
     /// Sends a message; only while `isReady`.
-    package mutating func send(_ message: Downstream, out: inout Outbox) {
+    public mutating func send(_ message: Downstream, out: inout Outbox) {
         appendStanza(&out) { message.append(to: &$0) }
         outstanding += 1
     }
 
     /// Sends a payload as it is, right or wrong.
-    package mutating func send(payload: [UInt8], out: inout Outbox) {
+    public mutating func send(payload: [UInt8], out: inout Outbox) {
         appendStanza(&out) { $0.appendText(payload.raw) }
         outstanding += 1
     }
 
     /// Acknowledges a device's message or a receipt.
-    package mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
+    public mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
         appendStanza(&out) { buffer in
             buffer.append("{\"to\":")
             JSONText.append(message.from, to: &buffer)
@@ -167,7 +167,7 @@ package struct AppServerMachine: ~Copyable {
     }
 
     /// Asks for a sign of life (XEP-0199); the answer is `.pong`.
-    package mutating func ping(id: String, out: inout Outbox) {
+    public mutating func ping(id: String, out: inout Outbox) {
         out.bytes.append("<iq type=\"get\" id=\"")
         out.bytes.appendAttribute(id)
         out.bytes.append("\"><ping xmlns=\"urn:xmpp:ping\"/></iq>")
@@ -175,7 +175,7 @@ package struct AppServerMachine: ~Copyable {
     }
 
     /// Ends the stream; the server then ends the connection.
-    package mutating func end(out: inout Outbox) {
+    public mutating func end(out: inout Outbox) {
         guard !endIsSent else { return }
         endIsSent = true
         StreamHeader.appendEnd(to: &out.bytes)

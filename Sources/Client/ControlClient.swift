@@ -1,9 +1,9 @@
 import Basics
 import Glibc
-package import Wire
+public import Wire
 
 /// Why the daemon could not be asked.
-package enum ControlError: Error, Sendable, Equatable {
+public enum ControlError: Error, Sendable, Equatable {
     /// Nothing is at the path.
     case noSocket
     /// A socket is there, but nobody listens.
@@ -23,17 +23,17 @@ package enum ControlError: Error, Sendable, Equatable {
 }
 
 /// How far a long command is.
-package struct ControlProgress: Sendable, Equatable {
+public struct ControlProgress: Sendable, Equatable {
     /// Steps done.
-    package var done: Int
+    public var done: Int
     /// Steps in all.
-    package var total: Int
+    public var total: Int
     /// What is counted.
-    package var what: String
+    public var what: String
 }
 
 /// The daemon's answer.
-package enum ControlAnswer: Sendable, Equatable {
+public enum ControlAnswer: Sendable, Equatable {
     /// Done; the result.
     case done(JSONValue)
     /// Refused: why, and what to do instead, empty where there is nothing to say.
@@ -43,13 +43,13 @@ package enum ControlAnswer: Sendable, Equatable {
 /// Commands to a running daemon over its control socket: one JSON object a line, each way.
 ///
 /// It blocks, which is what a tool wants. One connection serves any number of commands, one after the other.
-package struct ControlClient: ~Copyable {
+public struct ControlClient: ~Copyable {
     private let descriptor: Int32
     private let silenceSeconds: Int
     private var buffer: [UInt8] = []
 
     /// Connects to the socket at a path.
-    package init(
+    public init(
         path: String, silenceSeconds: Int = Limits.controlSilenceSeconds
     ) throws(ControlError) {
         descriptor = try Self.connected(to: path, silenceSeconds)
@@ -91,7 +91,7 @@ package struct ControlClient: ~Copyable {
     private static let lines = ["tracing", "trace"]
 
     /// Gives a command and waits for its answer; `onProgress` hears how far it is, `onLine` what it says before that, by name.
-    package mutating func run(
+    public mutating func run(
         _ command: String, _ arguments: JSONValue = .object([]),
         onProgress: (ControlProgress) -> Void = { _ in },
         onLine: (_ name: String, _ line: JSONValue) -> Void = { _, _ in }

@@ -1,21 +1,21 @@
 import Basics
-package import Wire
+public import Wire
 
 /// The requests that a device makes over HTTPS, and what their answers say (mcs-device 5).
-package enum DeviceCalls {
+public enum DeviceCalls {
     /// What is to be registered.
-    package struct App: Sendable {
+    public struct App: Sendable {
         /// `app`: package or extension name.
-        package var category: String
+        public var category: String
         /// `sender`: a sender ID, or whatever else a client sends there.
-        package var sender: String
+        public var sender: String
         /// `X-subtype`; nil leaves it out.
-        package var subtype: String?
+        public var subtype: String?
         /// `X-appid`: the instance of the app, new after its data was cleared; nil leaves it out.
-        package var instance: String?
+        public var instance: String?
 
         /// An app with its sender.
-        package init(category: String, sender: String, subtype: String? = nil, instance: String? = nil) {
+        public init(category: String, sender: String, subtype: String? = nil, instance: String? = nil) {
             self.category = category
             self.sender = sender
             self.subtype = subtype
@@ -24,7 +24,7 @@ package enum DeviceCalls {
     }
 
     /// Check-in, of a new device or of a known one.
-    package static func checkIn(_ identity: DeviceIdentity?) -> HTTPCall {
+    public static func checkIn(_ identity: DeviceIdentity?) -> HTTPCall {
         var call = HTTPCall("POST", "/checkin")
         call.add("Content-Type", "application/x-protobuf")
         var request = CheckInRequest()
@@ -37,7 +37,7 @@ package enum DeviceCalls {
     }
 
     /// What a check-in gave.
-    package static func identity(_ answer: HTTPAnswer) throws(ClientError) -> DeviceIdentity {
+    public static func identity(_ answer: HTTPAnswer) throws(ClientError) -> DeviceIdentity {
         guard answer.status == 200 else { throw .status(answer.status, answer.text) }
         do {
             let response = try CheckInResponse(decoding: answer.body.raw)
@@ -47,27 +47,27 @@ package enum DeviceCalls {
     }
 
     /// Registration.
-    package static func register(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
+    public static func register(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { _ in }
     }
 
     /// The registration token that a registration gave.
-    package static func token(_ answer: HTTPAnswer) throws(ClientError) -> String {
+    public static func token(_ answer: HTTPAnswer) throws(ClientError) -> String {
         try value(answer, of: "token=")
     }
 
     /// Taking a registration back.
-    package static func unregister(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
+    public static func unregister(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { $0.add("delete", [0x31]) }
     }
 
     /// The app that was unregistered.
-    package static func unregistered(_ answer: HTTPAnswer) throws(ClientError) -> String {
+    public static func unregistered(_ answer: HTTPAnswer) throws(ClientError) -> String {
         try value(answer, of: "deleted=")
     }
 
     /// Subscribing a registration to a topic, or ending that (mcs-device 5.4).
-    package static func topic(
+    public static func topic(
         _ name: String, token: String, isEnd: Bool = false, _ app: App, _ identity: DeviceIdentity
     ) -> HTTPCall {
         var subscriber = app
@@ -83,7 +83,7 @@ package enum DeviceCalls {
     }
 
     /// A token whose messages the server encrypts for a web app that has an endpoint already (mcs-device 5.6).
-    package static func subscribe(_ app: WebApp, endpoint: String, sender: String) -> HTTPCall {
+    public static func subscribe(_ app: WebApp, endpoint: String, sender: String) -> HTTPCall {
         var call = HTTPCall("POST", "/fcm/connect/subscribe")
         call.add("Content-Type", "application/x-www-form-urlencoded")
         var form = FormWriter()
@@ -97,7 +97,7 @@ package enum DeviceCalls {
     }
 
     /// The token that a subscription gave.
-    package static func subscribed(_ answer: HTTPAnswer) throws(ClientError) -> String {
+    public static func subscribed(_ answer: HTTPAnswer) throws(ClientError) -> String {
         guard answer.status == 200 else { throw .status(answer.status, answer.text) }
         guard let json = try? JSONValue(parsing: answer.body.raw), let token = json["token"]?.text else {
             throw .malformed(answer.text)

@@ -1,11 +1,11 @@
-package import Basics
-package import Transport
+public import Basics
+public import Transport
 
 /// A device on a reactor: ten thousand of them fit into one process.
 ///
 /// Used on the reactor's thread only. It keeps over connections what a device keeps: the ids of messages that it has, and
 /// messages that the server has not acknowledged, which are sent again with the same ids.
-package final class DeviceClient: ConnectionDelegate {
+public final class DeviceClient: ConnectionDelegate {
     private let reactor: Reactor
     private let endpoint: Endpoint
     private let acknowledgement: DeviceAcknowledgement
@@ -17,20 +17,20 @@ package final class DeviceClient: ConnectionDelegate {
     private var unstored: [Upstream] = []
     private var isIdle = false
     /// Who this device is.
-    package let identity: DeviceIdentity
+    public let identity: DeviceIdentity
     /// What is told of everything that happens.
-    package var onEvent: ((DeviceClient, DeviceEvent, Now) -> Void)?
+    public var onEvent: ((DeviceClient, DeviceEvent, Now) -> Void)?
     /// Whether it connects again when the connection ends without `close` having been called.
-    package var reconnects = false
+    public var reconnects = false
     /// Seconds between its own signs of life; 0: none.
-    package var heartbeatSeconds = 0
+    public var heartbeatSeconds = 0
     /// Whether each login names every message it ever had (as many as one login may), known to be acknowledged or not.
-    package var replays = false
+    public var replays = false
     /// Those messages, while it replays.
     private var history: [[UInt8]] = []
 
     /// A device that is not connected yet; `received` are the ids that an earlier process left unconfirmed.
-    package init(
+    public init(
         reactor: Reactor, endpoint: Endpoint, identity: DeviceIdentity, received: [[UInt8]] = [],
         acknowledgement: DeviceAcknowledgement = .stream
     ) {
@@ -45,16 +45,16 @@ package final class DeviceClient: ConnectionDelegate {
     }
 
     /// Whether it is logged in.
-    package var isReady: Bool { machine.isReady && connection != nil }
+    public var isReady: Bool { machine.isReady && connection != nil }
     /// Whether there is a connection, ready or not.
-    package var isConnected: Bool { connection != nil }
+    public var isConnected: Bool { connection != nil }
     /// Ids received and not yet known to be acknowledged: to be kept for the next process. All of them where it replays.
-    package var unconfirmed: [[UInt8]] { replays ? history : machine.unconfirmed }
+    public var unconfirmed: [[UInt8]] { replays ? history : machine.unconfirmed }
     /// Messages that the server has not acknowledged.
-    package var waitingUpstream: Int { unstored.count }
+    public var waitingUpstream: Int { unstored.count }
 
     /// Opens the connection and logs in; `.loggedIn`, `.loginRefused` or `.closed` follows.
-    package func connect() throws(TransportError) {
+    public func connect() throws(TransportError) {
         guard connection == nil else { return }
         isEnding = false
         wasAskedToGo = false
@@ -67,35 +67,35 @@ package final class DeviceClient: ConnectionDelegate {
     }
 
     /// Sends a message, at once or after the next login; `.upstreamStored` follows when the server has it.
-    package func send(_ message: Upstream) {
+    public func send(_ message: Upstream) {
         if !message.persistentID.isEmpty { unstored.append(message) }
         if isReady { write { $0.send(message, now: reactor.now.wall, out: &$1) } }
     }
 
     /// Sends a sign of life.
-    package func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
+    public func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
 
     /// Says, now, with each sign of life and at later logins, whether nobody uses the device (mcs-device 3.5).
-    package func setIdle(_ isIdle: Bool) {
+    public func setIdle(_ isIdle: Bool) {
         self.isIdle = isIdle
         machine.isIdle = isIdle
         heartbeat()
     }
 
     /// Ends its own direction of the connection and goes on listening, as a device that is half gone does.
-    package func halfClose() { if isReady { connection?.endOutput() } }
+    public func halfClose() { if isReady { connection?.endOutput() } }
 
     /// Breaks the connection off without a word, and comes again where it `reconnects`.
-    package func breakOff() { connection?.abort(.peerReset) }
+    public func breakOff() { connection?.abort(.peerReset) }
 
     /// Ends the connection in order.
-    package func close() {
+    public func close() {
         isEnding = true
         connection?.close(.responseComplete)
     }
 
     /// Breaks the connection off without a word.
-    package func abort() {
+    public func abort() {
         isEnding = true
         connection?.abort(.peerReset)
     }
@@ -113,12 +113,12 @@ package final class DeviceClient: ConnectionDelegate {
 
     // MARK: ConnectionDelegate
 
-    package func connectionOpened(_ connection: Connection, now: Now) {
+    public func connectionOpened(_ connection: Connection, now: Now) {
         connection.deadline = now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
         write { $0.open(out: &$1) }
     }
 
-    package func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+    public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         var events: [DeviceEvent] = []
         machine.receive(bytes, out: &connection.outbox, events: &events)
         for event in events {
@@ -149,15 +149,15 @@ package final class DeviceClient: ConnectionDelegate {
         history.append(id)
     }
 
-    package func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    public func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
 
-    package func connectionDeadline(_ connection: Connection, now: Now) {
+    public func connectionDeadline(_ connection: Connection, now: Now) {
         guard machine.isReady else { return connection.abort(.loginDeadline) }
         heartbeat()
         setHeartbeat(now)
     }
 
-    package func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+    public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         let detail = connection.failure
         self.connection = nil
         onEvent?(self, .closed(reason, detail: detail), now)

@@ -1,15 +1,15 @@
 import Basics
-package import Transport
+public import Transport
 
 /// Makes devices: check-in and registration over HTTPS.
 ///
 /// Used on the reactor's thread only; each enrolment has a connection of its own and ends it.
-package enum DeviceEnrolment {
+public enum DeviceEnrolment {
     /// What came of it: the device, and its registration token.
-    package typealias Outcome = Result<(identity: DeviceIdentity, token: String), ClientError>
+    public typealias Outcome = Result<(identity: DeviceIdentity, token: String), ClientError>
 
     /// Checks in (a known device keeps its numbers) and registers an app.
-    package static func begin(
+    public static func begin(
         _ identity: DeviceIdentity?, _ app: DeviceCalls.App, reactor: Reactor, endpoint: Endpoint,
         completion: @escaping (Outcome) -> Void
     ) {
@@ -33,7 +33,7 @@ package enum DeviceEnrolment {
     }
 
     /// The same, turning the reactor until it is done; not from within a callback.
-    package static func run(
+    public static func run(
         _ identity: DeviceIdentity?, _ app: DeviceCalls.App, reactor: Reactor, endpoint: Endpoint
     ) throws(ClientError) -> (identity: DeviceIdentity, token: String) {
         var outcome: Outcome?

@@ -1,21 +1,21 @@
-package import Basics
+public import Basics
 
 /// What makes a device: its Android id and the secret that goes with it (mcs-device 5.1).
-package struct DeviceIdentity: Sendable {
+public struct DeviceIdentity: Sendable {
     /// The Android id.
-    package var androidID: UInt64
+    public var androidID: UInt64
     /// The security token.
-    package var securityToken: Redacted<UInt64>
+    public var securityToken: Redacted<UInt64>
 
     /// An identity that a server gave.
-    package init(androidID: UInt64, securityToken: Redacted<UInt64>) {
+    public init(androidID: UInt64, securityToken: Redacted<UInt64>) {
         self.androidID = androidID
         self.securityToken = securityToken
     }
 }
 
 /// What a device hears from the server.
-package enum DeviceEvent: Sendable {
+public enum DeviceEvent: Sendable {
     /// The login stands.
     case loggedIn
     /// The login is refused; the code of the answer.
@@ -37,33 +37,33 @@ package enum DeviceEvent: Sendable {
 }
 
 /// A message as a device receives it (mcs-device 2).
-package struct DeviceMessage: Sendable {
+public struct DeviceMessage: Sendable {
     /// By which the server knows it after a reconnect; empty for a message that is not stored.
-    package var persistentID: [UInt8]
+    public var persistentID: [UInt8]
     /// The sender, as registered.
-    package var from: [UInt8]
+    public var from: [UInt8]
     /// The app.
-    package var category: [UInt8]
+    public var category: [UInt8]
     /// The collapse key; empty for none.
-    package var collapseKey: [UInt8]
+    public var collapseKey: [UInt8]
     /// When the server took it, milliseconds since 1970; 0 where it does not say.
-    package var sentAt: UnixMilliseconds
+    public var sentAt: UnixMilliseconds
     /// The pairs, in order.
-    package var pairs: [(key: [UInt8], value: [UInt8])]
+    public var pairs: [(key: [UInt8], value: [UInt8])]
     /// What is encrypted for a web app; empty for every other message.
-    package var rawData: [UInt8] = []
+    public var rawData: [UInt8] = []
 
     /// The value of a pair.
-    package subscript(key: StaticString) -> [UInt8]? {
+    public subscript(key: StaticString) -> [UInt8]? {
         pairs.first { $0.key.raw.equals(key) }?.value
     }
 
     /// Whether it says that stored messages were discarded.
-    package var isDeletedMarker: Bool { self["message_type"] == Array("deleted_messages".utf8) }
+    public var isDeletedMarker: Bool { self["message_type"] == Array("deleted_messages".utf8) }
 }
 
 /// When a device acknowledges what it has received (mcs-device 3.3).
-package enum DeviceAcknowledgement: Sendable {
+public enum DeviceAcknowledgement: Sendable {
     /// Not even at the next login: everything comes again.
     case nothing
     /// Never, as several libraries do: the next login says what came.
@@ -79,24 +79,24 @@ package enum DeviceAcknowledgement: Sendable {
 }
 
 /// A message to an app server, as a device sends it (mcs-device 4.1).
-package struct Upstream: Sendable {
+public struct Upstream: Sendable {
     /// The sender ID it goes to.
-    package var sender: SenderID
+    public var sender: SenderID
     /// The notification key of a group that it goes to in place of that.
-    package var group: [UInt8]?
+    public var group: [UInt8]?
     /// The app that sends it.
-    package var category: [UInt8]
+    public var category: [UInt8]
     /// The app's id for it.
-    package var messageID: [UInt8]
+    public var messageID: [UInt8]
     /// By which repeats are known; empty for fire and forget.
-    package var persistentID: [UInt8]
+    public var persistentID: [UInt8]
     /// Seconds it may wait, 0 … 86,400.
-    package var lifetimeSeconds = Limits.upstreamLifetimeSeconds
+    public var lifetimeSeconds = Limits.upstreamLifetimeSeconds
     /// The pairs, in order.
-    package var data: [(key: [UInt8], value: [UInt8])] = []
+    public var data: [(key: [UInt8], value: [UInt8])] = []
 
     /// A message; all parts are the caller's.
-    package init(sender: SenderID, category: [UInt8], messageID: [UInt8], persistentID: [UInt8]) {
+    public init(sender: SenderID, category: [UInt8], messageID: [UInt8], persistentID: [UInt8]) {
         self.sender = sender
         self.category = category
         self.messageID = messageID

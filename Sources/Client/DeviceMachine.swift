@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 import Wire
 
 /// The device's side of one connection: bytes in, events and bytes out; it knows no socket and no clock (mcs-device 3).
-package struct DeviceMachine: ~Copyable {
+public struct DeviceMachine: ~Copyable {
     private enum Stage {
         case idle, loggingIn, ready, ended
     }
@@ -17,7 +17,7 @@ package struct DeviceMachine: ~Copyable {
     /// The last count of received frames that was told.
     private var told: Int32 = 0
     /// Persistent ids received and not yet known to be acknowledged.
-    package private(set) var unconfirmed: [[UInt8]]
+    public private(set) var unconfirmed: [[UInt8]]
     /// How many of them the login told.
     private var reported = 0
     /// Ids received since the last acknowledgement.
@@ -25,7 +25,7 @@ package struct DeviceMachine: ~Copyable {
     private var freshCount = 0
     private var wantsAckNow = false
     /// Whether nobody uses the device: its login, heartbeats and answers say so (mcs-device 3.5).
-    package var isIdle = false {
+    public var isIdle = false {
         didSet { if isIdle || status != nil { status = isIdle ? 1 : 0 } }
     }
     /// What its heartbeats say of that; nothing as long as it was never idle.
@@ -36,10 +36,10 @@ package struct DeviceMachine: ~Copyable {
     private var upstream: [(frame: Int32, persistentID: [UInt8])] = []
 
     /// Whether messages may be sent.
-    package var isReady: Bool { stage == .ready }
+    public var isReady: Bool { stage == .ready }
 
     /// A machine for one connection; `received` are the ids that earlier connections left unconfirmed.
-    package init(
+    public init(
         identity: DeviceIdentity, received: [[UInt8]] = [], acknowledgement: DeviceAcknowledgement = .stream
     ) {
         self.identity = identity
@@ -48,7 +48,7 @@ package struct DeviceMachine: ~Copyable {
     }
 
     /// The connection is open: version octet and login, at once (mcs-device 1.2).
-    package mutating func open(out: inout Outbox) {
+    public mutating func open(out: inout Outbox) {
         stage = .loggingIn
         var login = MCS.LoginRequest()
         let number = Array(String(identity.androidID).utf8)
@@ -73,7 +73,7 @@ package struct DeviceMachine: ~Copyable {
     }
 
     /// Bytes came from the server.
-    package mutating func receive(_ bytes: RawSpan, out: inout Outbox, events: inout [DeviceEvent]) {
+    public mutating func receive(_ bytes: RawSpan, out: inout Outbox, events: inout [DeviceEvent]) {
         guard stage != .ended else { return }
         // The reader is lent out, so that the frames can be handled meanwhile.
         var reader = MCS.FrameReader()
@@ -225,7 +225,7 @@ package struct DeviceMachine: ~Copyable {
     // MARK: What is sent
 
     /// Sends a message; only while `isReady`. `now` is the wall clock.
-    package mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {
+    public mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {
         var frame = MCS.DataMessage()
         frame.id = message.messageID
         frame.from = Array("gcm@chrome.com".utf8)
@@ -245,7 +245,7 @@ package struct DeviceMachine: ~Copyable {
     }
 
     /// Sends a sign of life; the answer is `.heartbeat`.
-    package mutating func heartbeat(out: inout Outbox) {
+    public mutating func heartbeat(out: inout Outbox) {
         MCS.Heartbeat(lastStreamIDReceived: news(), status: status)
             .append(as: .heartbeatPing, to: &out.bytes)
         endFrame(&out)

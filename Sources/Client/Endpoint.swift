@@ -1,25 +1,25 @@
 import Basics
 import Glibc
-package import Transport
+public import Transport
 
 /// Where a server is, and how TLS is spoken to it.
-package struct Endpoint: Sendable {
+public struct Endpoint: Sendable {
     /// The address and port.
-    package var address: SocketAddress
+    public var address: SocketAddress
     /// The name that is asked for in TLS and checked in the certificate; nil: the address.
-    package var serverName: String?
+    public var serverName: String?
     /// How TLS is spoken; nil: not at all.
-    package var tls: TLSClientSettings?
+    public var tls: TLSClientSettings?
 
     /// A server; all parts are the caller's.
-    package init(address: SocketAddress, serverName: String? = nil, tls: TLSClientSettings?) {
+    public init(address: SocketAddress, serverName: String? = nil, tls: TLSClientSettings?) {
         self.address = address
         self.serverName = serverName
         self.tls = tls
     }
 
     /// Finds the address of a host, by name or literal; blocks while names are looked up.
-    package init(host: String, port: UInt16, tls: TLSClientSettings?) throws(TransportError) {
+    public init(host: String, port: UInt16, tls: TLSClientSettings?) throws(TransportError) {
         if let literal = SocketAddress(literal: host, port: port) {
             self.init(address: literal, tls: tls)
         } else {
@@ -54,7 +54,7 @@ package struct Endpoint: Sendable {
 
 extension Reactor {
     /// Turns until `isDone` says so; false if it does not within so many seconds. For tools and tests.
-    package func turn(seconds: Int, until isDone: () -> Bool) -> Bool {
+    public func turn(seconds: Int, until isDone: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {
             let left = end.milliseconds(since: Now.read().monotonic)

@@ -1,10 +1,10 @@
 import Basics
-package import Transport
+public import Transport
 
 /// Why a tool could not do what it was asked for, and what to do next.
-package struct Failure: Error, Equatable {
+public struct Failure: Error, Equatable {
     /// What kind of failure it is; the numbers are those of sysexits(3), which the tools exit with.
-    package enum Code: Int32, Sendable, CaseIterable {
+    public enum Code: Int32, Sendable, CaseIterable {
         case failure = 1
         case usage = 64
         case badData = 65
@@ -15,24 +15,24 @@ package struct Failure: Error, Equatable {
     }
 
     /// The kind.
-    package var code: Code
+    public var code: Code
     /// What went wrong, without a full stop.
-    package var problem: String
+    public var problem: String
     /// What to do next; empty where there is nothing to say.
-    package var hint: String
+    public var hint: String
 
     /// A failure.
-    package init(_ code: Code, _ problem: String, hint: String = "") {
+    public init(_ code: Code, _ problem: String, hint: String = "") {
         self.code = code
         self.problem = problem
         self.hint = hint
     }
 
     /// The transport failed.
-    package init(_ error: TransportError) { self.init(.unavailable, error.description) }
+    public init(_ error: TransportError) { self.init(.unavailable, error.description) }
 
     /// A request to a server failed.
-    package init(_ error: ClientError, _ endpoint: Endpoint) {
+    public init(_ error: ClientError, _ endpoint: Endpoint) {
         let place = endpoint.address.description
         switch error {
         case .connection(let reason, let detail):
@@ -52,7 +52,7 @@ package struct Failure: Error, Equatable {
     }
 
     /// What to do about a connection that failed.
-    package static func hint(for words: String) -> String {
+    public static func hint(for words: String) -> String {
         if words.contains("certificate") {
             return "name the CA of the server with --ca FILE, or use --insecure on your own machine"
         }
@@ -60,7 +60,7 @@ package struct Failure: Error, Equatable {
     }
 
     /// The daemon could not be asked over its control socket.
-    package init(_ error: ControlError, path: String) {
+    public init(_ error: ControlError, path: String) {
         switch error {
         case .noSocket:
             self.init(

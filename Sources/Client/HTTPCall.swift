@@ -1,28 +1,28 @@
-package import Basics
+public import Basics
 import Wire
 
 /// A request to make, as a client writes it.
-package struct HTTPCall: Sendable {
+public struct HTTPCall: Sendable {
     /// `GET`, `POST` …
-    package var method: String
+    public var method: String
     /// Path and query.
-    package var path: String
+    public var path: String
     /// Headers besides Host and Content-Length.
-    package var headers: [(name: String, value: Redacted<String>)] = []
+    public var headers: [(name: String, value: Redacted<String>)] = []
     /// The body.
-    package var body: [UInt8] = []
+    public var body: [UInt8] = []
 
     /// A request without headers and body.
-    package init(_ method: String, _ path: String) {
+    public init(_ method: String, _ path: String) {
         self.method = method
         self.path = path
     }
 
     /// Adds a header that may show in logs.
-    package mutating func add(_ name: String, _ value: String) { headers.append((name, Redacted(value))) }
+    public mutating func add(_ name: String, _ value: String) { headers.append((name, Redacted(value))) }
 
     /// Appends the whole request.
-    package func append(host: String, to out: inout ByteBuffer) {
+    public func append(host: String, to out: inout ByteBuffer) {
         out.append(text: "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n")
         for header in headers { out.append(text: "\(header.name): \(header.value.revealed)\r\n") }
         if !body.isEmpty || method == "POST" { out.append(text: "Content-Length: \(body.count)\r\n") }
@@ -32,7 +32,7 @@ package struct HTTPCall: Sendable {
 }
 
 /// Why a client did not get what it wanted.
-package enum ClientError: Error, Sendable, CustomStringConvertible {
+public enum ClientError: Error, Sendable, CustomStringConvertible {
     /// The connection failed or ended too early.
     case connection(CloseReason, detail: String)
     /// No answer came in time.
@@ -45,7 +45,7 @@ package enum ClientError: Error, Sendable, CustomStringConvertible {
     case malformed(String)
 
     /// One line for people.
-    package var description: String {
+    public var description: String {
         switch self {
         case .connection(let reason, let detail):
             detail.isEmpty ? "the connection ended: \(reason.rawValue)" : "the connection failed: \(detail)"

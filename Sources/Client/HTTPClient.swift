@@ -1,13 +1,13 @@
-package import Basics
-package import Transport
-package import Wire
+public import Basics
+public import Transport
+public import Wire
 
 /// Requests to one server over one connection, one after the other; it is opened when it is needed.
 ///
 /// Used on the reactor's thread only.
-package final class HTTPClient: ConnectionDelegate {
+public final class HTTPClient: ConnectionDelegate {
     /// What is told of one request, once.
-    package typealias Completion = (Result<HTTPAnswer, ClientError>) -> Void
+    public typealias Completion = (Result<HTTPAnswer, ClientError>) -> Void
 
     private let reactor: Reactor
     private let endpoint: Endpoint
@@ -20,19 +20,19 @@ package final class HTTPClient: ConnectionDelegate {
     private var isReused = false
 
     /// A client that is not connected yet.
-    package init(reactor: Reactor, endpoint: Endpoint) {
+    public init(reactor: Reactor, endpoint: Endpoint) {
         self.reactor = reactor
         self.endpoint = endpoint
     }
 
     /// Makes a request after those made before.
-    package func send(_ call: HTTPCall, _ completion: @escaping Completion) {
+    public func send(_ call: HTTPCall, _ completion: @escaping Completion) {
         waiting.append((call, completion))
         proceed()
     }
 
     /// Makes a request and turns the reactor until it is answered; not from within a callback.
-    package func answer(
+    public func answer(
         to call: HTTPCall, seconds: Int = Limits.clientAnswerSeconds
     ) throws(ClientError) -> HTTPAnswer {
         var result: Result<HTTPAnswer, ClientError>?
@@ -42,7 +42,7 @@ package final class HTTPClient: ConnectionDelegate {
     }
 
     /// Ends the connection; requests under way fail.
-    package func close() { connection?.close(.responseComplete) }
+    public func close() { connection?.close(.responseComplete) }
 
     private func proceed() {
         guard let first = waiting.first, !isSent else { return }
@@ -76,9 +76,9 @@ package final class HTTPClient: ConnectionDelegate {
 
     // MARK: ConnectionDelegate
 
-    package func connectionOpened(_ connection: Connection, now: Now) { proceed() }
+    public func connectionOpened(_ connection: Connection, now: Now) { proceed() }
 
-    package func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+    public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         reader.append(bytes)
         do throws(RequestFault) {
             while let answer = try reader.next(isHead: waiting.first?.call.method == "HEAD") {
@@ -97,14 +97,14 @@ package final class HTTPClient: ConnectionDelegate {
         connection.close(.responseComplete)
     }
 
-    package func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
+    public func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
 
-    package func connectionDeadline(_ connection: Connection, now: Now) {
+    public func connectionDeadline(_ connection: Connection, now: Now) {
         leave(connection)
         finish(.failure(.noAnswer))
     }
 
-    package func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
+    public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         guard connection === self.connection else { return }
         let detail = connection.failure
         self.connection = nil

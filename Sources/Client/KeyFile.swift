@@ -1,10 +1,10 @@
-package import Basics
+public import Basics
 import Glibc
 
 /// A server key in a file, where no other user sees it.
-package enum KeyFile {
+public enum KeyFile {
     /// The first line of a file.
-    package static func read(_ path: String) throws(Failure) -> Redacted<String> {
+    public static func read(_ path: String) throws(Failure) -> Redacted<String> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
@@ -12,7 +12,7 @@ package enum KeyFile {
     }
 
     /// The first line of an open file, which `name` stands for in complaints.
-    package static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
+    public static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Limits.keyFileBytes)
         while bytes.count <= Limits.keyFileBytes, !bytes.contains(0x0A) {

@@ -1,16 +1,16 @@
-package import Basics
+public import Basics
 import Crypto
 import Wire
 
 /// The key of a service account, made where the file for it is written: its private half goes nowhere else (http 9.2).
-package struct ServiceAccountKey: Sendable {
+public struct ServiceAccountKey: Sendable {
     /// PEM of PKCS #8, a secret.
-    package let privateKey: Redacted<String>
+    public let privateKey: Redacted<String>
     /// Base64 of the public half: what the daemon is told.
-    package let publicKey: String
+    public let publicKey: String
 
     /// A fresh key; nil where none can be made.
-    package init?() {
+    public init?() {
         guard let pair = RSAKey.make(bits: Limits.accountKeyBits) else { return nil }
         privateKey = pair.privateKey
         publicKey = Base64.text(pair.publicKey)
@@ -18,7 +18,7 @@ package struct ServiceAccountKey: Sendable {
 
     /// What is exchanged for an access token: a JWT that the account signs, good for an hour (RFC 7523; http 9.1). `now` is in
     /// milliseconds since 1970; nil where OpenSSL cannot sign.
-    package func assertion(email: String, keyID: String, now: UnixMilliseconds) -> Redacted<String>? {
+    public func assertion(email: String, keyID: String, now: UnixMilliseconds) -> Redacted<String>? {
         let seconds = Int(now / 1_000)
         let header = JSONValue.object([
             .init("alg", "RS256"), .init("typ", "JWT"), .init("kid", .string(keyID)),

@@ -3,24 +3,24 @@ import Crypto
 import Transport
 
 /// A web app on a device: its keys, and what it reads with them (mcs-device 7).
-package struct WebApp: Sendable {
+public struct WebApp: Sendable {
     private let keys: KeyPair
     /// `auth` of its subscription.
-    package let auth: [UInt8]
+    public let auth: [UInt8]
     /// `X-subtype` of its registration, by which its messages are known.
-    package let subtype: String
+    public let subtype: String
 
     /// `p256dh` of its subscription: a point that is not compressed.
-    package var publicKey: [UInt8] { keys.publicKey }
+    public var publicKey: [UInt8] { keys.publicKey }
     /// The number that belongs to it, a secret.
-    package var privateKey: [UInt8] { keys.privateKey }
+    public var privateKey: [UInt8] { keys.privateKey }
 
     /// The application server's key that libraries register with when they have none of their own (mcs-device 5.2).
-    package static let usualKey =
+    public static let usualKey =
         "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7ZmPvIM1Iv-4_l2LxQcYwhqby2xGpWwzjfAnG4"
 
     /// A known web app; nil where the keys are none.
-    package init?(subtype: String, privateKey: [UInt8], auth: [UInt8]) {
+    public init?(subtype: String, privateKey: [UInt8], auth: [UInt8]) {
         guard auth.count == WebPush.authBytes, let keys = KeyPair(privateKey: privateKey) else { return nil }
         self.subtype = subtype
         self.keys = keys
@@ -28,14 +28,14 @@ package struct WebApp: Sendable {
     }
 
     /// A new web app with fresh keys; nil where the kernel gives no randomness.
-    package init?(subtype: String) {
+    public init?(subtype: String) {
         guard let keys = KeyPair(random: SecureRandom.bytes) else { return nil }
         self.init(
             subtype: subtype, privateKey: keys.privateKey, auth: SecureRandom.bytes(WebPush.authBytes))
     }
 
     /// What a message says to this web app; nil where it is not encrypted for it.
-    package func open(_ message: DeviceMessage) -> [UInt8]? {
+    public func open(_ message: DeviceMessage) -> [UInt8]? {
         if message["content-encoding"] == Array("aes128gcm".utf8) {
             return WebPush.openBody(message.rawData, keys: keys, auth: auth)
         }
@@ -60,7 +60,7 @@ package struct WebApp: Sendable {
 
 extension DeviceMessage {
     /// Whether it is encrypted for a web app (mcs-device 7.1).
-    package var isEncrypted: Bool {
+    public var isEncrypted: Bool {
         !rawData.isEmpty && (self["crypto-key"] != nil || self["content-encoding"] != nil)
     }
 }

@@ -2,22 +2,22 @@ import Basics
 import COpenSSL
 
 /// The curve of web push: agreement on a secret (RFC 8291, 3.1) and signatures of application servers (RFC 8292, 2).
-package enum P256 {
+public enum P256 {
     /// Octets of a public key: an uncompressed point.
-    package static let publicKeyBytes = 65
+    public static let publicKeyBytes = 65
     /// Octets of a private key: a number, the first octet the highest.
-    package static let privateKeyBytes = 32
+    public static let privateKeyBytes = 32
     /// Octets of a signature: two numbers.
-    package static let signatureBytes = 64
+    public static let signatureBytes = 64
 
     /// Whether octets are an uncompressed point of the curve.
-    package static func isPublicKey(_ octets: [UInt8]) -> Bool {
+    public static func isPublicKey(_ octets: [UInt8]) -> Bool {
         guard let key = CurveKey(publicKey: octets) else { return false }
         return key.isValid
     }
 
     /// Whether a signature in the form of JWS (ES256, RFC 7518, 3.4) is that of a key over a text.
-    package static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
+    public static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard signature.count == signatureBytes, let key = CurveKey(publicKey: publicKey),
             let parts = unsafe ECDSA_SIG_new()
@@ -44,21 +44,21 @@ package enum P256 {
 }
 
 /// A private key on P-256 with its public key.
-package struct KeyPair: Sendable {
+public struct KeyPair: Sendable {
     /// The number: `P256.privateKeyBytes` octets, a secret.
-    package let privateKey: [UInt8]
+    public let privateKey: [UInt8]
     /// The point: `P256.publicKeyBytes` octets.
-    package let publicKey: [UInt8]
+    public let publicKey: [UInt8]
 
     /// The pair of a private key; nil where the number is not between 0 and the order of the curve.
-    package init?(privateKey: [UInt8]) {
+    public init?(privateKey: [UInt8]) {
         guard let publicKey = Self.publicKey(of: privateKey) else { return nil }
         self.privateKey = privateKey
         self.publicKey = publicKey
     }
 
     /// A fresh pair from random octets; nil where the source gives nothing that is a key.
-    package init?(random: (_ count: Int) -> [UInt8]) {
+    public init?(random: (_ count: Int) -> [UInt8]) {
         // One draw in four thousand million is no key.
         for _ in 0..<Limits.keyDraws {
             guard let pair = KeyPair(privateKey: random(P256.privateKeyBytes)) else { continue }
@@ -69,7 +69,7 @@ package struct KeyPair: Sendable {
     }
 
     /// What both sides of an agreement know: 32 octets; nil where the other key is no point of the curve.
-    package func secret(with publicKey: [UInt8]) -> [UInt8]? {
+    public func secret(with publicKey: [UInt8]) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let own = CurveKey(publicKey: self.publicKey, scalar: privateKey),
             let other = CurveKey(publicKey: publicKey),

@@ -1,18 +1,18 @@
-package import Basics
+public import Basics
 import COpenSSL
 
 /// RSA as service accounts sign with it: RS256 of JWS (RFC 7518, 3.3; http 9.1).
-package enum RSAKey {
+public enum RSAKey {
     /// A fresh key pair as text: the private half as PEM of PKCS #8, the public half as DER of SubjectPublicKeyInfo.
-    package struct Pair: Sendable {
+    public struct Pair: Sendable {
         /// A secret.
-        package let privateKey: Redacted<String>
+        public let privateKey: Redacted<String>
         /// What signatures are checked by.
-        package let publicKey: [UInt8]
+        public let publicKey: [UInt8]
     }
 
     /// Makes a key pair; nil where OpenSSL cannot.
-    package static func make(bits: Int) -> Pair? {
+    public static func make(bits: Int) -> Pair? {
         defer { ERR_clear_error() }
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -29,7 +29,7 @@ package enum RSAKey {
     }
 
     /// Whether octets are a public key of this many bits.
-    package static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
+    public static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
         defer { ERR_clear_error() }
         guard let key = unsafe key(octets) else { return false }
         defer { unsafe EVP_PKEY_free(key) }
@@ -37,7 +37,7 @@ package enum RSAKey {
     }
 
     /// Whether a signature is that of a key over a text (RS256).
-    package static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
+    public static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let key = unsafe key(publicKey) else { return false }
         defer { unsafe EVP_PKEY_free(key) }
@@ -49,7 +49,7 @@ package enum RSAKey {
     }
 
     /// The signature of a key over a text (RS256), the private half as PEM; nil where it is none, or OpenSSL cannot.
-    package static func signature(of text: [UInt8], by privateKey: Redacted<String>) -> [UInt8]? {
+    public static func signature(of text: [UInt8], by privateKey: Redacted<String>) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let key = unsafe key(pem: privateKey) else { return nil }
         defer { unsafe EVP_PKEY_free(key) }

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// `aes128gcm` (RFC 8188, RFC 8291; mcs-device 7.4): everything that is needed stands in the body.
 extension WebPush {
@@ -12,7 +12,7 @@ extension WebPush {
     /// Encrypts a text for a web app; nil where its keys are none.
     ///
     /// `random` gives octets that nobody can guess: first those of the key made for the message, then those of the salt.
-    package static func sealBody(
+    public static func sealBody(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
         recordSize: Int = Limits.webPushRecordBytes
     ) -> [UInt8]? {
@@ -39,7 +39,7 @@ extension WebPush {
     }
 
     /// Decrypts a body; nil where it is not one for these keys, or is incomplete.
-    package static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
+    public static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
         guard auth.count == authBytes, body.count > headBytes, body.count <= Limits.frameBytes,
             Int(body[saltBytes + 4]) == P256.publicKeyBytes
         else { return nil }

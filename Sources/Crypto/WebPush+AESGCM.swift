@@ -1,18 +1,18 @@
-import Basics
+public import Basics
 
 /// `aesgcm` (draft-ietf-webpush-encryption-04; mcs-device 7.3): what every library reads.
 extension WebPush {
     /// A message in `aesgcm`.
-    package struct Sealed: Sendable {
+    public struct Sealed: Sendable {
         /// The records, one after the other.
-        package var records: [UInt8]
+        public var records: [UInt8]
         /// The public key made for this message: what `dh` says.
-        package var publicKey: [UInt8]
+        public var publicKey: [UInt8]
         /// What `salt` says.
-        package var salt: [UInt8]
+        public var salt: [UInt8]
 
         /// A message; all parts are the caller's.
-        package init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
+        public init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
             self.records = records
             self.publicKey = publicKey
             self.salt = salt
@@ -24,7 +24,7 @@ extension WebPush {
     /// Encrypts a text for a web app; nil where its keys are none.
     ///
     /// `random` gives octets that nobody can guess: first those of the key made for the message, then those of the salt.
-    package static func seal(
+    public static func seal(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8]
     ) -> Sealed? {
         guard auth.count == authBytes, let own = KeyPair(random: random),
@@ -48,7 +48,7 @@ extension WebPush {
     }
 
     /// Decrypts a message; nil where it is not one for these keys, or is incomplete.
-    package static func open(
+    public static func open(
         _ sealed: Sealed, keys pair: KeyPair, auth: [UInt8], recordSize: Int = Limits.webPushRecordBytes
     ) -> [UInt8]? {
         guard auth.count == authBytes, sealed.salt.count == saltBytes, recordSize > padLengthBytes,

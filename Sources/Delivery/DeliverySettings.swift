@@ -1,66 +1,66 @@
-package import Basics
+public import Basics
 
 /// What an operator or a test may set of the core; the defaults are the limits.
-package struct DeliverySettings: Sendable {
+public struct DeliverySettings: Sendable {
     /// Upstream messages sent and not yet answered on one connection.
-    package var pendingWindow = Limits.pendingWindow
+    public var pendingWindow = Limits.pendingWindow
     /// Offline devices whose state one partition keeps in memory.
-    package var idleDevicesInMemory = Limits.idleDevicesInMemory
+    public var idleDevicesInMemory = Limits.idleDevicesInMemory
     /// Events that wait for the state of one device; further ones are refused as unavailable.
-    package var eventsWaitingForDevice = Limits.eventsWaitingForDevice
+    public var eventsWaitingForDevice = Limits.eventsWaitingForDevice
     /// Stored messages read at once for one device or sender.
-    package var mailboxPage = Limits.mailboxPage
+    public var mailboxPage = Limits.mailboxPage
     /// Messages without collapse key kept for one registration; the next discards all.
-    package var storedMessages = Limits.storedMessages
+    public var storedMessages = Limits.storedMessages
     /// Collapse keys kept for one registration.
-    package var collapseKeys = Limits.collapseKeys
+    public var collapseKeys = Limits.collapseKeys
     /// Changes on their way to the store beyond which submissions are refused as unavailable.
-    package var waitingWrites = Limits.waitingWrites
+    public var waitingWrites = Limits.waitingWrites
     /// Upstream messages of one app that wait to be stored.
-    package var waitingUpstream = Limits.waitingUpstream
+    public var waitingUpstream = Limits.waitingUpstream
     /// Upstream messages kept for one sender.
-    package var storedUpstreamPerSender = Limits.storedUpstreamPerSender
+    public var storedUpstreamPerSender = Limits.storedUpstreamPerSender
     /// Messages sent to a device on one connection and not acknowledged.
-    package var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
+    public var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
     /// Connections of one sender.
-    package var connectionsPerSender = Limits.connectionsPerSender
+    public var connectionsPerSender = Limits.connectionsPerSender
     /// Registrations of one device.
-    package var registrationsPerDevice = Limits.registrationsPerDevice
+    public var registrationsPerDevice = Limits.registrationsPerDevice
     /// Topics of one registration.
-    package var subscriptionsPerRegistration = Limits.subscriptionsPerRegistration
+    public var subscriptionsPerRegistration = Limits.subscriptionsPerRegistration
     /// Seconds after which a receipt that nobody acknowledged is taken as received.
-    package var receiptSettleSeconds = Limits.receiptSettleSeconds
+    public var receiptSettleSeconds = Limits.receiptSettleSeconds
     /// Seconds without contact after which a device is forgotten with its registrations; 0: never.
-    package var deviceExpirySeconds = Limits.deviceExpirySeconds
+    public var deviceExpirySeconds = Limits.deviceExpirySeconds
     /// How often a device, an app or a sender may do what it may.
-    package var rates = Rates()
+    public var rates = Rates()
     /// What places of iOS apps in the store are sealed with: the same as long as tokens are.
-    package var seal = TokenSeal(secret: [UInt8](repeating: 0, count: 32))
+    public var seal = TokenSeal(secret: [UInt8](repeating: 0, count: 32))
     /// No sequence at or below this is made: the highest that an earlier process may have used (microseconds since 1970).
     ///
     /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.
-    package var sequenceFloor: UInt64 = 0
+    public var sequenceFloor: UInt64 = 0
 
     /// The defaults.
-    package init() {}
+    public init() {}
 }
 
 /// Those of them that an operator may change while the server runs.
-package struct RunningSettings: Sendable {
+public struct RunningSettings: Sendable {
     /// See `DeliverySettings`.
-    package var pendingWindow = Limits.pendingWindow
+    public var pendingWindow = Limits.pendingWindow
     /// See `DeliverySettings`.
-    package var rates = Rates()
+    public var rates = Rates()
     /// See `DeliverySettings`.
-    package var deviceExpirySeconds = Limits.deviceExpirySeconds
+    public var deviceExpirySeconds = Limits.deviceExpirySeconds
 
     /// The defaults.
-    package init() {}
+    public init() {}
 }
 
 extension DeliverySettings {
     /// What may change while the server runs.
-    package var running: RunningSettings {
+    public var running: RunningSettings {
         get {
             var running = RunningSettings()
             running.pendingWindow = pendingWindow

@@ -1,4 +1,4 @@
-package import Basics
+public import Basics
 
 /// The brain of one partition: who gets what, when, until acknowledged (design 1, 3).
 ///
@@ -6,7 +6,7 @@ package import Basics
 /// `endTurn`, gives the batch to the store, and hands in `.committed` for every batch and `.loaded` for every load.
 /// Batches of one partition are committed, and their outcomes told, in the order in which they were ended. A load
 /// may be answered before, between or after the outcomes of batches that were ended earlier.
-package struct Dispatcher: ~Copyable {
+public struct Dispatcher: ~Copyable {
     let partition: Int
     let partitions: Int
     var settings: DeliverySettings
@@ -47,7 +47,7 @@ package struct Dispatcher: ~Copyable {
     var topicBuckets: SenderBuckets
 
     /// A partition with nothing in memory, of so many; `seed` gives the salt, `hashKey` keys the tables.
-    package init(
+    public init(
         partition: Int, of count: Int, seed: UInt64, hashKey: (UInt64, UInt64),
         settings: DeliverySettings = DeliverySettings()
     ) {
@@ -68,7 +68,7 @@ package struct Dispatcher: ~Copyable {
     }
 
     /// Takes in one event; what follows from it is appended to `effects`.
-    package mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
+    public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
         switch consume event {
         case .submitted(let submission): submitted(submission, now, &effects)
         case .deviceAcknowledged(let connection, let device, let sequences):
@@ -140,7 +140,7 @@ package struct Dispatcher: ~Copyable {
     }
 
     /// Ends the turn: takes the changes of this turn out of `effects`; nil if there are none. The ticket returns in `.committed`.
-    package mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
+    public mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
         guard !effects.mutations.isEmpty else {
             assert(turn.waiters.isEmpty && turn.devices.isEmpty, "something waits for no change")
             return nil
@@ -162,7 +162,7 @@ package struct Dispatcher: ~Copyable {
     }
 
     /// When `.tick` is wanted, if earlier than twice a second: the next search for messages whose time is over.
-    package var deadline: Instant { partition == 0 && !sweep.isAsking ? sweep.next : .distantFuture }
+    public var deadline: Instant { partition == 0 && !sweep.isAsking ? sweep.next : .distantFuture }
 
     /// Whether the store is so far behind that nothing more is accepted.
     func isOverloaded(_ effects: borrowing Effects) -> Bool {
@@ -170,7 +170,7 @@ package struct Dispatcher: ~Copyable {
     }
 
     /// Messages to topics that are under way, for operators: the first ones of so many, and how many there are.
-    package func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+    public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         (topicRuns.list(limit: limit), topicRuns.count)
     }
 

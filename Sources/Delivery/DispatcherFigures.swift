@@ -1,32 +1,32 @@
 import Basics
 
 /// How much of everything one partition holds in memory.
-package struct DispatcherFigures: Sendable, Equatable {
+public struct DispatcherFigures: Sendable, Equatable {
     /// Batches that the store has not answered.
-    package var batches = 0
+    public var batches = 0
     /// Devices.
-    package var devices = 0
+    public var devices = 0
     /// Devices that are connected.
-    package var connectedDevices = 0
+    public var connectedDevices = 0
     /// Events that wait for the state of a device.
-    package var waitingEvents = 0
+    public var waitingEvents = 0
     /// Sessions of app servers.
-    package var sessions = 0
+    public var sessions = 0
     /// Contacts that the store has not been told of.
-    package var unwrittenContacts = 0
+    public var unwrittenContacts = 0
     /// Upstream messages that are read and not handed over.
-    package var backlog = 0
+    public var backlog = 0
     /// Upstream messages and receipts that app servers have not answered.
-    package var outstanding = 0
+    public var outstanding = 0
     /// Removals on their way, or to be tried again.
-    package var leaving = 0
+    public var leaving = 0
     /// Devices whose upstream messages keep to one session.
-    package var stickyDevices = 0
+    public var stickyDevices = 0
 }
 
 extension Dispatcher {
     /// Counts what is in memory: for checks, since it visits all of it.
-    package var figures: DispatcherFigures {
+    public var figures: DispatcherFigures {
         var figures = DispatcherFigures()
         figures.batches = ledger.unanswered
         figures.unwrittenContacts = contacts.count

@@ -249,7 +249,7 @@ struct WaitingInstallations {
 
 extension Registration {
     /// The Firebase installation that it was made for: where the instance has the form of one.
-    package var installation: [UInt8]? {
+    public var installation: [UInt8]? {
         guard instance.count == InstallationToken.idLength,
             instance.allSatisfy({ octet in
                 switch octet {

@@ -1,19 +1,19 @@
-package import Basics
+public import Basics
 
 /// Registrations whose held messages may go on at an instant, earliest first: a binary heap.
 ///
 /// A registration is in it at most once, so it is no longer than the registrations in memory.
-package struct DueQueue: Sendable {
+public struct DueQueue: Sendable {
     private var items: [(due: Instant, name: RegistrationName)] = []
 
     /// An empty queue.
-    package init() {}
+    public init() {}
 
     /// How many wait.
-    package var count: Int { items.count }
+    public var count: Int { items.count }
 
     /// Adds a registration.
-    package mutating func add(_ name: RegistrationName, due: Instant) {
+    public mutating func add(_ name: RegistrationName, due: Instant) {
         items.append((due, name))
         var at = items.count - 1
         while at > 0, items[at].due < items[(at - 1) / 2].due {
@@ -23,7 +23,7 @@ package struct DueQueue: Sendable {
     }
 
     /// Takes out the earliest, if its time has come.
-    package mutating func take(by now: Instant) -> RegistrationName? {
+    public mutating func take(by now: Instant) -> RegistrationName? {
         guard let first = items.first, first.due <= now else { return nil }
         items.swapAt(0, items.count - 1)
         items.removeLast()

@@ -1,19 +1,19 @@
-package import Basics
+public import Basics
 
 /// A stored or passing message on its way to a device, with what the frame says about its registration.
-package struct DeviceDelivery: Sendable {
+public struct DeviceDelivery: Sendable {
     /// The message or marker.
-    package var message: StoredMessage
+    public var message: StoredMessage
     /// What the app said of itself: `category`, `subtype` among the pairs, and the keys of a web app, which the message is to
     /// be encrypted with.
-    package var app: RegisteredApp
+    public var app: RegisteredApp
     /// `from` of the frame.
-    package var from: [UInt8]
+    public var from: [UInt8]
     /// Whether it is stored, so that it carries a persistent id and its acknowledgement matters.
-    package var isStored: Bool
+    public var isStored: Bool
 
     /// A delivery; all parts are the caller's.
-    package init(message: StoredMessage, app: RegisteredApp, from: [UInt8], isStored: Bool) {
+    public init(message: StoredMessage, app: RegisteredApp, from: [UInt8], isStored: Bool) {
         self.message = message
         self.app = app
         self.from = from
@@ -21,15 +21,15 @@ package struct DeviceDelivery: Sendable {
     }
 
     /// `category` of the frame.
-    package var category: [UInt8] { app.parts.category }
+    public var category: [UInt8] { app.parts.category }
     /// `subtype` among the pairs; empty: none.
-    package var subtype: [UInt8] { app.parts.subtype }
+    public var subtype: [UInt8] { app.parts.subtype }
     /// The keys of a web app; nil: the message is sent as it is.
-    package var web: WebKeys? { app.parts.web }
+    public var web: WebKeys? { app.parts.web }
 }
 
 /// Why an upstream message was refused: the device hears `send_error` (mcs-device 4.4).
-package enum UpstreamRefusal: String, Sendable {
+public enum UpstreamRefusal: String, Sendable {
     /// No such sender, or the app is not registered with it.
     case invalidParameters = "invalid_parameters"
     /// Over the payload limit.
@@ -43,7 +43,7 @@ package enum UpstreamRefusal: String, Sendable {
 }
 
 /// Why a registration was refused; the raw value is the `Error=` word (mcs-device 5.2).
-package enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
+public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case authenticationFailed = "AUTHENTICATION_FAILED"
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"
@@ -56,7 +56,7 @@ package enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
 }
 
 /// What a protocol session is told to do.
-package enum SessionCommand: Sendable {
+public enum SessionCommand: Sendable {
     // App servers.
     /// The keys that may be proved, newest first; none for an unknown sender, which must not show.
     case loginKeys([ServerKey])
@@ -130,33 +130,33 @@ package enum SessionCommand: Sendable {
 }
 
 /// What the core wants done, gathered over one turn. The shell empties it and keeps its storage.
-package struct Effects: Sendable {
+public struct Effects: Sendable {
     /// For sessions, in order per connection.
-    package var commands: [(ConnectionID, SessionCommand)] = []
+    public var commands: [(ConnectionID, SessionCommand)] = []
     /// For other partitions (or this one); routed by their address.
-    package var forwards: [Event] = []
+    public var forwards: [Event] = []
     /// For the store: written together, in order, by the batch of this turn.
-    package var mutations: [Mutation] = []
+    public var mutations: [Mutation] = []
     /// Questions to the store.
-    package var loads: [Load] = []
+    public var loads: [Load] = []
     /// What happened, for metrics: how many messages passed each milestone, down and up.
-    package var downstream = MilestoneCounts()
+    public var downstream = MilestoneCounts()
     /// The same for upstream messages.
-    package var upstream = MilestoneCounts()
+    public var upstream = MilestoneCounts()
     /// Devices that were forgotten because they had not been seen for too long.
-    package var expiredDevices = 0
+    public var expiredDevices = 0
     /// Messages to topics that were accepted.
-    package var topicJobs = 0
+    public var topicJobs = 0
     /// How many more of them are under way than before.
-    package var topicJobsOpen = 0
+    public var topicJobsOpen = 0
     /// App instances that such messages were sent to.
-    package var topicMembers = 0
+    public var topicMembers = 0
 
     /// Nothing to do.
-    package init() {}
+    public init() {}
 
     /// Empties it, keeping the storage for the next turn.
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         commands.removeAll(keepingCapacity: true)
         forwards.removeAll(keepingCapacity: true)
         mutations.removeAll(keepingCapacity: true)
@@ -171,22 +171,22 @@ package struct Effects: Sendable {
 }
 
 /// How many messages passed each milestone.
-package struct MilestoneCounts: Sendable, Equatable {
-    package var accepted = 0
-    package var stored = 0
-    package var sent = 0
-    package var delivered = 0
-    package var replaced = 0
-    package var expired = 0
-    package var refused = 0
-    package var discarded = 0
-    package var removed = 0
+public struct MilestoneCounts: Sendable, Equatable {
+    public var accepted = 0
+    public var stored = 0
+    public var sent = 0
+    public var delivered = 0
+    public var replaced = 0
+    public var expired = 0
+    public var refused = 0
+    public var discarded = 0
+    public var removed = 0
 
     /// All zero.
-    package init() {}
+    public init() {}
 
     /// The count of one milestone.
-    package subscript(milestone: Milestone) -> Int {
+    public subscript(milestone: Milestone) -> Int {
         get {
             switch milestone {
             case .accepted: accepted
@@ -216,7 +216,7 @@ package struct MilestoneCounts: Sendable, Equatable {
     }
 
     /// Adds the counts of others.
-    package mutating func add(_ other: MilestoneCounts) {
+    public mutating func add(_ other: MilestoneCounts) {
         accepted += other.accepted
         stored += other.stored
         sent += other.sent
@@ -229,5 +229,5 @@ package struct MilestoneCounts: Sendable, Equatable {
     }
 
     /// What is neither ended nor still to be: accepted less all terminal ones.
-    package var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
+    public var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
 }

@@ -1,7 +1,7 @@
 import Basics
 
 /// What entitles to a submission.
-package enum Entitlement: Sendable, Equatable {
+public enum Entitlement: Sendable, Equatable {
     /// The account that it was submitted under, which the registration must name.
     case account
     /// The public key that a web push is signed with: the registration must be an endpoint for it (RFC 8292, 4).

@@ -1,12 +1,12 @@
-package import Basics
+public import Basics
 
 /// Who owns what an event is about: every device and every sender belongs to exactly one partition.
-package enum Address: Hashable, Sendable {
+public enum Address: Hashable, Sendable {
     case device(DeviceID)
     case sender(SenderID)
 
     /// The partition, of so many. The same on every run, so that a reactor finds its own after a restart.
-    package func partition(of count: Int) -> Int {
+    public func partition(of count: Int) -> Int {
         let number: UInt64
         switch self {
         case .device(let device): number = device.number
@@ -19,20 +19,20 @@ package enum Address: Hashable, Sendable {
 }
 
 /// A login over MCS (mcs-device 3.1).
-package struct DeviceLogin: Sendable {
+public struct DeviceLogin: Sendable {
     /// The connection that logs in.
-    package var connection: ConnectionID
+    public var connection: ConnectionID
     /// The Android id it claims.
-    package var device: DeviceID
+    public var device: DeviceID
     /// Digest of the security token it gave (decimal text).
-    package var token: SecretDigest
+    public var token: SecretDigest
     /// Messages that it has received and not yet known to be acknowledged.
-    package var received: [PersistentID]
+    public var received: [PersistentID]
     /// Whether it says that it is idle; until it says so, it counts as active.
-    package var isIdle: Bool
+    public var isIdle: Bool
 
     /// A login; all parts are the caller's.
-    package init(
+    public init(
         connection: ConnectionID, device: DeviceID, token: SecretDigest, received: [PersistentID],
         isIdle: Bool = false
     ) {
@@ -45,22 +45,22 @@ package struct DeviceLogin: Sendable {
 }
 
 /// A check-in (mcs-device 5.1). Fresh numbers come with it, since the core draws none that must stay secret.
-package struct CheckIn: Sendable {
+public struct CheckIn: Sendable {
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The device it says to be, with the token it gave; nil: a new one.
-    package var claimed: (DeviceID, SecretDigest)?
+    public var claimed: (DeviceID, SecretDigest)?
     /// The numbers for a new device.
-    package var freshDevice: DeviceID
+    public var freshDevice: DeviceID
     /// The security token for a new device.
-    package var freshToken: UInt64
+    public var freshToken: UInt64
     /// Digest of that token's decimal text.
-    package var freshDigest: SecretDigest
+    public var freshDigest: SecretDigest
     /// Whether a wrong token is to be refused (Chromium) rather than answered with a new device (mcs-device 5.1).
-    package var refusesWrongToken: Bool
+    public var refusesWrongToken: Bool
 
     /// A check-in; all parts are the caller's.
-    package init(
+    public init(
         origin: Origin, claimed: (DeviceID, SecretDigest)?, freshDevice: DeviceID, freshToken: UInt64,
         freshDigest: SecretDigest, refusesWrongToken: Bool
     ) {
@@ -74,30 +74,30 @@ package struct CheckIn: Sendable {
 }
 
 /// A request to register or unregister an app (mcs-device 5.2, 5.3).
-package struct RegistrationRequest: Sendable {
+public struct RegistrationRequest: Sendable {
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The device, with the security token it gave.
-    package var device: DeviceID
+    public var device: DeviceID
     /// Digest of the security token.
-    package var token: SecretDigest
+    public var token: SecretDigest
     /// `app`.
-    package var category: [UInt8]
+    public var category: [UInt8]
     /// `X-subtype`; empty where absent. For `unregister`, empty matches every subtype.
-    package var subtype: [UInt8]
+    public var subtype: [UInt8]
     /// `sender` as sent. For `unregister`, empty or `*` matches every sender.
-    package var senderText: [UInt8]
+    public var senderText: [UInt8]
     /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
-    package var instance: [UInt8]
+    public var instance: [UInt8]
     /// `X-scope`; empty for those that stand for all. For `unregister`, empty matches every scope.
-    package var scope: [UInt8] = []
+    public var scope: [UInt8] = []
     /// `apns_token` of an iOS app; empty where absent.
-    package var apnsToken: [UInt8] = []
+    public var apnsToken: [UInt8] = []
     /// `app_ver`; empty where absent.
-    package var appVersion: [UInt8] = []
+    public var appVersion: [UInt8] = []
 
     /// A request; all parts are the caller's.
-    package init(
+    public init(
         origin: Origin, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
         senderText: [UInt8], instance: [UInt8] = []
     ) {
@@ -112,9 +112,9 @@ package struct RegistrationRequest: Sendable {
 }
 
 /// A request to make a token whose messages the server encrypts, beside that of a web push endpoint (mcs-device 5.6).
-package struct WebRegistrationRequest: Sendable {
+public struct WebRegistrationRequest: Sendable {
     /// Whose app servers may use the token.
-    package enum Project: Sendable, Equatable {
+    public enum Project: Sendable, Equatable {
         /// A sender ID.
         case sender(SenderID)
         /// The label of a sender.
@@ -122,20 +122,20 @@ package struct WebRegistrationRequest: Sendable {
     }
 
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The registration of the endpoint: who knows its token may do this.
-    package var endpoint: RegistrationName
+    public var endpoint: RegistrationName
     /// What messages are to be encrypted with.
-    package var keys: WebKeys
+    public var keys: WebKeys
     /// Whose app servers may use the token.
-    package var project: Project
+    public var project: Project
     /// The installation that asks; empty where none is named.
-    package var instance: [UInt8]
+    public var instance: [UInt8]
     /// The token that is to be renewed; nil for a new one.
-    package var renewed: RegistrationName?
+    public var renewed: RegistrationName?
 
     /// A request; all parts are the caller's.
-    package init(
+    public init(
         origin: Origin, endpoint: RegistrationName, keys: WebKeys, project: Project,
         instance: [UInt8] = [], renewed: RegistrationName? = nil
     ) {
@@ -149,7 +149,7 @@ package struct WebRegistrationRequest: Sendable {
 }
 
 /// What became of an upstream message on an app server's connection.
-package enum UpstreamSettlement: Sendable {
+public enum UpstreamSettlement: Sendable {
     /// Acknowledged.
     case acknowledged
     /// The app server answered `nack`: no redelivery.
@@ -161,7 +161,7 @@ package enum UpstreamSettlement: Sendable {
 }
 
 /// What happens to the core. Each event is about one address, or about all partitions.
-package enum Event: Sendable {
+public enum Event: Sendable {
     // To the sender's partition.
     /// An app server wants to log in with a key of this digest.
     case appServerLogin(ConnectionID, SenderID, key: SecretDigest)
@@ -271,7 +271,7 @@ package enum Event: Sendable {
     case tick
 
     /// The owner; nil for events that the store answers or that go to every partition.
-    package var address: Address? {
+    public var address: Address? {
         switch self {
         case .appServerLogin(_, let sender, _), .appServerKeysWanted(_, let sender),
             .appServerStreamManaged(_, let sender, _), .appServerStreamDetached(_, let sender, _),

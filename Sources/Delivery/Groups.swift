@@ -1,18 +1,18 @@
-package import Basics
+public import Basics
 
 /// A device group as it is stored (http 6).
-package struct GroupRecord: Sendable, Equatable {
+public struct GroupRecord: Sendable, Equatable {
     /// Which group it is: what the notification key says.
-    package var name: GroupName
+    public var name: GroupName
     /// `notification_key_name`: unique among the groups of its sender.
-    package var label: [UInt8]
+    public var label: [UInt8]
     /// Its members in the order in which they came, 1 … `Limits.groupMembers`.
-    package var members: [RegistrationName]
+    public var members: [RegistrationName]
     /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
 
     /// A group; all parts are the caller's.
-    package init(
+    public init(
         name: GroupName, label: [UInt8], members: [RegistrationName], createdAt: UnixMilliseconds
     ) {
         self.name = name
@@ -23,9 +23,9 @@ package struct GroupRecord: Sendable, Equatable {
 }
 
 /// What an app server wants of its groups (http 6.1, 6.2). Members have been looked at before: they are real.
-package struct GroupRequest: Sendable {
+public struct GroupRequest: Sendable {
     /// What is wanted.
-    package enum Operation: Sendable {
+    public enum Operation: Sendable {
         /// Make a group of this label.
         case create(label: [UInt8], members: [RegistrationName])
         /// Add members; a label, where one is given, must be the group's.
@@ -43,14 +43,14 @@ package struct GroupRequest: Sendable {
     }
 
     /// Where the answer goes; nil: nobody waits for one.
-    package var origin: Origin?
+    public var origin: Origin?
     /// Whose groups.
-    package var sender: SenderID
+    public var sender: SenderID
     /// What is wanted.
-    package var operation: Operation
+    public var operation: Operation
 
     /// A request; all parts are the caller's.
-    package init(origin: Origin?, sender: SenderID, operation: Operation) {
+    public init(origin: Origin?, sender: SenderID, operation: Operation) {
         self.origin = origin
         self.sender = sender
         self.operation = operation
@@ -58,7 +58,7 @@ package struct GroupRequest: Sendable {
 }
 
 /// Why a request about a group was refused; each interface words it in its own way (http 6.1).
-package enum GroupRefusal: String, Error, Sendable {
+public enum GroupRefusal: String, Error, Sendable {
     /// Another group of the sender has the label.
     case labelTaken = "label_taken"
     /// None of the tokens given can be a member.
@@ -74,55 +74,55 @@ package enum GroupRefusal: String, Error, Sendable {
 }
 
 /// The app instance that sends a message to a group which it is in (ccs-xmpp 4.4).
-package struct GroupAuthor: Sendable {
+public struct GroupAuthor: Sendable {
     /// The registrations of its app on its device, the newest last, of which one must be a member. They are not sent it.
-    package var own: [RegistrationName]
+    public var own: [RegistrationName]
     /// The device's id for the message.
-    package var persistentID: [UInt8]
+    public var persistentID: [UInt8]
 
     /// An author; both parts are the caller's, and there is one registration at least.
-    package init(own: [RegistrationName], persistentID: [UInt8]) {
+    public init(own: [RegistrationName], persistentID: [UInt8]) {
         self.own = own
         self.persistentID = persistentID
     }
 }
 
 /// A message for every member of a group.
-package struct GroupSubmission: Sendable {
+public struct GroupSubmission: Sendable {
     /// The group; its sender is the one that submitted.
-    package var group: GroupName
+    public var group: GroupName
     /// Who sends it, where no app server does.
-    package var author: GroupAuthor?
+    public var author: GroupAuthor?
     /// What each member gets; its target is set for each.
-    package var submission: Submission
+    public var submission: Submission
 
     /// A message to a group.
-    package init(group: GroupName, submission: Submission) {
+    public init(group: GroupName, submission: Submission) {
         self.group = group
         self.submission = submission
     }
 }
 
 /// What became of a message to a group.
-package struct GroupAnswer: Sendable, Equatable {
+public struct GroupAnswer: Sendable, Equatable {
     /// How many members were reached.
-    package var success: Int
+    public var success: Int
     /// The members that were not, in the order of the group, each with why.
-    package var failed: [(member: RegistrationName, refusal: Refusal)]
+    public var failed: [(member: RegistrationName, refusal: Refusal)]
 
     /// An answer; both parts are the caller's.
-    package init(success: Int, failed: [(member: RegistrationName, refusal: Refusal)]) {
+    public init(success: Int, failed: [(member: RegistrationName, refusal: Refusal)]) {
         self.success = success
         self.failed = failed
     }
 
-    package static func == (a: Self, b: Self) -> Bool {
+    public static func == (a: Self, b: Self) -> Bool {
         a.success == b.success && a.failed.elementsEqual(b.failed) { $0 == $1 }
     }
 }
 
 /// What became of a submission that the core itself made.
-package enum MemberAnswer: Sendable {
+public enum MemberAnswer: Sendable {
     /// Taken; the token that replaced the one it was sent to, if one did.
     case sent(canonical: RegistrationName?)
     /// Refused.
@@ -141,5 +141,5 @@ extension Origin {
 
 extension RegistrationName {
     /// The target of a message to a group or topic, which the core sets for each member.
-    package static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+    public static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
 }

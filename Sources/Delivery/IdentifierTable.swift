@@ -1,17 +1,17 @@
-package import Basics
+public import Basics
 
 /// Objects by 64-bit number: open addressing with linear probing, keyed so that strangers cannot make it slow.
 ///
 /// Unlike a Dictionary its order depends on the key and the history alone, so that a run can be repeated exactly.
-package struct IdentifierTable<Value: AnyObject> {
+public struct IdentifierTable<Value: AnyObject> {
     private var values: [Value?]
     private var numbers: [UInt64]
     private let hash: SipHash
     /// Objects in the table.
-    package private(set) var count = 0
+    public private(set) var count = 0
 
     /// An empty table, keyed by a secret of the process.
-    package init(hash: SipHash) {
+    public init(hash: SipHash) {
         self.hash = hash
         values = [Value?](repeating: nil, count: 16)
         numbers = [UInt64](repeating: 0, count: 16)
@@ -28,10 +28,10 @@ package struct IdentifierTable<Value: AnyObject> {
     }
 
     /// The object of a number.
-    package subscript(_ number: UInt64) -> Value? { values[place(number)] }
+    public subscript(_ number: UInt64) -> Value? { values[place(number)] }
 
     /// Puts an object under a number that has none.
-    package mutating func insert(_ value: Value, for number: UInt64) {
+    public mutating func insert(_ value: Value, for number: UInt64) {
         if (count &+ 1) &* 4 > values.count &* 3 { grow() }
         let at = place(number)
         assert(values[at] == nil, "the number is taken")
@@ -41,7 +41,7 @@ package struct IdentifierTable<Value: AnyObject> {
     }
 
     /// Removes the object of a number, if there is one.
-    package mutating func remove(_ number: UInt64) {
+    public mutating func remove(_ number: UInt64) {
         var hole = place(number)
         guard values[hole] != nil else { return }
         count -= 1
@@ -60,7 +60,7 @@ package struct IdentifierTable<Value: AnyObject> {
     }
 
     /// All objects, in the table's order.
-    package var all: [Value] { values.compactMap { $0 } }
+    public var all: [Value] { values.compactMap { $0 } }
 
     private mutating func grow() {
         let oldValues = values

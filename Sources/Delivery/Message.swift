@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// How urgently a message wants the device (ccs-xmpp 2.2).
-package enum Priority: UInt8, Sendable {
+public enum Priority: UInt8, Sendable {
     case normal = 0
     case high = 1
 }
@@ -10,39 +10,39 @@ package enum Priority: UInt8, Sendable {
 ///
 /// Delivery never looks inside: it stores them, counts their bytes and hands them on. The encoding is the concatenation of
 /// the protobuf fields `app_data` (tag 7, length, key, value) of a DataMessageStanza, so that framing is a copy.
-package typealias Body = [UInt8]
+public typealias Body = [UInt8]
 
 /// What an app server submitted, checked in form, for one registration.
-package struct Submission: Sendable, HoldsMessageText {
+public struct Submission: Sendable, HoldsMessageText {
     /// Who asks and where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The connection that it came on, where the answer goes elsewhere: receipts go there.
-    package var submitter: ConnectionID?
+    public var submitter: ConnectionID?
     /// The account it was submitted under.
-    package var sender: SenderID
+    public var sender: SenderID
     /// The registration that the token names; its seal has been verified.
-    package var target: RegistrationName
+    public var target: RegistrationName
     /// Its octets.
-    package var text: MessageText
+    public var text: MessageText
     /// Seconds to live from now, 0 … `Limits.lifetimeSeconds`; 0 is now or never.
-    package var lifetimeSeconds: Int
+    public var lifetimeSeconds: Int
     /// Urgency.
-    package var priority: Priority
+    public var priority: Priority
     /// Whether a receipt is wanted when the device has it.
-    package var wantsReceipt: Bool
+    public var wantsReceipt: Bool
     /// Whether it waits until the device is active; a message of high priority never does (ccs-xmpp 6).
-    package var delaysWhileIdle: Bool
+    public var delaysWhileIdle: Bool
     /// Check and answer, but store and deliver nothing.
-    package var isDryRun: Bool
+    public var isDryRun: Bool
     /// Deliver only to this app; nil: to any.
-    package var restrictedPackage: [UInt8]?
+    public var restrictedPackage: [UInt8]?
     /// By what right it is submitted.
-    package var entitlement = Entitlement.account
+    public var entitlement = Entitlement.account
     /// The message to topics that it is part of; nil: none.
-    package var topic: TopicShare?
+    public var topic: TopicShare?
 
     /// A submission; all parts are the caller's.
-    package init(
+    public init(
         origin: Origin, sender: SenderID, target: RegistrationName, messageID: [UInt8],
         collapseKey: [UInt8]? = nil, lifetimeSeconds: Int = Limits.lifetimeSeconds,
         priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
@@ -62,23 +62,23 @@ package struct Submission: Sendable, HoldsMessageText {
 }
 
 /// Who waits for the answer to a request: a connection, and which of its open requests.
-package struct Origin: Hashable, Sendable {
+public struct Origin: Hashable, Sendable {
     /// The connection.
-    package var connection: ConnectionID
+    public var connection: ConnectionID
     /// The requester's own number for it; returns in the answer unchanged.
-    package var ticket: UInt32
+    public var ticket: UInt32
 
     /// Names a request.
-    package init(connection: ConnectionID, ticket: UInt32) {
+    public init(connection: ConnectionID, ticket: UInt32) {
         self.connection = connection
         self.ticket = ticket
     }
 }
 
 /// A downstream message as it is stored until the device has it.
-package struct StoredMessage: Sendable, Equatable, HoldsMessageText {
+public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// What stands in the mailbox.
-    package enum Kind: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
         /// A message.
         case message
         /// The place of so many discarded messages: the device hears `deleted_messages`.
@@ -86,37 +86,37 @@ package struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     }
 
     /// The device that it waits for.
-    package var device: DeviceID
+    public var device: DeviceID
     /// Place in the mailbox, and with `salt` the persistent id.
-    package var sequence: Sequence
+    public var sequence: Sequence
     /// Second half of the persistent id.
-    package var salt: UInt32
+    public var salt: UInt32
     /// The registration it was sent to.
-    package var registration: RegistrationNumber
+    public var registration: RegistrationNumber
     /// The account that sent it; 0 for a marker.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Message or marker.
-    package var kind: Kind
+    public var kind: Kind
     /// Its octets; a marker has neither id nor pairs.
-    package var text: MessageText
+    public var text: MessageText
     /// When it was accepted, milliseconds since 1970.
-    package var acceptedAt: UnixMilliseconds
+    public var acceptedAt: UnixMilliseconds
     /// When it ends unheard, milliseconds since 1970.
-    package var expiresAt: UnixMilliseconds
+    public var expiresAt: UnixMilliseconds
     /// Urgency.
-    package var priority: Priority
+    public var priority: Priority
     /// Whether a receipt is owed.
-    package var wantsReceipt: Bool
+    public var wantsReceipt: Bool
     /// See `Submission.delaysWhileIdle`.
-    package var delaysWhileIdle: Bool
+    public var delaysWhileIdle: Bool
     /// The message to topics that it is part of, whose pairs it shares in the store; nil: none.
-    package var topic: TopicOrigin?
+    public var topic: TopicOrigin?
 
     /// The id that the device knows it by.
-    package var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
+    public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
 
     /// A message or marker; all parts are the caller's.
-    package init(
+    public init(
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID, kind: Kind = .message, text: MessageText, acceptedAt: UnixMilliseconds,
         expiresAt: UnixMilliseconds, priority: Priority = .normal, wantsReceipt: Bool = false,
@@ -137,7 +137,7 @@ package struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     }
 
     /// The same with octets that are not shared yet.
-    package init(
+    public init(
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
         acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,

@@ -2,45 +2,45 @@
 ///
 /// A message goes from event to change to command and to the store, and is copied on that way. All octets behind one
 /// reference make such a copy one count, not one for each of them (5 % of the CPU of a message).
-package final class MessageText: Sendable, Equatable {
+public final class MessageText: Sendable, Equatable {
     /// The submitter's id for it, as sent, for answers, receipts and traces.
-    package let messageID: [UInt8]
+    public let messageID: [UInt8]
     /// Messages of one app with equal keys replace each other; nil: none.
-    package let collapseKey: [UInt8]?
+    public let collapseKey: [UInt8]?
     /// The pairs.
-    package let body: Body
+    public let body: Body
 
     /// The octets of a message; all parts are the caller's.
-    package init(messageID: [UInt8], collapseKey: [UInt8]? = nil, body: Body) {
+    public init(messageID: [UInt8], collapseKey: [UInt8]? = nil, body: Body) {
         self.messageID = messageID
         self.collapseKey = collapseKey
         self.body = body
     }
 
-    package static func == (a: MessageText, b: MessageText) -> Bool {
+    public static func == (a: MessageText, b: MessageText) -> Bool {
         a === b || a.messageID == b.messageID && a.collapseKey == b.collapseKey && a.body == b.body
     }
 }
 
 /// What has such octets. Who sets one of them has its own from then on.
-package protocol HoldsMessageText {
+public protocol HoldsMessageText {
     /// All of them.
     var text: MessageText { get set }
 }
 
 extension HoldsMessageText {
     /// See `MessageText.messageID`.
-    package var messageID: [UInt8] {
+    public var messageID: [UInt8] {
         get { text.messageID }
         set { text = MessageText(messageID: newValue, collapseKey: collapseKey, body: body) }
     }
     /// See `MessageText.collapseKey`.
-    package var collapseKey: [UInt8]? {
+    public var collapseKey: [UInt8]? {
         get { text.collapseKey }
         set { text = MessageText(messageID: messageID, collapseKey: newValue, body: body) }
     }
     /// See `MessageText.body`.
-    package var body: Body {
+    public var body: Body {
         get { text.body }
         set { text = MessageText(messageID: messageID, collapseKey: collapseKey, body: newValue) }
     }

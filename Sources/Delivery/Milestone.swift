@@ -2,7 +2,7 @@
 ///
 /// Conservation: accepted = delivered + replaced + expired + discarded + removed + pending (design 8), kept by the store for
 /// downstream and for upstream messages apart. Markers and receipts are not counted.
-package enum Milestone: String, CaseIterable, Sendable {
+public enum Milestone: String, CaseIterable, Sendable {
     case accepted
     case stored
     case sent
@@ -14,7 +14,7 @@ package enum Milestone: String, CaseIterable, Sendable {
     case removed
 
     /// Whether the message ends here.
-    package var isTerminal: Bool {
+    public var isTerminal: Bool {
         switch self {
         case .delivered, .replaced, .expired, .discarded, .removed, .refused: true
         case .accepted, .stored, .sent: false

@@ -1,24 +1,24 @@
-package import Basics
+public import Basics
 
 /// Rates of messages (ccs-xmpp 4.4, 5.4); unlimited unless set: those of the service are defaults of the configuration.
-package struct Rates: Sendable {
+public struct Rates: Sendable {
     /// Messages to one device, over a short time.
-    package var deviceShort = Rate.unlimited
+    public var deviceShort = Rate.unlimited
     /// Messages to one device, over a long time.
-    package var deviceLong = Rate.unlimited
+    public var deviceLong = Rate.unlimited
     /// Messages of one sender; each partition allows an equal share.
-    package var sender = Rate.unlimited
+    public var sender = Rate.unlimited
     /// Messages with collapse key handed to one app of one device; further ones wait and replace each other.
-    package var collapsible = Rate.unlimited
+    public var collapsible = Rate.unlimited
     /// Upstream messages of one device.
-    package var deviceUpstream = Rate.unlimited
+    public var deviceUpstream = Rate.unlimited
     /// Upstream messages to one sender.
-    package var senderUpstream = Rate.unlimited
+    public var senderUpstream = Rate.unlimited
     /// Subscriptions to topics that app servers of one sender make or end; each partition allows an equal share.
-    package var topicChanges = Rate.unlimited
+    public var topicChanges = Rate.unlimited
 
     /// No bounds.
-    package init() {}
+    public init() {}
 }
 
 /// What is left of the rate of each sender in one partition, which has an equal share of it.

@@ -1,29 +1,29 @@
-package import Basics
+public import Basics
 
 /// SHA-256 of a secret: what is stored and compared in place of the secret, in constant time.
-package struct SecretDigest: Sendable, Equatable {
+public struct SecretDigest: Sendable, Equatable {
     /// The 32 octets of the digest.
-    package var octets: [UInt8]
+    public var octets: [UInt8]
     /// Wraps a digest.
-    package init(octets: [UInt8]) { self.octets = octets }
-    package static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.octets, b.octets) }
+    public init(octets: [UInt8]) { self.octets = octets }
+    public static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.octets, b.octets) }
 }
 
 /// A device as check-in left it.
-package struct DeviceRecord: Sendable, Equatable {
+public struct DeviceRecord: Sendable, Equatable {
     /// The Android id.
-    package var device: DeviceID
+    public var device: DeviceID
     /// Digest of the security token's decimal text.
-    package var token: SecretDigest
+    public var token: SecretDigest
     /// First check-in, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
     /// Last check-in or login, milliseconds since 1970; written lazily.
-    package var seenAt: UnixMilliseconds
+    public var seenAt: UnixMilliseconds
     /// Number of the next registration; grows, so that a token is never made twice.
-    package var nextRegistration: UInt64
+    public var nextRegistration: UInt64
 
     /// A record; all parts are the caller's.
-    package init(
+    public init(
         device: DeviceID, token: SecretDigest, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds,
         nextRegistration: UInt64
     ) {
@@ -36,21 +36,21 @@ package struct DeviceRecord: Sendable, Equatable {
 }
 
 /// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).
-package struct SCRAMVerifier: Sendable, Equatable {
+public struct SCRAMVerifier: Sendable, Equatable {
     /// Octets of StoredKey and of ServerKey.
-    package static let keyBytes = 32
+    public static let keyBytes = 32
 
     /// Hash of the client's key: what its proof must come to.
-    package var storedKey: [UInt8]
+    public var storedKey: [UInt8]
     /// What the server proves itself with.
-    package var serverKey: [UInt8]
+    public var serverKey: [UInt8]
     /// What the key was salted with; all keys of a sender share it, so that one exchange can try them all.
-    package var salt: [UInt8]
+    public var salt: [UInt8]
     /// How often it was hashed.
-    package var iterations: Int
+    public var iterations: Int
 
     /// A verifier; all parts are the caller's.
-    package init(storedKey: [UInt8], serverKey: [UInt8], salt: [UInt8], iterations: Int) {
+    public init(storedKey: [UInt8], serverKey: [UInt8], salt: [UInt8], iterations: Int) {
         self.storedKey = storedKey
         self.serverKey = serverKey
         self.salt = salt
@@ -59,18 +59,18 @@ package struct SCRAMVerifier: Sendable, Equatable {
 }
 
 /// A key of a sender. Several may be valid at once, so that keys can be changed without a gap.
-package struct ServerKey: Sendable, Equatable {
+public struct ServerKey: Sendable, Equatable {
     /// Digest of the key.
-    package var digest: SecretDigest
+    public var digest: SecretDigest
     /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
     /// When it stops to be accepted; nil: never.
-    package var expiresAt: UnixMilliseconds?
+    public var expiresAt: UnixMilliseconds?
     /// What SCRAM checks it by; nil for a key made before there was SCRAM, which serves PLAIN alone.
-    package var scram: SCRAMVerifier?
+    public var scram: SCRAMVerifier?
 
     /// A key; all parts are the caller's.
-    package init(
+    public init(
         digest: SecretDigest, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds? = nil,
         scram: SCRAMVerifier? = nil
     ) {
@@ -82,24 +82,24 @@ package struct ServerKey: Sendable, Equatable {
 }
 
 /// An account of app servers.
-package struct SenderRecord: Sendable, Equatable {
+public struct SenderRecord: Sendable, Equatable {
     /// The sender ID.
-    package var sender: SenderID
+    public var sender: SenderID
     /// A name for people; may be empty.
-    package var label: String
+    public var label: String
     /// Its keys, oldest first.
-    package var keys: [ServerKey]
+    public var keys: [ServerKey]
     /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
     /// Whether an operator has suspended it.
-    package var isSuspended: Bool
+    public var isSuspended: Bool
     /// The project id that it was given; empty for `ccs-` and its number.
-    package var project: String
+    public var project: String
     /// Its accounts of HTTP v1, oldest first.
-    package var accounts: [ServiceAccount]
+    public var accounts: [ServiceAccount]
 
     /// A record; all parts are the caller's.
-    package init(
+    public init(
         sender: SenderID, label: String, keys: [ServerKey], createdAt: UnixMilliseconds,
         isSuspended: Bool = false, project: String = "", accounts: [ServiceAccount] = []
     ) {

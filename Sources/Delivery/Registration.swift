@@ -1,33 +1,33 @@
-package import Basics
+public import Basics
 
 /// What an app said of itself when it registered: made once, and shared by all copies of its registration.
 ///
 /// A message is checked against the registration and carries some of it to the device's session; one reference is counted
 /// there, not eight.
-package final class RegisteredApp: Sendable, Equatable {
+public final class RegisteredApp: Sendable, Equatable {
     /// All that was said.
-    package struct Parts: Sendable, Equatable {
+    public struct Parts: Sendable, Equatable {
         /// `app` of the request: package, extension or product name.
-        package var category: [UInt8]
+        public var category: [UInt8]
         /// `X-subtype` as sent; empty where absent.
-        package var subtype: [UInt8]
+        public var subtype: [UInt8]
         /// `sender` as sent: a sender ID, or the key of a web app.
-        package var senderText: [UInt8]
+        public var senderText: [UInt8]
         /// Further accounts that may send to it, where the app named several.
-        package var otherSenders: [SenderID]
+        public var otherSenders: [SenderID]
         /// `X-appid` as sent: the instance of the app that asked; empty where absent.
-        package var instance: [UInt8]
+        public var instance: [UInt8]
         /// `X-scope` as sent, where it is not one of those that stand for all: empty then (mcs-device 5.2).
-        package var scope: [UInt8] = []
+        public var scope: [UInt8] = []
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
-        package var apnsToken: [UInt8] = []
+        public var apnsToken: [UInt8] = []
         /// The version of the app as it told it last; empty where it told none.
-        package var appVersion: [UInt8] = []
+        public var appVersion: [UInt8] = []
         /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
-        package var web: WebKeys?
+        public var web: WebKeys?
 
         /// What was said; all parts are the caller's.
-        package init(
+        public init(
             category: [UInt8], subtype: [UInt8] = [], senderText: [UInt8] = [], otherSenders: [SenderID] = [],
             instance: [UInt8] = [], web: WebKeys? = nil
         ) {
@@ -41,10 +41,10 @@ package final class RegisteredApp: Sendable, Equatable {
     }
 
     /// All that was said.
-    package let parts: Parts
+    public let parts: Parts
 
     /// Shares it.
-    package init(_ parts: Parts) { self.parts = parts }
+    public init(_ parts: Parts) { self.parts = parts }
 
     /// Another one that differs.
     func with(_ change: (inout Parts) -> Void) -> RegisteredApp {
@@ -53,22 +53,22 @@ package final class RegisteredApp: Sendable, Equatable {
         return RegisteredApp(parts)
     }
 
-    package static func == (a: RegisteredApp, b: RegisteredApp) -> Bool { a === b || a.parts == b.parts }
+    public static func == (a: RegisteredApp, b: RegisteredApp) -> Bool { a === b || a.parts == b.parts }
 }
 
 /// One app of one device that app servers of one sender may address.
-package struct Registration: Sendable, Equatable {
+public struct Registration: Sendable, Equatable {
     /// Device and number: what the token says.
-    package var name: RegistrationName
+    public var name: RegistrationName
     /// What the app said of itself.
-    package private(set) var app: RegisteredApp
+    public private(set) var app: RegisteredApp
     /// The account that may send to it; 0 where `senderText` is no sender ID. Of several the first known one.
-    package var sender: SenderID
+    public var sender: SenderID
     /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
 
     /// A registration; all parts are the caller's.
-    package init(
+    public init(
         name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
         otherSenders: [SenderID] = [], instance: [UInt8] = [], web: WebKeys? = nil,
         createdAt: UnixMilliseconds
@@ -83,14 +83,14 @@ package struct Registration: Sendable, Equatable {
     }
 
     /// Whether an account may send to it.
-    package func allows(_ sender: SenderID) -> Bool {
+    public func allows(_ sender: SenderID) -> Bool {
         self.sender == sender || (!otherSenders.isEmpty && otherSenders.contains(sender))
     }
 
     /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
     ///
     /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
-    package func isSameApp(as other: Registration) -> Bool {
+    public func isSameApp(as other: Registration) -> Bool {
         category == other.category && subtype == other.subtype && senderText == other.senderText
             && scope == other.scope
             && (web == nil ? other.web == nil : other.web != nil && sender == other.sender)
@@ -99,55 +99,55 @@ package struct Registration: Sendable, Equatable {
 
 extension Registration {
     /// See `RegisteredApp.Parts`.
-    package var category: [UInt8] {
+    public var category: [UInt8] {
         get { app.parts.category }
         set { app = app.with { $0.category = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var subtype: [UInt8] {
+    public var subtype: [UInt8] {
         get { app.parts.subtype }
         set { app = app.with { $0.subtype = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var senderText: [UInt8] {
+    public var senderText: [UInt8] {
         get { app.parts.senderText }
         set { app = app.with { $0.senderText = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var otherSenders: [SenderID] {
+    public var otherSenders: [SenderID] {
         get { app.parts.otherSenders }
         set { app = app.with { $0.otherSenders = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var instance: [UInt8] {
+    public var instance: [UInt8] {
         get { app.parts.instance }
         set { app = app.with { $0.instance = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var scope: [UInt8] {
+    public var scope: [UInt8] {
         get { app.parts.scope }
         set { app = app.with { $0.scope = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var apnsToken: [UInt8] {
+    public var apnsToken: [UInt8] {
         get { app.parts.apnsToken }
         set { app = app.with { $0.apnsToken = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var appVersion: [UInt8] {
+    public var appVersion: [UInt8] {
         get { app.parts.appVersion }
         set { app = app.with { $0.appVersion = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.
-    package var web: WebKeys? {
+    public var web: WebKeys? {
         get { app.parts.web }
         set { app = app.with { $0.web = newValue } }
     }

@@ -4,36 +4,36 @@ import Basics
 ///
 /// Only answers are kept: upstream messages without an ack are offered again by the core as after any lost connection,
 /// and a message that had no answer yet does not count as handled, so that the app server sends it again.
-package struct ResumableStream: Sendable, Equatable {
+public struct ResumableStream: Sendable, Equatable {
     /// A stanza that the app server has not confirmed.
-    package struct Stanza: Sendable, Equatable {
+    public struct Stanza: Sendable, Equatable {
         /// Its number in the stream, from 1, modulo 2^32.
-        package var number: UInt32
+        public var number: UInt32
         /// Its bytes.
-        package var bytes: [UInt8]
+        public var bytes: [UInt8]
 
         /// A stanza; all parts are the caller's.
-        package init(number: UInt32, bytes: [UInt8]) {
+        public init(number: UInt32, bytes: [UInt8]) {
             self.number = number
             self.bytes = bytes
         }
     }
 
     /// Names it; only sessions of the same sender may ask for it.
-    package var id: String
+    public var id: String
     /// The bound full JID.
-    package var jid: String
+    public var jid: String
     /// Stanzas of the app server that are answered, modulo 2^32.
-    package var handled: UInt32
+    public var handled: UInt32
     /// Stanzas sent to it, modulo 2^32.
-    package var sent: UInt32
+    public var sent: UInt32
     /// How many of those it has confirmed.
-    package var confirmed: UInt32
+    public var confirmed: UInt32
     /// Answers among the others, oldest first.
-    package var unconfirmed: [Stanza]
+    public var unconfirmed: [Stanza]
 
     /// A stream; all parts are the caller's.
-    package init(
+    public init(
         id: String, jid: String, handled: UInt32, sent: UInt32, confirmed: UInt32, unconfirmed: [Stanza]
     ) {
         self.id = id

@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// All senders, as one unchanging snapshot that every partition holds.
-package struct SenderDirectory: Sendable {
+public struct SenderDirectory: Sendable {
     private let records: [SenderID: SenderRecord]
     /// Which account each key is of. A look-up by the digest of a secret tells nothing about other secrets.
     private let owners: [[UInt8]: SenderID]
@@ -9,7 +9,7 @@ package struct SenderDirectory: Sendable {
     private let signers: [String: SenderID]
 
     /// A directory of these senders.
-    package init(_ records: [SenderRecord] = []) {
+    public init(_ records: [SenderRecord] = []) {
         self.records = Dictionary(records.map { ($0.sender, $0) }) { _, newer in newer }
         let pairs = self.records.values.flatMap { record in
             record.keys.map { ($0.digest.octets, record.sender) }
@@ -23,28 +23,28 @@ package struct SenderDirectory: Sendable {
     }
 
     /// The record of a sender.
-    package subscript(sender: SenderID) -> SenderRecord? { records[sender] }
+    public subscript(sender: SenderID) -> SenderRecord? { records[sender] }
 
     /// All records, by sender ID.
-    package var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
+    public var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
 
     /// The keys that one SCRAM exchange can try, newest first: those salted like the newest that has a verifier.
     ///
     /// Expired ones are among them, so that the answer can say so. Empty for an unknown sender too.
-    package func provableKeys(of sender: SenderID) -> [ServerKey] {
+    public func provableKeys(of sender: SenderID) -> [ServerKey] {
         let keys = (records[sender]?.keys ?? []).reversed()
         guard let newest = keys.lazy.compactMap(\.scram).first else { return [] }
         return keys.filter { $0.scram?.salt == newest.salt && $0.scram?.iterations == newest.iterations }
     }
 
     /// The account that a key belongs to, where no account is named with it (http 1.3); nil: none that may use it now.
-    package func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
+    public func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
         guard let sender = owners[key.octets], check(sender, key: key, at: now) == nil else { return nil }
         return sender
     }
 
     /// The account of HTTP v1 with a key of this id, and whose it is; nil where there is none, or its sender is suspended.
-    package func account(withKeyID keyID: String) -> (sender: SenderRecord, account: ServiceAccount)? {
+    public func account(withKeyID keyID: String) -> (sender: SenderRecord, account: ServiceAccount)? {
         guard let sender = signers[keyID], let record = records[sender], !record.isSuspended,
             let account = record.accounts.first(where: { $0.keyID == keyID })
         else { return nil }
@@ -52,12 +52,12 @@ package struct SenderDirectory: Sendable {
     }
 
     /// The sender whose project id this is.
-    package func sender(ofProject project: String) -> SenderID? {
+    public func sender(ofProject project: String) -> SenderID? {
         records.values.lazy.filter { $0.projectID == project }.map(\.sender).min()
     }
 
     /// Checks a key; takes the same time for an unknown sender as for a wrong key.
-    package func check(_ sender: SenderID, key: SecretDigest, at now: UnixMilliseconds) -> LoginRefusal? {
+    public func check(_ sender: SenderID, key: SecretDigest, at now: UnixMilliseconds) -> LoginRefusal? {
         guard let record = records[sender] else {
             _ = key == SecretDigest(octets: [UInt8](repeating: 0, count: 32))
             return .wrongCredentials
@@ -72,7 +72,7 @@ package struct SenderDirectory: Sendable {
 }
 
 /// Why a login was refused; each protocol words it in its own way (ccs-xmpp 1.5, mcs-device 3.1).
-package enum LoginRefusal: String, Sendable {
+public enum LoginRefusal: String, Sendable {
     /// Unknown account or device, or wrong secret: one answer for both.
     case wrongCredentials = "wrong_credentials"
     /// The key's time is over.

@@ -1,18 +1,18 @@
-package import Basics
+public import Basics
 
 /// An account that an app server proves itself with by signing, as client libraries of HTTP v1 do (http 9).
-package struct ServiceAccount: Sendable, Equatable {
+public struct ServiceAccount: Sendable, Equatable {
     /// `client_email`: what assertions name as their issuer.
-    package var email: String
+    public var email: String
     /// `private_key_id`: what assertions name as `kid`.
-    package var keyID: String
+    public var keyID: String
     /// The public half of its key, as DER of SubjectPublicKeyInfo; the private half is kept nowhere.
-    package var publicKey: [UInt8]
+    public var publicKey: [UInt8]
     /// When it was made, milliseconds since 1970.
-    package var createdAt: UnixMilliseconds
+    public var createdAt: UnixMilliseconds
 
     /// An account; all parts are the caller's.
-    package init(email: String, keyID: String, publicKey: [UInt8], createdAt: UnixMilliseconds) {
+    public init(email: String, keyID: String, publicKey: [UInt8], createdAt: UnixMilliseconds) {
         self.email = email
         self.keyID = keyID
         self.publicKey = publicKey
@@ -22,18 +22,18 @@ package struct ServiceAccount: Sendable, Equatable {
 
 extension SenderRecord {
     /// The project id of a sender that was given none.
-    package static func presetProject(_ sender: SenderID) -> String { "ccs-\(sender.number)" }
+    public static func presetProject(_ sender: SenderID) -> String { "ccs-\(sender.number)" }
 
     /// What stands in the paths of HTTP v1 for the sender (http 8.1).
-    package var projectID: String { project.isEmpty ? Self.presetProject(sender) : project }
+    public var projectID: String { project.isEmpty ? Self.presetProject(sender) : project }
 
     /// Whether a project in a path is this sender's: its project id, or its number without leading zeros.
-    package func isProject(_ name: [UInt8]) -> Bool {
+    public func isProject(_ name: [UInt8]) -> Bool {
         name.elementsEqual(projectID.utf8) || name.elementsEqual(String(sender.number).utf8)
     }
 
     /// Whether a text can be a project id: what all libraries and paths take.
-    package static func isProjectID(_ text: String) -> Bool {
+    public static func isProjectID(_ text: String) -> Bool {
         let octets = Array(text.utf8)
         guard Limits.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),
             octets.last != UInt8(ascii: "-")

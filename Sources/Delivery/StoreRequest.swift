@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// One change to the store, atomic by itself and within one partition key (design 5).
-package enum Mutation: Sendable, Equatable {
+public enum Mutation: Sendable, Equatable {
     // Device.
     /// Puts a device's record.
     case putDevice(DeviceRecord)
@@ -54,7 +54,7 @@ package enum Mutation: Sendable, Equatable {
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
 
     /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
-    package var isDurable: Bool {
+    public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
         case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody: false
@@ -64,16 +64,16 @@ package enum Mutation: Sendable, Equatable {
 }
 
 /// What one turn of one partition wants written, in order.
-package struct WriteBatch: Sendable {
+public struct WriteBatch: Sendable {
     /// Chosen by the partition; returns with the outcome.
-    package var ticket: UInt64
+    public var ticket: UInt64
     /// The changes, applied in this order.
-    package var mutations: [Mutation]
+    public var mutations: [Mutation]
     /// Whether the outcome may only be told once the changes are on disk.
-    package var isDurable: Bool
+    public var isDurable: Bool
 
     /// A batch; all parts are the caller's.
-    package init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
+    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
         self.ticket = ticket
         self.mutations = mutations
         self.isDurable = isDurable
@@ -81,29 +81,29 @@ package struct WriteBatch: Sendable {
 }
 
 /// What became of a batch.
-package struct CommitOutcome: Sendable, Equatable {
+public struct CommitOutcome: Sendable, Equatable {
     /// The batch's ticket.
-    package var ticket: UInt64
+    public var ticket: UInt64
     /// Sequences of upstream messages that had been put before, and were not put again.
-    package var duplicates: [(SenderID, Sequence)]
+    public var duplicates: [(SenderID, Sequence)]
     /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
-    package var hasFailed: Bool
+    public var hasFailed: Bool
 
     /// An outcome; all parts are the caller's.
-    package init(ticket: UInt64, duplicates: [(SenderID, Sequence)] = [], hasFailed: Bool = false) {
+    public init(ticket: UInt64, duplicates: [(SenderID, Sequence)] = [], hasFailed: Bool = false) {
         self.ticket = ticket
         self.duplicates = duplicates
         self.hasFailed = hasFailed
     }
 
-    package static func == (a: Self, b: Self) -> Bool {
+    public static func == (a: Self, b: Self) -> Bool {
         a.ticket == b.ticket && a.hasFailed == b.hasFailed
             && a.duplicates.elementsEqual(b.duplicates) { $0.0 == $1.0 && $0.1 == $1.1 }
     }
 }
 
 /// A question to the store; the answer comes as an event. It sees every batch whose outcome was told before.
-package enum Load: Sendable, Equatable {
+public enum Load: Sendable, Equatable {
     /// All that is known of a device, without bodies.
     case device(DeviceID)
     /// Messages of a device with their bodies, oldest first, after a place, at most so many.
@@ -129,24 +129,24 @@ package enum Load: Sendable, Equatable {
 }
 
 /// A message in a mailbox, without its body.
-package struct MailboxEntry: Sendable, Equatable {
+public struct MailboxEntry: Sendable, Equatable {
     /// Place in the mailbox.
-    package var sequence: Sequence
+    public var sequence: Sequence
     /// Second half of the persistent id.
-    package var salt: UInt32
+    public var salt: UInt32
     /// The registration it was sent to.
-    package var registration: RegistrationNumber
+    public var registration: RegistrationNumber
     /// Message or marker.
-    package var kind: StoredMessage.Kind
+    public var kind: StoredMessage.Kind
     /// See `Submission.collapseKey`.
-    package var collapseKey: [UInt8]?
+    public var collapseKey: [UInt8]?
     /// When it ends unheard, milliseconds since 1970.
-    package var expiresAt: UnixMilliseconds
+    public var expiresAt: UnixMilliseconds
     /// What the receipt is to say, if one is owed.
-    package var receipt: ReceiptRequest?
+    public var receipt: ReceiptRequest?
 
     /// The entry of a message; `origin` is the connection that submitted it, as far as that is known.
-    package init(_ message: StoredMessage, origin: ConnectionID? = nil) {
+    public init(_ message: StoredMessage, origin: ConnectionID? = nil) {
         sequence = message.sequence
         salt = message.salt
         registration = message.registration
@@ -160,30 +160,30 @@ package struct MailboxEntry: Sendable, Equatable {
 }
 
 /// To whom a receipt is owed and for what.
-package struct ReceiptRequest: Sendable, Equatable {
+public struct ReceiptRequest: Sendable, Equatable {
     /// The account that asked for it.
-    package var sender: SenderID
+    public var sender: SenderID
     /// The submitter's id of the message.
-    package var messageID: [UInt8]
+    public var messageID: [UInt8]
     /// The connection that asked for it; nil once the mailbox has been read from the store, which does not know it.
-    package var origin: ConnectionID?
+    public var origin: ConnectionID?
 }
 
 /// All that the store holds of a device, without bodies.
-package struct DeviceState: Sendable, Equatable {
+public struct DeviceState: Sendable, Equatable {
     /// The device.
-    package var device: DeviceID
+    public var device: DeviceID
     /// Its record; nil if it never checked in or was removed.
-    package var record: DeviceRecord?
+    public var record: DeviceRecord?
     /// Its registrations, by number.
-    package var registrations: [Registration]
+    public var registrations: [Registration]
     /// Its mailbox, by sequence.
-    package var mailbox: [MailboxEntry]
+    public var mailbox: [MailboxEntry]
     /// The topics that its registrations subscribe to.
-    package var subscriptions: [Subscription]
+    public var subscriptions: [Subscription]
 
     /// A state; all parts are the caller's.
-    package init(
+    public init(
         device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry],
         subscriptions: [Subscription] = []
     ) {
@@ -196,7 +196,7 @@ package struct DeviceState: Sendable, Equatable {
 }
 
 /// A message or upstream message whose time is over.
-package enum ExpiredEntry: Sendable, Equatable {
+public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
     /// Upstream.
@@ -206,7 +206,7 @@ package enum ExpiredEntry: Sendable, Equatable {
 }
 
 /// The answer to a `Load`.
-package enum Loaded: Sendable {
+public enum Loaded: Sendable {
     /// To `.device`.
     case device(DeviceState)
     /// To `.messages`; `isLast` says that nothing follows.

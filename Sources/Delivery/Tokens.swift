@@ -1,10 +1,10 @@
-package import Basics
+public import Basics
 
 /// What an app server wants of one registration, with its sender's authority in place of the device's credentials
 /// (http 7, 8.7).
-package struct TokenRequest: Sendable {
+public struct TokenRequest: Sendable {
     /// What is wanted.
-    package enum Action: Sendable, Equatable {
+    public enum Action: Sendable, Equatable {
         /// What is known of it, and its topics of the sender.
         case describe
         /// Subscribe it to a topic of the sender.
@@ -14,16 +14,16 @@ package struct TokenRequest: Sendable {
     }
 
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The registration.
-    package var name: RegistrationName
+    public var name: RegistrationName
     /// Whose app server asks; the registration must allow it.
-    package var sender: SenderID
+    public var sender: SenderID
     /// What is wanted.
-    package var action: Action
+    public var action: Action
 
     /// A request; all parts are the caller's.
-    package init(origin: Origin, name: RegistrationName, sender: SenderID, action: Action) {
+    public init(origin: Origin, name: RegistrationName, sender: SenderID, action: Action) {
         self.origin = origin
         self.name = name
         self.sender = sender
@@ -32,16 +32,16 @@ package struct TokenRequest: Sendable {
 }
 
 /// What an app server is told of a registration.
-package struct TokenReport: Sendable {
+public struct TokenReport: Sendable {
     /// The registration.
-    package var registration: Registration
+    public var registration: Registration
     /// Its topics of the sender that asked, in no order; of a change the one that was made, found or ended, if there was one.
-    package var topics: [Subscription]
+    public var topics: [Subscription]
     /// Whether the subscription that was to be made or ended was there before.
-    package var wasThere: Bool
+    public var wasThere: Bool
 
     /// A report; all parts are the caller's.
-    package init(registration: Registration, topics: [Subscription], wasThere: Bool = false) {
+    public init(registration: Registration, topics: [Subscription], wasThere: Bool = false) {
         self.registration = registration
         self.topics = topics
         self.wasThere = wasThere
@@ -49,7 +49,7 @@ package struct TokenReport: Sendable {
 }
 
 /// Why an app server may not address a registration, or has no answer.
-package enum TokenRefusal: String, Error, Sendable, CaseIterable {
+public enum TokenRefusal: String, Error, Sendable, CaseIterable {
     /// It is not there, or not any more.
     case notRegistered = "not_registered"
     /// It is one of another sender.

@@ -2,21 +2,21 @@ import Basics
 
 /// To which app instances a message to topics goes: those whose topics meet a condition, of which a single topic is the
 /// simplest (http 5.3).
-package struct TopicTarget: Sendable, Equatable {
+public struct TopicTarget: Sendable, Equatable {
     /// The topics that it names, each once, 1 … `Limits.conditionTests`.
-    package let topics: [TopicName]
+    public let topics: [TopicName]
     /// Bit n says whether it holds for the set whose members are the topics at the places of the ones in n.
-    package let truth: UInt32
+    public let truth: UInt32
     /// Whether it was written as a condition.
-    package let isCondition: Bool
+    public let isCondition: Bool
     /// What is gone through to meet every app instance that it can hold for.
     ///
     /// Of the topics the fewest are taken of which each set that it holds for has one: for `a && (b || c)` that is `a` alone.
     /// What the empty set satisfies holds for app instances that no topic leads to. Found once: each recipient asks for it.
-    package let passes: [Pass]
+    public let passes: [Pass]
 
     /// All subscribers of a topic.
-    package init(_ topic: TopicName) {
+    public init(_ topic: TopicName) {
         topics = [topic]
         truth = 0xAAAA_AAAA
         isCondition = false
@@ -24,7 +24,7 @@ package struct TopicTarget: Sendable, Equatable {
     }
 
     /// Those that meet a condition; nil for more topics than fit its table, or none.
-    package init?(topics: [TopicName], truth: UInt32) {
+    public init?(topics: [TopicName], truth: UInt32) {
         guard (1...Limits.conditionTests).contains(topics.count) else { return nil }
         self.topics = topics
         self.truth = truth
@@ -33,10 +33,10 @@ package struct TopicTarget: Sendable, Equatable {
     }
 
     /// `from` of the frame: the topic; empty for a condition, whose messages come from the sender.
-    package var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].octets }
+    public var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].octets }
 
     /// One way through the candidates.
-    package enum Pass: Sendable, Equatable {
+    public enum Pass: Sendable, Equatable {
         /// The subscribers of the topic at this place.
         case topic(Int)
         /// All app instances of the sender.
@@ -55,7 +55,7 @@ package struct TopicTarget: Sendable, Equatable {
 
     /// Whether an app instance with such topics is to be sent the message on this pass: it is meant, and no pass before
     /// has met it.
-    package func reaches(on pass: Int, _ has: (TopicName) -> Bool) -> Bool {
+    public func reaches(on pass: Int, _ has: (TopicName) -> Bool) -> Bool {
         var set: UInt32 = 0
         for (place, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(place) }
         guard truth >> set & 1 == 1 else { return false }

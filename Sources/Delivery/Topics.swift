@@ -1,12 +1,12 @@
-package import Basics
+public import Basics
 
 /// The name of a topic, without `/topics/` in front.
-package struct TopicName: Hashable, Sendable, Comparable {
+public struct TopicName: Hashable, Sendable, Comparable {
     /// 1 to `Limits.topicNameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
-    package let octets: [UInt8]
+    public let octets: [UInt8]
 
     /// A name; nil for what is none (mcs-device 5.4).
-    package init?(_ octets: some Collection<UInt8>) {
+    public init?(_ octets: some Collection<UInt8>) {
         guard !octets.isEmpty, octets.count <= Limits.topicNameBytes,
             octets.allSatisfy({ octet in
                 switch octet {
@@ -21,28 +21,28 @@ package struct TopicName: Hashable, Sendable, Comparable {
     }
 
     /// A name with `/topics/` in front of it; nil for anything else.
-    package init?(path: [UInt8]) {
+    public init?(path: [UInt8]) {
         let prefix = Array("/topics/".utf8)
         guard path.starts(with: prefix) else { return nil }
         self.init(path.dropFirst(prefix.count))
     }
 
-    package static func < (a: Self, b: Self) -> Bool { a.octets.lexicographicallyPrecedes(b.octets) }
+    public static func < (a: Self, b: Self) -> Bool { a.octets.lexicographicallyPrecedes(b.octets) }
 }
 
 /// That what a sender publishes under a topic goes to a registration. Topics of different senders have nothing in common.
-package struct Subscription: Sendable, Equatable {
+public struct Subscription: Sendable, Equatable {
     /// Who subscribed.
-    package var name: RegistrationName
+    public var name: RegistrationName
     /// Whose topic it is.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Which topic.
-    package var topic: TopicName
+    public var topic: TopicName
     /// Since when, milliseconds since 1970.
-    package var since: UnixMilliseconds
+    public var since: UnixMilliseconds
 
     /// A subscription; all parts are the caller's.
-    package init(
+    public init(
         name: RegistrationName, sender: SenderID, topic: TopicName, since: UnixMilliseconds
     ) {
         self.name = name
@@ -53,20 +53,20 @@ package struct Subscription: Sendable, Equatable {
 }
 
 /// A request of a device to subscribe one of its registrations to a topic, or to end that (mcs-device 5.4).
-package struct TopicRequest: Sendable {
+public struct TopicRequest: Sendable {
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The registration.
-    package var name: RegistrationName
+    public var name: RegistrationName
     /// Digest of the security token of its device.
-    package var token: SecretDigest
+    public var token: SecretDigest
     /// The topic.
-    package var topic: TopicName
+    public var topic: TopicName
     /// Whether the subscription is to end.
-    package var isEnd: Bool
+    public var isEnd: Bool
 
     /// A request; all parts are the caller's.
-    package init(
+    public init(
         origin: Origin, name: RegistrationName, token: SecretDigest, topic: TopicName, isEnd: Bool
     ) {
         self.origin = origin
@@ -78,23 +78,23 @@ package struct TopicRequest: Sendable {
 }
 
 /// Where Apple reaches an iOS app that registers by its installation alone (mcs-device 5.6), or not at all (http 7.4).
-package struct AppleAddress: Sendable, Equatable {
+public struct AppleAddress: Sendable, Equatable {
     /// The bundle id: the category of its registration.
-    package var bundle: [UInt8]
+    public var bundle: [UInt8]
     /// See `Registration.apnsToken`.
-    package var token: [UInt8]
+    public var token: [UInt8]
     /// The number of the device that is made for an installation which has none.
-    package var freshDevice: DeviceID
+    public var freshDevice: DeviceID
     /// Digest of a security token that nobody is told: such a device never logs in.
-    package var freshDigest: SecretDigest
+    public var freshDigest: SecretDigest
     /// The version of the app; empty where it tells none.
-    package var appVersion: [UInt8] = []
+    public var appVersion: [UInt8] = []
     /// Whether an app server names the token, and not the app (http 7.4): `InstallationRequest.installation` is then its
     /// place, and the number of the device follows from that.
-    package var isImport: Bool
+    public var isImport: Bool
 
     /// An address; all parts are the caller's.
-    package init(
+    public init(
         bundle: [UInt8], token: [UInt8], freshDevice: DeviceID, freshDigest: SecretDigest,
         isImport: Bool = false
     ) {
@@ -108,9 +108,9 @@ package struct AppleAddress: Sendable, Equatable {
 
 /// A request that names an installation and no device: of an app that shows a token of it (mcs-device 5.4, 5.5), or of an
 /// app server (http 8.7).
-package struct InstallationRequest: Sendable {
+public struct InstallationRequest: Sendable {
     /// What is wanted.
-    package enum Action: Sendable {
+    public enum Action: Sendable {
         /// Subscribe the registration of the installation.
         case subscribe(TopicName)
         /// End the subscription.
@@ -126,16 +126,16 @@ package struct InstallationRequest: Sendable {
     }
 
     /// Where the answer goes.
-    package var origin: Origin
+    public var origin: Origin
     /// The installation id.
-    package var installation: [UInt8]
+    public var installation: [UInt8]
     /// The sender whose topic it is; its token says which.
-    package var sender: SenderID
+    public var sender: SenderID
     /// What is wanted.
-    package var action: Action
+    public var action: Action
 
     /// A request; all parts are the caller's.
-    package init(origin: Origin, installation: [UInt8], sender: SenderID, action: Action) {
+    public init(origin: Origin, installation: [UInt8], sender: SenderID, action: Action) {
         self.origin = origin
         self.installation = installation
         self.sender = sender

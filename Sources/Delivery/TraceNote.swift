@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// One step of a message of a device that somebody watches: what happened, never what the message says.
-package struct TraceNote: Sendable, Equatable {
+public struct TraceNote: Sendable, Equatable {
     /// Which way the message goes.
-    package enum Direction: String, Sendable {
+    public enum Direction: String, Sendable {
         /// To the device.
         case downstream
         /// From the device.
@@ -13,7 +13,7 @@ package struct TraceNote: Sendable, Equatable {
     }
 
     /// What happened; the raw value is the word in `ccsctl devices trace`. Those of `Milestone` have its words.
-    package enum Step: String, Sendable, CaseIterable {
+    public enum Step: String, Sendable, CaseIterable {
         // Messages, both ways.
         case accepted, stored, sent, delivered, replaced, expired, refused, discarded, removed
         /// The device has it: its stream ack, or its list of received ids at login.
@@ -31,7 +31,7 @@ package struct TraceNote: Sendable, Equatable {
         case forgotten
 
         /// The step that a milestone is.
-        package init(_ milestone: Milestone) {
+        public init(_ milestone: Milestone) {
             switch milestone {
             case .accepted: self = .accepted
             case .stored: self = .stored
@@ -47,22 +47,22 @@ package struct TraceNote: Sendable, Equatable {
     }
 
     /// Which way.
-    package var direction: Direction
+    public var direction: Direction
     /// What happened.
-    package var step: Step
+    public var step: Step
     /// The submitter's or app's id of the message; empty where it is not known.
-    package var messageID: [UInt8] = []
+    public var messageID: [UInt8] = []
     /// Place in the mailbox, with the salt where it makes a persistent id; nil before there is one.
-    package var place: PersistentID?
+    public var place: PersistentID?
     /// The registration that the message is for or from; nil where there is none.
-    package var registration: RegistrationNumber?
+    public var registration: RegistrationNumber?
     /// The account that sent it, or that it is for; 0 where that is not known.
-    package var sender = SenderID(0)
+    public var sender = SenderID(0)
     /// More about it: a refusal, `now_or_never`; empty where there is nothing to say.
-    package var detail = ""
+    public var detail = ""
 
     /// A step.
-    package init(_ direction: Direction, _ step: Step) {
+    public init(_ direction: Direction, _ step: Step) {
         self.direction = direction
         self.step = step
     }

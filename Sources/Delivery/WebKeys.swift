@@ -1,17 +1,17 @@
 /// What the messages to a web app are encrypted with: the subscription's public key and its secret (mcs-device 7.3).
-package struct WebKeys: Sendable, Equatable {
+public struct WebKeys: Sendable, Equatable {
     /// Octets of a P-256 point that is not compressed.
-    package static let publicKeyBytes = 65
+    public static let publicKeyBytes = 65
     /// Octets of the secret.
-    package static let authBytes = 16
+    public static let authBytes = 16
 
     /// `p256dh`: a P-256 point, not compressed. That it lies on the curve is looked at before it comes here.
-    package let publicKey: [UInt8]
+    public let publicKey: [UInt8]
     /// `auth`: the secret that the browser shares with those who encrypt.
-    package let auth: [UInt8]
+    public let auth: [UInt8]
 
     /// Keys of the right form; nil for any other length, or a point of another form.
-    package init?(publicKey: [UInt8], auth: [UInt8]) {
+    public init?(publicKey: [UInt8], auth: [UInt8]) {
         guard publicKey.count == Self.publicKeyBytes, publicKey[0] == 4, auth.count == Self.authBytes else {
             return nil
         }

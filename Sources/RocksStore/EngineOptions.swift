@@ -3,16 +3,16 @@ import CRocksDB
 import Store
 
 /// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
-package struct EngineSizes: Sendable {
+public struct EngineSizes: Sendable {
     /// Of all families together, before the engine is asked to write out what it has; at twice as many commits wait for it.
-    package var buffers = Limits.storeWriteBuffersBytes
+    public var buffers = Limits.storeWriteBuffersBytes
     /// Of the journal: in one file, with messages that stay in memory, and before the engine is asked to write out what it has.
-    package var segment = Limits.journalSegmentBytes
-    package var young = Limits.journalYoungBytes
-    package var journal = Limits.journalBytes
+    public var segment = Limits.journalSegmentBytes
+    public var young = Limits.journalYoungBytes
+    public var journal = Limits.journalBytes
 
     /// Those of the service.
-    package init() {}
+    public init() {}
 }
 
 /// The settings of the engine; every other one is its default.

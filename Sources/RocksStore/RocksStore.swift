@@ -1,17 +1,17 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 import Glibc
-package import Store
+public import Store
 import Synchronization
 
 /// Commits that were on the disk and cannot be read any more, both ends included.
-package struct LostCommits: Sendable, Equatable {
-    package var first: UInt64
-    package var last: UInt64
+public struct LostCommits: Sendable, Equatable {
+    public var first: UInt64
+    public var last: UInt64
 }
 
 /// What was odd about a store that was opened all the same.
-package enum OpeningRemark: Sendable, Equatable {
+public enum OpeningRemark: Sendable, Equatable {
     /// The note of what was synced could not be read: nobody knows whether the log was whole.
     case unreadableNote
     /// The list of files, by this name, had a torn end; as it was it is kept beside it, with `.torn` behind its name.
@@ -22,9 +22,9 @@ package enum OpeningRemark: Sendable, Equatable {
 ///
 /// A record that cannot be read is never removed: loads pass over such messages, `audit` names them, and a device
 /// or registration that cannot be read fails the load, so that nobody is told that it does not exist.
-package final class RocksStore: Store {
+public final class RocksStore: Store {
     /// The directory.
-    package let path: String
+    public let path: String
     private let sizes: EngineSizes
     private let memory = SeenMemory()
     private let floor = ExpiryFloor()
@@ -34,7 +34,7 @@ package final class RocksStore: Store {
     private let writer: Mutex<Writer>
     private let passedOver = Atomic<Int>(0)
     /// What an operator should hear of, and did not keep the store from being opened.
-    package let remarks: [OpeningRemark]
+    public let remarks: [OpeningRemark]
 
     /// What only the committing thread touches.
     private struct Writer: ~Copyable {
@@ -44,7 +44,7 @@ package final class RocksStore: Store {
     }
 
     /// Opens the store in a directory, which is made (for nobody else's eyes) where it is missing.
-    package init(path: String, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
+    public init(path: String, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
         self.path = path
         self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -62,14 +62,14 @@ package final class RocksStore: Store {
 
     /// Gives up what the journal of a closed store has lost, so that it can be opened (`StoreError.Kind.lost`); nil: nothing
     /// is missing. What cannot be read is kept under another name, and the note of what was synced changed.
-    package static func acceptLoss(path: String) throws(StoreError) -> LostCommits? {
+    public static func acceptLoss(path: String) throws(StoreError) -> LostCommits? {
         try Recovery.acceptLoss(path)
     }
 
     /// Unreadable messages that loads have passed over since the store was opened.
-    package var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
+    public var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
 
-    package func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+    public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
         let isDurable = batches.contains { $0.isDurable }
         return try commit(isDurable) { (commit) throws(StoreError) in
             var outcomes: [CommitOutcome] = []
@@ -118,11 +118,11 @@ package final class RocksStore: Store {
         } catch { throw error.ofWholeStore }
     }
 
-    package func load(_ load: Load) throws(StoreError) -> Loaded {
+    public func load(_ load: Load) throws(StoreError) -> Loaded {
         try self.load([load])[0].get()
     }
 
-    package func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+    public func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
         do throws(StoreError) {
             return try withEngine { (engine) throws(StoreError) in
                 var parts: [YoungPart] = []
@@ -189,11 +189,11 @@ package final class RocksStore: Store {
         return .expired(merged(settled, ends, by: <).prefix(limit).map(\.entry))
     }
 
-    package func senders() throws(StoreError) -> [SenderRecord] {
+    public func senders() throws(StoreError) -> [SenderRecord] {
         try withEngine { (engine) throws(StoreError) in try Loading(engine.snapshot()).senders() }
     }
 
-    package func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+    public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
             var loading = Loading(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
@@ -201,13 +201,13 @@ package final class RocksStore: Store {
         }
     }
 
-    package func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+    public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
             try Loading(engine.snapshot()).topics(from: place, examine: examine)
         }
     }
 
-    package func setting(_ name: String) throws(StoreError) -> [UInt8]? {
+    public func setting(_ name: String) throws(StoreError) -> [UInt8]? {
         try withEngine { (engine) throws(StoreError) in
             try engine.get(.meta, MetaKey.setting(name).raw) { (bytes) throws(StoreError) in
                 [UInt8](copying: bytes)
@@ -215,11 +215,11 @@ package final class RocksStore: Store {
         }
     }
 
-    package func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
+    public func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
         try commit(true) { (commit) throws(StoreError) in commit.put(setting: name, value) }
     }
 
-    package func audit() throws(StoreError) -> StoreAudit {
+    public func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in
             var audit = StoreAudit()
             var auditor = Auditor(view(engine) { $0.count(in: &audit) }, audit)
@@ -227,7 +227,7 @@ package final class RocksStore: Store {
         }
     }
 
-    package func close() throws(StoreError) {
+    public func close() throws(StoreError) {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { return }
             if var committer = writer.committer.take() { try committer.close(young) }

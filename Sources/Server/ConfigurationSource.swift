@@ -1,7 +1,7 @@
 import Catalogue
 
 /// Where the configuration comes from, so that SIGHUP can read it again.
-package struct ConfigurationSource: Sendable {
+public struct ConfigurationSource: Sendable {
     /// The file of `--config`; nil: none.
     var file: String?
     /// Variables of the environment.

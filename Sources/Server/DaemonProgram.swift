@@ -6,9 +6,9 @@ import Sessions
 import Transport
 
 /// The program `ccsd`: its command line, its signals, its exit codes.
-package enum DaemonProgram {
+public enum DaemonProgram {
     /// Runs to the end; returns the exit code.
-    package static func run(_ arguments: [String]) -> Int32 {
+    public static func run(_ arguments: [String]) -> Int32 {
         let invocation: Invocation
         do {
             switch try ArgumentParser.parse(arguments, for: .ccsd) {

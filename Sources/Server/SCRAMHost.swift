@@ -1,17 +1,17 @@
-import Basics
-package import Delivery
+public import Basics
+public import Delivery
 import Transport
-package import Wire
+public import Wire
 
 extension SCRAM.Functions {
     /// Those of OpenSSL.
-    package static let host = SCRAM.Functions(
+    public static let host = SCRAM.Functions(
         hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
 }
 
 extension SCRAMVerifier {
     /// What is kept of a server key for SCRAM. The key is printable ASCII, which SASLprep leaves as it is.
-    package init(_ key: String, salt: [UInt8], iterations: Int = Limits.scramIterations) {
+    public init(_ key: String, salt: [UInt8], iterations: Int = Limits.scramIterations) {
         let keys = SCRAM.Functions.host.keys(
             saltedPassword: Digest.stretched(Array(key.utf8), salt: salt, iterations: iterations))
         self.init(storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: iterations)

@@ -1,11 +1,11 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 import Wire
 
 /// The machine of one app server's connection: login, binding, messages both ways, draining and the end (ccs-xmpp 1 to 5).
 ///
 /// One server stanza is one record. It never answers for the core: an ACK is written when the core says so.
-package struct AppServerSession: ~Copyable, ProtocolSession {
+public struct AppServerSession: ~Copyable, ProtocolSession {
     /// How far the connection has come.
     enum Stage {
         /// The header of the first stream is due.
@@ -80,7 +80,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
     /// A session on a new connection whose TLS handshake is done.
     ///
     /// `channelBinding` gives the `tls-exporter` value of RFC 9266, nil where TLS cannot make one; asked for SCRAM only.
-    package init(
+    public init(
         connection: ConnectionID, settings: SharedSettings, now: Now,
         channelBinding: @escaping () -> [UInt8]? = { nil }
     ) {
@@ -95,7 +95,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         outstanding = AppServerOutstanding(window: settings.pendingWindow)
     }
 
-    package var deadline: Instant {
+    public var deadline: Instant {
         switch stage {
         case .over: .distantFuture
         // What was written last leaves after this call; then there is room.
@@ -110,13 +110,13 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
             ? lastSent.advanced(seconds: settings.keepaliveSeconds) : .distantFuture
     }
 
-    package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+    public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         read(bytes, &io)
         settle(sentBefore, now, &io)
     }
 
-    package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+    public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         switch command {
         case .loginKeys(let keys): received(keys, &io)
@@ -137,7 +137,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         settle(sentBefore, now, &io)
     }
 
-    package mutating func wake(now: Now, io: inout SessionIO) {
+    public mutating func wake(now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         if deadline <= now.monotonic {
             switch stage {
@@ -152,7 +152,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         settle(sentBefore, now, &io)
     }
 
-    package mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
+    public mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         self.isCongested = isCongested
         submitHeld(&io)
@@ -160,7 +160,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         settle(sentBefore, now, &io)
     }
 
-    package mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
+    public mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
         let sentBefore = io.out.bytes.count
         // A managed stream was not ended but lost: the client comes back for the answers.
         if stage == .ready, owesAnswers, stream?.id == nil { sayFarewell(.peerClosed) }
@@ -168,7 +168,7 @@ package struct AppServerSession: ~Copyable, ProtocolSession {
         return stage == .finishing
     }
 
-    package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
+    public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
         detach(&io)
         stage = .over
         reportEnd(&io)

@@ -1,12 +1,12 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 import Wire
 
 /// The server's end of a device link: login, messages both ways, acknowledgements and heartbeats (mcs-device 1 to 4).
 ///
 /// Frames are counted from 1 in each direction; the counts are the stream ids in which both
 /// sides acknowledge (mcs-device 3.2).
-package struct DeviceSession: ~Copyable, ProtocolSession {
+public struct DeviceSession: ~Copyable, ProtocolSession {
     /// How far the conversation is.
     enum Phase: Sendable {
         /// Nothing but a login is accepted.
@@ -80,7 +80,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     var silenceDue = Instant.distantFuture
 
     /// A session on a connection whose TLS handshake has just ended.
-    package init(connection: ConnectionID, settings: SharedSettings, now: Now) {
+    public init(connection: ConnectionID, settings: SharedSettings, now: Now) {
         self.connection = connection
         shared = settings
         let settings = settings.value
@@ -90,9 +90,9 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     /// The device that is logged in; nil before and after.
-    package var loggedInDevice: DeviceID? { phase == .open ? device : nil }
+    public var loggedInDevice: DeviceID? { phase == .open ? device : nil }
 
-    package var deadline: Instant {
+    public var deadline: Instant {
         switch phase {
         case .awaitingLogin, .checking: loginDeadline
         case .open: min(min(silenceDue, streamAckDue), min(min(retryDue, readyDue), frameDue))
@@ -100,7 +100,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         }
     }
 
-    package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+    public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         switch phase {
         case .ended: return
         case .checking: hold(bytes, io: &io)
@@ -113,7 +113,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         }
     }
 
-    package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+    public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch (phase, command) {
         case (.ended, _): return
         case (.checking, .deviceLoginAccepted(let stored)): acceptLogin(stored, now: now, io: &io)
@@ -130,7 +130,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         }
     }
 
-    package mutating func wake(now: Now, io: inout SessionIO) {
+    public mutating func wake(now: Now, io: inout SessionIO) {
         switch phase {
         case .ended: return
         case .awaitingLogin, .checking:
@@ -144,7 +144,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         }
     }
 
-    package mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
+    public mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
         guard isCongested != self.isCongested else { return }
         self.isCongested = isCongested
         guard phase == .open else { return }
@@ -155,7 +155,7 @@ package struct DeviceSession: ~Copyable, ProtocolSession {
         }
     }
 
-    package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
+    public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
         if hasAskedToLogIn { io.events.append(.deviceClosed(connection, device)) }
         phase = .ended
         hasAskedToLogIn = false

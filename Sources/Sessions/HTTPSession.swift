@@ -1,11 +1,11 @@
-package import Basics
-package import Delivery
-package import Wire
+public import Basics
+public import Delivery
+public import Wire
 
 /// The HTTP side of one connection: device services, or the operator's pages on the administrative port.
 ///
 /// How requests and answers lie on the wire is its front's business; all above that is the same for every version.
-package struct HTTPSession: ~Copyable, ProtocolSession {
+public struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     private let shared: SharedSettings
     var settings: SessionSettings { @inline(__always) get { shared.value } }
@@ -22,7 +22,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     private var idleDeadline: Instant
 
     /// A session on a new connection; `isAdministrative` gives it the operator's pages and nothing else.
-    package init(
+    public init(
         connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false, now: Now
     ) {
         self.connection = connection
@@ -33,12 +33,12 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         idleDeadline = now.monotonic.advanced(seconds: Limits.requestDeadlineSeconds)
     }
 
-    package var deadline: Instant {
+    public var deadline: Instant {
         if isPaused { return .distantPast }
         return front.isIdle ? idleDeadline : min(answers.deadline, front.deadline)
     }
 
-    package mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
+    public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         chooseFront(bytes, now)
         if preface == nil { front.receive(bytes, now: now) }
         advance(now, &io)
@@ -52,7 +52,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         if earlier > 0 { front.receive(Array(HTTP2Preface.octets[..<earlier]).raw, now: now) }
     }
 
-    package mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+    public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch command {
         case .close(let reason): front.end(reason)
         case .drain: front.end(.connectionDraining)
@@ -67,7 +67,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     /// Answers a request that the host was asked, from `SessionIO.hostRequests`.
-    package mutating func answer(
+    public mutating func answer(
         ticket: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
         io: inout SessionIO
     ) {
@@ -75,7 +75,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         advance(now, &io)
     }
 
-    package mutating func wake(now: Now, io: inout SessionIO) {
+    public mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
             for open in answers.takeAll() { send(late(open.question), to: open.exchange, open.declared, now) }
             front.end(.internalError)
@@ -87,12 +87,12 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
         advance(now, &io)
     }
 
-    package mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
+    public mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
         self.isCongested = isCongested
         advance(now, &io)
     }
 
-    package mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {}
+    public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {}
 
     /// What was asked under a ticket and is not answered yet.
     func question(of ticket: UInt32) -> HTTPAnswers.Question? { answers.question(of: ticket) }
@@ -103,7 +103,7 @@ package struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     /// Octets held of requests that are not whole, on a connection that has not shown which sender asks.
-    package var strangersBytes: Int { front.strangersBytes }
+    public var strangersBytes: Int { front.strangersBytes }
 
     /// A request has shown which sender asks.
     func noteSender() { front.trust() }

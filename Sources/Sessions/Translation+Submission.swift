@@ -1,9 +1,9 @@
-package import Basics
-package import Delivery
-package import Wire
+public import Basics
+public import Delivery
+public import Wire
 
 /// To what a message of an app server goes.
-package enum Addressee: Sendable, Equatable {
+public enum Addressee: Sendable, Equatable {
     /// The registration that its target names.
     case registration
     /// The members of a device group.
@@ -14,7 +14,7 @@ package enum Addressee: Sendable, Equatable {
     case installation([UInt8])
 
     /// What the core is told.
-    package func event(_ submission: consuming Submission) -> Event {
+    public func event(_ submission: consuming Submission) -> Event {
         switch self {
         case .registration: .submitted(submission)
         case .group(let group): .groupSubmitted(GroupSubmission(group: group, submission: submission))
@@ -33,7 +33,7 @@ extension Translation {
     ///
     /// The ticket of the origin is the caller's to set where it is drawn only for what was not refused.
     @inline(__always)
-    package mutating func submission(
+    public mutating func submission(
         of payload: borrowing AppServerPayload, messageID: [UInt8], to: inout [UInt8], sender: SenderID,
         connection: ConnectionID, seal: TokenSeal, rules: MessageRules
     ) throws(Refusal) -> (Submission, Addressee) {
@@ -70,7 +70,7 @@ extension Translation {
 /// Topics and conditions (http 5.1, 5.3).
 extension Translation {
     /// What a malformed name of a topic is told.
-    package static let topicNameFault = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
+    public static let topicNameFault = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
 
     /// The topics that a message goes to; nil: it goes to no topic.
     @inline(__always)
@@ -95,10 +95,10 @@ extension Translation {
     }
 
     /// Whether a target is meant to be a topic, well formed or not.
-    package static func isTopicPath(_ target: [UInt8]) -> Bool { target.starts(with: "/topics/".utf8) }
+    public static func isTopicPath(_ target: [UInt8]) -> Bool { target.starts(with: "/topics/".utf8) }
 
     /// Those that meet a condition, which may have so many operators.
-    package static func target(
+    public static func target(
         ofCondition text: [UInt8], operators: Int = Limits.conditionTests - 1
     ) throws(TopicConditionFault) -> TopicTarget {
         let condition = try TopicCondition(text, operators: operators)

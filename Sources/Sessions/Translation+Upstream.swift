@@ -1,12 +1,12 @@
-package import Basics
-package import Delivery
-package import Wire
+public import Basics
+public import Delivery
+public import Wire
 
 extension Translation {
     /// Appends the pairs of an upstream message as a JSON object whose values are strings (ccs-xmpp 3.1, 4.1).
     ///
     /// A body that is none gives what of it could be read.
-    package static func append(dataOf body: Body, to buffer: inout ByteBuffer) {
+    public static func append(dataOf body: Body, to buffer: inout ByteBuffer) {
         buffer.append("{")
         let start = buffer.count
         do throws(MCSError) {
@@ -23,7 +23,7 @@ extension Translation {
     }
 
     /// The urgency of a message: what it says, else high where the device shows a notification (ccs-xmpp 2.2).
-    package static func priority(of message: DownstreamMessage) -> Priority {
+    public static func priority(of message: DownstreamMessage) -> Priority {
         switch message.priority {
         case .high: .high
         case .normal: .normal
@@ -34,12 +34,12 @@ extension Translation {
     /// Whether it waits while the device is idle: not where high priority is asked for, which means at once (ccs-xmpp 6).
     ///
     /// That of a notification is only a default and gives way to what was asked for.
-    package static func delaysWhileIdle(_ message: DownstreamMessage) -> Bool {
+    public static func delaysWhileIdle(_ message: DownstreamMessage) -> Bool {
         message.delaysWhileIdle && message.priority != .high
     }
 
     /// What it replaces: notification messages always collapse (ccs-xmpp 6); an empty key is none.
-    package static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
+    public static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
         if let key = message.collapseKey, !key.isEmpty { return key }
         return message.notification == nil ? nil : notificationCollapseKey
     }

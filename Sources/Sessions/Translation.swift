@@ -1,27 +1,27 @@
-package import Basics
-package import Delivery
-package import Wire
+public import Basics
+public import Delivery
+public import Wire
 
 /// Turns the JSON of app servers into the pairs that devices read, and back (ccs-xmpp 2.2, 2.3; mcs-device 2.1).
 ///
 /// It keeps its buffers from message to message, so that the body alone is allocated.
-package struct Translation: ~Copyable {
+public struct Translation: ~Copyable {
     /// Collapse key of a notification that brings none: notification messages always collapse (ccs-xmpp 6).
-    package static let notificationCollapseKey = Array("gcm.notification".utf8)
+    public static let notificationCollapseKey = Array("gcm.notification".utf8)
 
     private var body = ByteBuffer()
     private var key = ByteBuffer()
     private var value = ByteBuffer()
 
     /// Ready, holding nothing.
-    package init() {}
+    public init() {}
 
     /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text.
     ///
     /// Throws `reservedKey` and `tooLarge`; the size is that of keys and values, without the prefix, in UTF-8.
     /// `limit` is how large they may be: less to topics. `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
     /// without `body` is read by the older `text` (http 2.2).
-    package mutating func body(
+    public mutating func body(
         of message: DownstreamMessage, in payload: borrowing AppServerPayload,
         reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.payloadBytes
     ) throws(Refusal) -> Body {
@@ -49,7 +49,7 @@ package struct Translation: ~Copyable {
     }
 
     /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.
-    package mutating func body(
+    public mutating func body(
         ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,
         limit: Int = Limits.payloadBytes
     ) throws(Refusal) -> Body {
@@ -78,7 +78,7 @@ package struct Translation: ~Copyable {
     }
 
     /// Gives the buffers back: for a session that has gone quiet.
-    package mutating func releaseBuffers() {
+    public mutating func releaseBuffers() {
         body.removeAll()
         key.removeAll()
         value.removeAll()

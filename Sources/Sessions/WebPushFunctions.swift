@@ -1,16 +1,16 @@
-package import Delivery
+public import Delivery
 
 /// What web push needs of a crypto library, from the host: sessions know none, and draw no randomness.
-package struct WebPushFunctions: Sendable {
+public struct WebPushFunctions: Sendable {
     /// Encrypts a text in `aesgcm` for a web app; nil where it cannot be (mcs-device 7.3).
-    package var encrypt: @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?
+    public var encrypt: @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?
     /// Whether keys can be encrypted for: their point lies on the curve.
-    package var isUsable: @Sendable (WebKeys) -> Bool
+    public var isUsable: @Sendable (WebKeys) -> Bool
     /// Whether a signature is that of a public key over a text (ES256).
-    package var verifies: @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
+    public var verifies: @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
 
     /// Functions of the caller's.
-    package init(
+    public init(
         encrypt: @escaping @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?,
         isUsable: @escaping @Sendable (WebKeys) -> Bool,
         verifies: @escaping @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
@@ -21,21 +21,21 @@ package struct WebPushFunctions: Sendable {
     }
 
     /// Without a crypto library no keys are usable and no signature is right.
-    package static let none = WebPushFunctions(
+    public static let none = WebPushFunctions(
         encrypt: { _, _ in nil }, isUsable: { _ in false }, verifies: { _, _, _ in false })
 }
 
 /// A message that only a web app can read.
-package struct EncryptedPayload: Sendable, Equatable {
+public struct EncryptedPayload: Sendable, Equatable {
     /// What goes into `raw_data`.
-    package var records: [UInt8]
+    public var records: [UInt8]
     /// The public key made for this message: what `crypto-key` tells.
-    package var publicKey: [UInt8]
+    public var publicKey: [UInt8]
     /// What `encryption` tells.
-    package var salt: [UInt8]
+    public var salt: [UInt8]
 
     /// A message; all parts are the caller's.
-    package init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
+    public init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
         self.records = records
         self.publicKey = publicKey
         self.salt = salt

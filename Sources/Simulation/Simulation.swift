@@ -1,16 +1,16 @@
 /// Runs worlds.
-package enum Simulation {
+public enum Simulation {
     /// What makes a world again, as a line of `Fixtures/seeds.txt` has it: `17`.
-    package struct Seed: Sendable, Hashable, CustomStringConvertible {
+    public struct Seed: Sendable, Hashable, CustomStringConvertible {
         /// What kind of world.
-        package let kind: WorldSettings.Kind
+        public let kind: WorldSettings.Kind
         /// Where its random numbers begin.
-        package let number: UInt64
+        public let number: UInt64
         /// Whether it was kept when each number made a world of either kind: `sessions 17`. It goes on to make what it made then.
-        package let isEarly: Bool
+        public let isEarly: Bool
 
         /// One world: of the kinds in turn, so that a range of numbers has as many of each.
-        package init(_ number: UInt64) {
+        public init(_ number: UInt64) {
             let kinds = WorldSettings.Kind.allCases
             self.init(kind: kinds[Int(number % UInt64(kinds.count))], number: number, isEarly: false)
         }
@@ -22,14 +22,14 @@ package enum Simulation {
         }
 
         /// The n-th seed of a kind, from 0.
-        package init(_ kind: WorldSettings.Kind, at place: UInt64) {
+        public init(_ kind: WorldSettings.Kind, at place: UInt64) {
             let kinds = WorldSettings.Kind.allCases
             let own = UInt64(kinds.firstIndex(of: kind) ?? 0)
             self.init(place * UInt64(kinds.count) + own)
         }
 
         /// Reads a line; nil for an empty one and for what follows `#`.
-        package init?(line: some StringProtocol) {
+        public init?(line: some StringProtocol) {
             let words = line.prefix { $0 != "#" }.split(separator: " ")
             guard let last = words.last, let number = UInt64(last), words.count <= 2 else { return nil }
             guard words.count == 2 else {
@@ -41,33 +41,33 @@ package enum Simulation {
         }
 
         /// The line.
-        package var description: String { isEarly ? "\(kind.rawValue) \(number)" : "\(number)" }
+        public var description: String { isEarly ? "\(kind.rawValue) \(number)" : "\(number)" }
     }
 
     /// A world in which something was wrong.
-    package struct Failure: Sendable, CustomStringConvertible {
+    public struct Failure: Sendable, CustomStringConvertible {
         /// What makes it again.
-        package var seed: Seed
+        public var seed: Seed
         /// What was wrong.
-        package var violations: [String]
+        public var violations: [String]
         /// What happened before, oldest first.
-        package var trace: [String]
+        public var trace: [String]
 
         /// The seed, what was wrong, and the end of the trace.
-        package var description: String {
+        public var description: String {
             let end = trace.filter { !$0.hasSuffix("tick") && !$0.hasSuffix("expired 0") }.suffix(40)
             return "seed '\(seed)': \(violations.joined(separator: "; "))\n" + end.joined(separator: "\n")
         }
     }
 
     /// Runs the world of a seed; nil if nothing was wrong.
-    package static func run(_ seed: Seed, canary: WorldSettings.Canary? = nil) -> Failure? {
+    public static func run(_ seed: Seed, canary: WorldSettings.Canary? = nil) -> Failure? {
         var tally = RuleTally()
         return run(seed, canary: canary, counting: &tally)
     }
 
     /// Runs the world of a seed, and adds how often it reached each rule; nil if nothing was wrong.
-    package static func run(
+    public static func run(
         _ seed: Seed, canary: WorldSettings.Canary? = nil, counting tally: inout RuleTally
     ) -> Failure? {
         func world(isTraced: Bool) -> World {
@@ -87,5 +87,5 @@ package enum Simulation {
     }
 
     /// Runs the worlds of many seeds; those in which something was wrong.
-    package static func run(seeds: some Swift.Sequence<Seed>) -> [Failure] { seeds.compactMap { run($0) } }
+    public static func run(seeds: some Swift.Sequence<Seed>) -> [Failure] { seeds.compactMap { run($0) } }
 }

@@ -1,10 +1,10 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// When something in a mailbox ends, and which: the order in which a sweep meets it.
-package struct ExpiryKey: Hashable, Comparable, Sendable {
+public struct ExpiryKey: Hashable, Comparable, Sendable {
     /// What is in which mailbox; the raw value is part of the format.
-    package enum Kind: UInt8, Sendable {
+    public enum Kind: UInt8, Sendable {
         case message = 0
         case upstream = 1
         /// The body that the messages of a job share; the owner is its sender.
@@ -12,16 +12,16 @@ package struct ExpiryKey: Hashable, Comparable, Sendable {
     }
 
     /// When it ends, milliseconds since 1970.
-    package var time: UnixMilliseconds
+    public var time: UnixMilliseconds
     /// Which kind of mailbox.
-    package var kind: Kind
+    public var kind: Kind
     /// The device's or sender's number.
-    package var owner: UInt64
+    public var owner: UInt64
     /// Place in the mailbox.
-    package var sequence: UInt64
+    public var sequence: UInt64
 
     /// A key; all parts are the caller's.
-    package init(time: UnixMilliseconds, kind: Kind, owner: UInt64, sequence: UInt64) {
+    public init(time: UnixMilliseconds, kind: Kind, owner: UInt64, sequence: UInt64) {
         self.time = time
         self.kind = kind
         self.owner = owner
@@ -29,27 +29,27 @@ package struct ExpiryKey: Hashable, Comparable, Sendable {
     }
 
     /// The key of a message's end.
-    package init(_ message: StoredMessage) {
+    public init(_ message: StoredMessage) {
         self.init(
             time: message.expiresAt, kind: .message, owner: message.device.number,
             sequence: message.sequence.number)
     }
 
     /// The key of an upstream message's end.
-    package init(_ upstream: StoredUpstream) {
+    public init(_ upstream: StoredUpstream) {
         self.init(
             time: upstream.expiresAt, kind: .upstream, owner: upstream.sender.number,
             sequence: upstream.sequence.number)
     }
 
     /// The key of the end of the body that a job's messages share.
-    package init(bodyOf job: TopicJobName, endsAt time: UnixMilliseconds) {
+    public init(bodyOf job: TopicJobName, endsAt time: UnixMilliseconds) {
         self.init(
             time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
     }
 
     /// What the core is told.
-    package var entry: ExpiredEntry {
+    public var entry: ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), Sequence(sequence), expiresAt: time)
         case .upstream: .upstream(SenderID(owner), Sequence(sequence), expiresAt: time)
@@ -59,7 +59,7 @@ package struct ExpiryKey: Hashable, Comparable, Sendable {
         }
     }
 
-    package static func < (a: Self, b: Self) -> Bool {
+    public static func < (a: Self, b: Self) -> Bool {
         (a.time, a.kind.rawValue, a.owner, a.sequence) < (b.time, b.kind.rawValue, b.owner, b.sequence)
     }
 }

@@ -1,12 +1,12 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How device groups are kept; sender and number are the key.
-package enum GroupCodec {
+public enum GroupCodec {
     private static let version: UInt8 = 1
 
     /// Replaces a buffer's content by the record of a group.
-    package static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
+    public static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(group.name))
         writer.bytes(group.label)
         writer.signed(group.createdAt)
@@ -19,7 +19,7 @@ package enum GroupCodec {
     }
 
     /// The group in a record.
-    package static func group(
+    public static func group(
         _ bytes: borrowing RawSpan, _ name: GroupName
     ) throws(RecordFault) -> GroupRecord {
         var reader = try RecordReader(copy bytes, version: version, place: place(name))

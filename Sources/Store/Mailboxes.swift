@@ -1,15 +1,15 @@
 import Basics
 
 /// The mailboxes of many owners in memory, each in order of sequence.
-package struct Mailboxes<Element: Sendable>: Sendable {
-    private struct Slot: Sendable {
+public struct Mailboxes<Element: Sendable>: Sendable {
+    struct Slot: Sendable {
         var sequence: UInt64
         /// Nil where it was removed; the place goes with the next sweep.
         var element: Element?
     }
 
     /// The slots of one owner. Most messages come at the end and go at the begin: neither moves the others.
-    private struct Mailbox: Sendable {
+    struct Mailbox: Sendable {
         var slots: [Slot] = []
         /// How many of them are empty.
         var empty = 0
@@ -27,7 +27,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             return low
         }
 
-        @inline(__always) mutating func put(_ element: Element, _ sequence: UInt64) -> (
+        mutating func put(_ element: Element, _ sequence: UInt64) -> (
             isPut: Bool, wasHollow: Bool
         ) {
             let wasHollow = slots.isEmpty
@@ -42,7 +42,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
             return (true, wasHollow)
         }
 
-        @inline(__always) mutating func remove(_ sequence: UInt64) -> Element? {
+        mutating func remove(_ sequence: UInt64) -> Element? {
             let at = place(of: sequence)
             guard at < slots.count, slots[at].sequence == sequence, let element = slots[at].element else {
                 return nil
@@ -60,15 +60,15 @@ package struct Mailboxes<Element: Sendable>: Sendable {
         }
     }
 
-    private var mailboxes: [UInt64: Mailbox] = [:]
+    var mailboxes: [UInt64: Mailbox] = [:]
     /// How many of them hold nothing. They stay for a while: most owners get their next message soon.
-    private var hollow = 0
+    var hollow = 0
 
     /// Holds nothing.
-    package init() {}
+    public init() {}
 
     /// What stands at a place; nil: nothing.
-    package subscript(owner: UInt64, sequence: UInt64) -> Element? {
+    public subscript(owner: UInt64, sequence: UInt64) -> Element? {
         guard let mailbox = mailboxes[owner] else { return nil }
         let at = mailbox.place(of: sequence)
         guard at < mailbox.slots.count, mailbox.slots[at].sequence == sequence else { return nil }
@@ -76,7 +76,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// Puts an element at a free place; false, and no change, if the place is taken.
-    @discardableResult package mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
+    @discardableResult public mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
         -> Bool
     {
         let count = mailboxes.count
@@ -86,7 +86,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// Removes what stands at a place and returns it; nil if nothing does.
-    @discardableResult package mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
+    @discardableResult public mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
         guard let index = mailboxes.index(forKey: owner) else { return nil }
         let element = mailboxes.values[index].remove(sequence)
         if element != nil, mailboxes.values[index].slots.isEmpty { hollowed() }
@@ -94,7 +94,7 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// One more holds nothing: they go where there are many, and most are so.
-    private mutating func hollowed() {
+    mutating func hollowed() {
         hollow += 1
         guard hollow >= Limits.keptMailboxes, hollow * 2 > mailboxes.count else { return }
         mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }
@@ -102,12 +102,12 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// What one owner has, oldest first, with its sequences.
-    package func all(_ owner: UInt64) -> [(sequence: UInt64, element: Element)] {
+    public func all(_ owner: UInt64) -> [(sequence: UInt64, element: Element)] {
         (mailboxes[owner]?.slots ?? []).compactMap { slot in slot.element.map { (slot.sequence, $0) } }
     }
 
     /// What one owner has after a place, oldest first, and whether nothing follows it.
-    package func page(_ owner: UInt64, after: UInt64, limit: Int) -> (
+    public func page(_ owner: UInt64, after: UInt64, limit: Int) -> (
         [(sequence: UInt64, element: Element)], isLast: Bool
     ) {
         guard let mailbox = mailboxes[owner], after < .max else { return ([], true) }
@@ -121,9 +121,11 @@ package struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// Visits everything, in no order.
-    package func forEach(_ body: (_ owner: UInt64, _ sequence: UInt64, Element) -> Void) {
+    public func forEach(_ body: (_ owner: UInt64, _ sequence: UInt64, Element) -> Void) {
         for (owner, mailbox) in mailboxes {
-            for slot in mailbox.slots { if let element = slot.element { body(owner, slot.sequence, element) } }
+            for slot in mailbox.slots {
+                if let element = slot.element { body(owner, slot.sequence, element) }
+            }
         }
     }
 }

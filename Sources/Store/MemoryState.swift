@@ -1,8 +1,8 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// All that a store holds, as a plain value: the reference for what a store must do.
-package struct MemoryState: Sendable {
+public struct MemoryState: Sendable {
     /// Which upstream message a device may repeat.
     private struct SeenKey: Hashable {
         var device: DeviceID
@@ -22,15 +22,15 @@ package struct MemoryState: Sendable {
     private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     /// Small settings, by name.
-    package var settings: [String: [UInt8]] = [:]
+    public var settings: [String: [UInt8]] = [:]
     /// What was counted.
-    package private(set) var tally = Tally()
+    public private(set) var tally = Tally()
 
     /// Holds nothing.
-    package init() {}
+    public init() {}
 
     /// Applies one batch.
-    package mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
+    public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(ticket: batch.ticket)
         for mutation in batch.mutations { apply(mutation, &outcome) }
         return outcome
@@ -106,7 +106,7 @@ package struct MemoryState: Sendable {
     }
 
     /// Answers a question.
-    package func load(_ load: Load) -> Loaded {
+    public func load(_ load: Load) -> Loaded {
         switch load {
         case .device(let device):
             let state = DeviceState(
@@ -175,25 +175,25 @@ package struct MemoryState: Sendable {
     }
 
     /// All senders, by their id.
-    package var senders: [SenderRecord] { senderRecords.values.sorted { $0.sender < $1.sender } }
+    public var senders: [SenderRecord] { senderRecords.values.sorted { $0.sender < $1.sender } }
 
     /// Devices in order of their id, after one, at most so many.
-    package func devices(after: DeviceID?, limit: Int) -> [DeviceRecord] {
+    public func devices(after: DeviceID?, limit: Int) -> [DeviceRecord] {
         let records = devices.values.filter { record in after.map { record.device > $0 } ?? true }
         return Array(records.sorted { $0.device < $1.device }.prefix(limit))
     }
 
     /// Visits every message and marker, in no order.
-    package func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach { body($2) } }
+    public func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach { body($2) } }
 
     /// Visits every upstream message and receipt, in no order.
-    package func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach { body($2) } }
+    public func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach { body($2) } }
 
     /// Whether messages to topics are under way.
-    package var hasTopicJobs: Bool { topicJobs.count > 0 }
+    public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
     /// Counts everything.
-    package func audit() -> StoreAudit {
+    public func audit() -> StoreAudit {
         var audit = StoreAudit()
         audit.downstream = tally.downstream
         audit.upstream = tally.upstream
@@ -210,9 +210,9 @@ package struct MemoryState: Sendable {
 }
 
 /// What every store must decide alike about upstream messages.
-package enum Upstreams {
+public enum Upstreams {
     /// Whether a message put at a time still keeps its repeats out.
-    package static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
+    public static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
         now - time < Int64(Limits.upstreamMemorySeconds) * 1_000
     }
 }

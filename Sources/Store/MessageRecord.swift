@@ -1,8 +1,8 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How a downstream message or marker is kept; device and sequence are its key.
-package enum MessageRecord {
+public enum MessageRecord {
     private static let version: UInt8 = 1
 
     private struct Flags: OptionSet {
@@ -20,21 +20,21 @@ package enum MessageRecord {
     }
 
     /// What a removal must know of a message.
-    package struct Header: Sendable, Equatable {
+    public struct Header: Sendable, Equatable {
         /// Whether it is counted: a message, no marker.
-        package var isCounted: Bool
+        public var isCounted: Bool
         /// When it ends unheard, milliseconds since 1970.
-        package var expiresAt: UnixMilliseconds
+        public var expiresAt: UnixMilliseconds
 
         /// A header; both parts are the caller's.
-        package init(isCounted: Bool, expiresAt: UnixMilliseconds) {
+        public init(isCounted: Bool, expiresAt: UnixMilliseconds) {
             self.isCounted = isCounted
             self.expiresAt = expiresAt
         }
     }
 
     /// Replaces a buffer's content by the record of a message; what it shares with others is not in it.
-    package static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
+    public static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var discarded: Int?
         if case .discardedMarker(let count) = message.kind {
@@ -62,7 +62,7 @@ package enum MessageRecord {
     }
 
     /// The message in a record; of one that shares its pairs only which job has them.
-    package static func message(
+    public static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> StoredMessage {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
@@ -74,7 +74,7 @@ package enum MessageRecord {
     }
 
     /// The message in a record without its body, which is not copied.
-    package static func entry(
+    public static func entry(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> MailboxEntry {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
@@ -82,7 +82,7 @@ package enum MessageRecord {
     }
 
     /// What a removal must know.
-    package static func header(
+    public static func header(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
     ) throws(RecordFault) -> Header {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))

@@ -1,5 +1,5 @@
 /// Why a stored record could not be read; the store adds the record's name.
-package enum RecordFault: String, Error, Sendable {
+public enum RecordFault: String, Error, Sendable {
     /// It ends before its fields do, or goes on behind them.
     case length = "wrong length"
     /// The checksum does not fit the bytes, or the bytes lie under another record's key.
@@ -11,7 +11,7 @@ package enum RecordFault: String, Error, Sendable {
 }
 
 /// Which record bytes belong to: it goes into their checksum, so that a misplaced record is found too.
-package struct RecordPlace: Sendable {
+public struct RecordPlace: Sendable {
     let high: UInt64
     let low: UInt64
 

@@ -1,8 +1,8 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How devices, registrations and senders are kept; their ids are their keys.
-package enum RegistryRecord {
+public enum RegistryRecord {
     private static let version: UInt8 = 1
     /// Of a registration with more than version 1 holds: several senders, or an instance.
     private static let wideVersion: UInt8 = 2
@@ -18,7 +18,7 @@ package enum RegistryRecord {
     private static let projectVersion: UInt8 = 3
 
     /// Replaces a buffer's content by the record of a device.
-    package static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
+    public static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(
             buffer, version: version, place: RecordPlace(.device, device.device.number))
         writer.bytes(device.token.octets)
@@ -29,7 +29,7 @@ package enum RegistryRecord {
     }
 
     /// The device in a record.
-    package static func device(
+    public static func device(
         _ bytes: borrowing RawSpan, _ device: DeviceID
     ) throws(RecordFault) -> DeviceRecord {
         var reader = try RecordReader(
@@ -43,7 +43,7 @@ package enum RegistryRecord {
     }
 
     /// Replaces a buffer's content by the record of a registration.
-    package static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
+    public static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
         // What needs no more is written as it always was.
         let written: UInt8 =
             if !registration.appVersion.isEmpty {
@@ -82,7 +82,7 @@ package enum RegistryRecord {
     }
 
     /// The registration in a record.
-    package static func registration(
+    public static func registration(
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
@@ -123,7 +123,7 @@ package enum RegistryRecord {
     }
 
     /// Replaces a buffer's content by the record of a sender.
-    package static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
+    public static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
         // What needs no more is written as it always was.
         let written =
             sender.project.isEmpty && sender.accounts.isEmpty ? senderVersion : projectVersion
@@ -159,7 +159,7 @@ package enum RegistryRecord {
     }
 
     /// The sender in a record.
-    package static func sender(
+    public static func sender(
         _ bytes: borrowing RawSpan, _ sender: SenderID
     ) throws(RecordFault) -> SenderRecord {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version

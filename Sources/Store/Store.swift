@@ -1,10 +1,10 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// What a store can say when it fails. Nothing of a failed call may be relied on.
-package struct StoreError: Error, Sendable, CustomStringConvertible {
+public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
-    package enum Kind: String, Sendable {
+    public enum Kind: String, Sendable {
         /// No room on the device.
         case full
         /// The device or file system failed.
@@ -21,48 +21,48 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case newerFormat = "newer_format"
     }
     /// The kind.
-    package var kind: Kind
+    public var kind: Kind
     /// What the engine said, with the place.
-    package var description: String
+    public var description: String
 
     /// A failure.
-    package init(_ kind: Kind, _ description: String) {
+    public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }
 }
 
 /// The conservation law as the store sees it, taken in one snapshot.
-package struct StoreAudit: Sendable, Equatable {
+public struct StoreAudit: Sendable, Equatable {
     /// Counts of downstream messages since the store was made.
-    package var downstream = MilestoneCounts()
+    public var downstream = MilestoneCounts()
     /// Downstream messages found in mailboxes, markers not counted.
-    package var downstreamPending = 0
+    public var downstreamPending = 0
     /// Counts of upstream messages since the store was made.
-    package var upstream = MilestoneCounts()
+    public var upstream = MilestoneCounts()
     /// Upstream messages found in mailboxes, receipts not counted.
-    package var upstreamPending = 0
+    public var upstreamPending = 0
     /// Devices, registrations and senders found.
-    package var devices = 0
-    package var registrations = 0
-    package var senders = 0
+    public var devices = 0
+    public var registrations = 0
+    public var senders = 0
     /// Device groups found.
-    package var groups = 0
+    public var groups = 0
     /// Subscriptions to topics found.
-    package var subscriptions = 0
+    public var subscriptions = 0
     /// Messages to topics found that are under way.
-    package var topicJobs = 0
+    public var topicJobs = 0
     /// Records that could not be read: named, never deleted.
-    package var unreadable: [String] = []
+    public var unreadable: [String] = []
 
     /// Whether nothing is missing, nothing is too much and everything can be read.
-    package var holds: Bool {
+    public var holds: Bool {
         downstream.expectedPending == downstreamPending && upstream.expectedPending == upstreamPending
             && unreadable.isEmpty
     }
 
     /// Nothing found.
-    package init() {}
+    public init() {}
 }
 
 /// The store contract (design 5). `commit` is called by one thread at a time; the others by any thread, at any time.
@@ -73,7 +73,7 @@ package struct StoreAudit: Sendable, Equatable {
 /// - A search for unseen devices that goes on from each answer's `next` meets every device that is there all the while, once;
 ///   a record that cannot be read is passed over.
 /// - A load never returns a message that was removed by a batch whose commit had returned.
-package protocol Store: AnyObject, Sendable {
+public protocol Store: AnyObject, Sendable {
     /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.
     func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
     /// Answers a question.
@@ -97,7 +97,7 @@ package protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
-    package func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+    public func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
         loads.map { question in Result { () throws(StoreError) in try load(question) } }
     }
 }

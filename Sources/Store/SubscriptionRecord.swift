@@ -1,13 +1,13 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How a subscription is kept under its device. Its key holds it all but the time; the name is repeated, so that a record
 /// under another key is found.
-package enum SubscriptionRecord {
+public enum SubscriptionRecord {
     private static let version: UInt8 = 1
 
     /// Replaces a buffer's content by the record of a subscription.
-    package static func write(_ subscription: Subscription, to buffer: inout ByteBuffer) {
+    public static func write(_ subscription: Subscription, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(subscription.name))
         writer.signed(subscription.since)
         writer.number(subscription.sender.number)
@@ -16,7 +16,7 @@ package enum SubscriptionRecord {
     }
 
     /// The subscription in a record.
-    package static func subscription(
+    public static func subscription(
         _ bytes: borrowing RawSpan, _ name: RegistrationName, _ sender: SenderID, _ topic: TopicName
     ) throws(RecordFault) -> Subscription {
         var reader = try RecordReader(copy bytes, version: version, place: place(name))

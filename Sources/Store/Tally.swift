@@ -1,12 +1,12 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How many messages passed each milestone since the store was made: written together with what it counts.
-package struct Tally: Sendable, Equatable {
+public struct Tally: Sendable, Equatable {
     /// Downstream messages.
-    package var downstream = MilestoneCounts()
+    public var downstream = MilestoneCounts()
     /// Upstream messages.
-    package var upstream = MilestoneCounts()
+    public var upstream = MilestoneCounts()
 
     private static let version: UInt8 = 1
     private static let place = RecordPlace(.tally, 0)
@@ -16,10 +16,10 @@ package struct Tally: Sendable, Equatable {
     ]
 
     /// Nothing counted yet.
-    package init() {}
+    public init() {}
 
     /// Replaces a buffer's content by the record.
-    package func write(to buffer: inout ByteBuffer) {
+    public func write(to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: Self.version, place: Self.place)
         writer.number(UInt64(Self.order.count))
         for milestone in Self.order { writer.signed(Int64(downstream[milestone])) }
@@ -28,7 +28,7 @@ package struct Tally: Sendable, Equatable {
     }
 
     /// The tally in a record; milestones that an older version did not know are zero.
-    package init(reading bytes: borrowing RawSpan) throws(RecordFault) {
+    public init(reading bytes: borrowing RawSpan) throws(RecordFault) {
         var reader = try RecordReader(copy bytes, version: Self.version, place: Self.place)
         let known = try reader.count()
         guard known <= Self.order.count else { throw .version }

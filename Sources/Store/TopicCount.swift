@@ -1,24 +1,24 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// A place among the subscribers of all topics: their order is that of senders, names of topics and registrations.
-package struct TopicPlace: Sendable, Equatable {
+public struct TopicPlace: Sendable, Equatable {
     /// Whose topics.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Which one; nil: before the first of the sender.
-    package var topic: TopicName?
+    public var topic: TopicName?
     /// Behind which of its subscribers; nil: before the first.
-    package var after: RegistrationName?
+    public var after: RegistrationName?
 
     /// A place; all parts are the caller's.
-    package init(sender: SenderID, topic: TopicName? = nil, after: RegistrationName? = nil) {
+    public init(sender: SenderID, topic: TopicName? = nil, after: RegistrationName? = nil) {
         self.sender = sender
         self.topic = topic
         self.after = after
     }
 
     /// Behind all subscribers of a topic.
-    package static func behind(_ sender: SenderID, _ topic: TopicName) -> TopicPlace {
+    public static func behind(_ sender: SenderID, _ topic: TopicName) -> TopicPlace {
         TopicPlace(
             sender: sender, topic: topic,
             after: RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max)))
@@ -26,16 +26,16 @@ package struct TopicPlace: Sendable, Equatable {
 }
 
 /// How many subscribe to a topic.
-package struct TopicCount: Sendable, Equatable {
+public struct TopicCount: Sendable, Equatable {
     /// Whose topic.
-    package var sender: SenderID
+    public var sender: SenderID
     /// Which one.
-    package var topic: TopicName
+    public var topic: TopicName
     /// How many were counted.
-    package var subscribers: Int
+    public var subscribers: Int
 
     /// A count; all parts are the caller's.
-    package init(sender: SenderID, topic: TopicName, subscribers: Int) {
+    public init(sender: SenderID, topic: TopicName, subscribers: Int) {
         self.sender = sender
         self.topic = topic
         self.subscribers = subscribers
@@ -43,14 +43,14 @@ package struct TopicCount: Sendable, Equatable {
 }
 
 /// A page of topics with how many subscribe to each.
-package struct TopicCounts: Sendable, Equatable {
+public struct TopicCounts: Sendable, Equatable {
     /// The counts in their order; those of the first and the last topic may be only parts.
-    package var counts: [TopicCount]
+    public var counts: [TopicCount]
     /// Where the next page begins; nil: nothing follows.
-    package var next: TopicPlace?
+    public var next: TopicPlace?
 
     /// A page; both parts are the caller's.
-    package init(counts: [TopicCount], next: TopicPlace?) {
+    public init(counts: [TopicCount], next: TopicPlace?) {
         self.counts = counts
         self.next = next
     }
@@ -58,7 +58,7 @@ package struct TopicCounts: Sendable, Equatable {
     /// Goes through the subscribers of topics page by page, until a topic comes that is not wanted or nothing follows.
     ///
     /// `read` asks the store for the page at a place. Only whole counts are returned.
-    package static func gather<Failure: Error>(
+    public static func gather<Failure: Error>(
         from start: TopicPlace?, while isWanted: (TopicCount, _ before: Int) -> Bool,
         _ read: (TopicPlace?) throws(Failure) -> TopicCounts
     ) throws(Failure) -> [TopicCount] {

@@ -1,9 +1,9 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How a message to topics is kept: the job, how far it has come, and the body that its messages share, each by itself,
 /// since the first goes early, the second changes often, and the third stays long.
-package enum TopicRecord {
+public enum TopicRecord {
     private static let version: UInt8 = 1
 
     private struct Flags: OptionSet {
@@ -18,7 +18,7 @@ package enum TopicRecord {
     }
 
     /// Replaces a buffer's content by the record of a job, without its body and how far it has come.
-    package static func write(_ job: TopicJob, to buffer: inout ByteBuffer) {
+    public static func write(_ job: TopicJob, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         if job.collapseKey != nil { flags.insert(.collapses) }
         if job.priority == .high { flags.insert(.high) }
@@ -41,7 +41,7 @@ package enum TopicRecord {
     }
 
     /// The job in a record, at its begin and with no body.
-    package static func job(
+    public static func job(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> TopicJob {
         var reader = try RecordReader(copy bytes, version: version, place: place(.topicJob, name))
@@ -77,7 +77,7 @@ package enum TopicRecord {
     }
 
     /// Replaces a buffer's content by the record of how far a job has come.
-    package static func write(_ cursor: TopicCursor, of name: TopicJobName, to buffer: inout ByteBuffer) {
+    public static func write(_ cursor: TopicCursor, of name: TopicJobName, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(.topicCursor, name))
         writer.number(UInt64(cursor.pass))
         writer.number(cursor.reached)
@@ -90,7 +90,7 @@ package enum TopicRecord {
     }
 
     /// How far a job has come.
-    package static func cursor(
+    public static func cursor(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> TopicCursor {
         var reader = try RecordReader(copy bytes, version: version, place: place(.topicCursor, name))
@@ -109,7 +109,7 @@ package enum TopicRecord {
     }
 
     /// Replaces a buffer's content by the record of what the messages of a job share.
-    package static func writeBody(of job: TopicJob, to buffer: inout ByteBuffer) {
+    public static func writeBody(of job: TopicJob, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(.topicBody, job.name))
         writer.bytes(job.target.path)
         writer.bytes(job.body)
@@ -117,7 +117,7 @@ package enum TopicRecord {
     }
 
     /// What the messages of a job share.
-    package static func body(
+    public static func body(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> (origin: TopicOrigin, body: Body) {
         var reader = try RecordReader(copy bytes, version: version, place: place(.topicBody, name))

@@ -1,8 +1,8 @@
-package import Basics
-package import Delivery
+public import Basics
+public import Delivery
 
 /// How an upstream message or receipt is kept; sender and sequence are its key.
-package enum UpstreamRecord {
+public enum UpstreamRecord {
     private static let version: UInt8 = 1
 
     private struct Flags: OptionSet {
@@ -13,7 +13,7 @@ package enum UpstreamRecord {
     }
 
     /// Replaces a buffer's content by the record of a message.
-    package static func write(_ upstream: StoredUpstream, to buffer: inout ByteBuffer) {
+    public static func write(_ upstream: StoredUpstream, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var sentAt: UnixMilliseconds?
         if case .receipt(let time) = upstream.kind {
@@ -36,7 +36,7 @@ package enum UpstreamRecord {
     }
 
     /// The message in a record.
-    package static func upstream(
+    public static func upstream(
         _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
     ) throws(RecordFault) -> StoredUpstream {
         var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))
@@ -60,7 +60,7 @@ package enum UpstreamRecord {
     }
 
     /// What a removal must know.
-    package static func header(
+    public static func header(
         _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
     ) throws(RecordFault) -> MessageRecord.Header {
         var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))

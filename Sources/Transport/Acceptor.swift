@@ -72,7 +72,7 @@ final class Acceptor {
 
 extension SocketAddress {
     /// Whom a peer counts as: an IPv4 address, or an IPv6 network of 64 bits, since one host has all of it; nil for a path.
-    package var network: SocketAddress? {
+    public var network: SocketAddress? {
         switch self {
         case .ipv4(let number, _): .ipv4(number, port: 0)
         case .ipv6(let upper, _, _, _): .ipv6(upper, 0, zone: 0, port: 0)

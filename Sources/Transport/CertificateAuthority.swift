@@ -1,15 +1,15 @@
-package import Basics
+public import Basics
 import COpenSSL
 import Glibc
 
 /// Our own certificate authority: for a server whose operator has no certificate yet, and for tests.
-package struct CertificateAuthority: Sendable {
+public struct CertificateAuthority: Sendable {
     /// PEM of the authority, for clients to trust.
-    package let authorityFile: String
+    public let authorityFile: String
     /// PEM of the server's certificate and the authority.
-    package let certificateFile: String
+    public let certificateFile: String
     /// PEM of the server's key; readable by our user only.
-    package let keyFile: String
+    public let keyFile: String
     private let authorityKeyFile: String
 
     private static var authorityDays: Int64 { 3_652 }
@@ -18,7 +18,7 @@ package struct CertificateAuthority: Sendable {
     private static var dayMilliseconds: Int64 { 86_400_000 }
 
     /// Names the files in a directory that exists; nothing is read or written.
-    package init(directory: String) {
+    public init(directory: String) {
         authorityFile = directory + "/ca.pem"
         authorityKeyFile = directory + "/ca.key"
         certificateFile = directory + "/server.pem"
@@ -27,7 +27,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Makes what is missing, damaged or near its end, for these DNS names and IP addresses; whether anything was made.
     @discardableResult
-    package func ensure(names: [String], now: UnixMilliseconds) throws(TransportError) -> Bool {
+    public func ensure(names: [String], now: UnixMilliseconds) throws(TransportError) -> Bool {
         let names = try SubjectNames(names)
         let authority: (certificate: Certificate, key: PrivateKey)
         var isNew = false

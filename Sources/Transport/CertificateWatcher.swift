@@ -1,11 +1,11 @@
-package import Basics
+public import Basics
 
 /// Keeps the contexts of listeners in step with the certificate files.
 ///
 /// New handshakes use the new certificate; any failure keeps the old one.
-package struct CertificateWatcher: Sendable {
+public struct CertificateWatcher: Sendable {
     /// What a look at the files found.
-    package enum Outcome: Sendable {
+    public enum Outcome: Sendable {
         /// Nothing has changed.
         case unchanged
         /// New handshakes use what the files hold now.
@@ -21,12 +21,12 @@ package struct CertificateWatcher: Sendable {
     private var identity: TLSIdentity
     private var loadedAt: UnixMilliseconds
     /// When the certificate in use ends.
-    package var notAfter: UnixMilliseconds { identity.notAfter }
+    public var notAfter: UnixMilliseconds { identity.notAfter }
     /// What an operator should know of the certificate in use.
-    package var warnings: [String] { identity.warnings }
+    public var warnings: [String] { identity.warnings }
 
     /// Reads the files; fails where they cannot be used, since there is nothing older to keep.
-    package init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
+    public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
         stamps = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
@@ -35,22 +35,22 @@ package struct CertificateWatcher: Sendable {
     }
 
     /// A context holder with these settings that this watcher keeps up to date.
-    package mutating func holder(_ settings: TLSServerSettings) throws(TransportError) -> TLSContextHolder {
+    public mutating func holder(_ settings: TLSServerSettings) throws(TransportError) -> TLSContextHolder {
         let holder = TLSContextHolder(try context(identity, settings))
         targets.append((holder, settings))
         return holder
     }
 
     /// Whether the files are other ones than those read.
-    package var hasChanged: Bool { [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)] != stamps }
+    public var hasChanged: Bool { [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)] != stamps }
 
     /// A context of its own with these settings.
-    package func context(_ settings: TLSServerSettings) throws(TransportError) -> TLSServerContext {
+    public func context(_ settings: TLSServerSettings) throws(TransportError) -> TLSServerContext {
         try context(identity, settings)
     }
 
     /// Looks whether the files have changed, and if so takes them over.
-    package mutating func check(now: UnixMilliseconds) -> Outcome {
+    public mutating func check(now: UnixMilliseconds) -> Outcome {
         let found = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
         guard found != stamps else {
             // Fresh contexts have fresh ticket keys: one that leaks opens a day of TLS 1.2 sessions at most.
@@ -62,7 +62,7 @@ package struct CertificateWatcher: Sendable {
     }
 
     /// Takes the files over, changed or not (SIGHUP): also gives new keys to the session tickets.
-    package mutating func reload(now: UnixMilliseconds) -> Outcome {
+    public mutating func reload(now: UnixMilliseconds) -> Outcome {
         do throws(TransportError) {
             let fresh = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
             var contexts: [TLSServerContext] = []

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 import CLinux
 import Glibc
 
 /// One TCP or UNIX-domain connection, with or without TLS; used on the thread of its reactor only.
-package final class Connection {
+public final class Connection {
     /// What may still happen on it.
     enum State {
         /// Our own TCP connect is under way.
@@ -21,31 +21,31 @@ package final class Connection {
     }
 
     /// Names it, on all threads and for ever.
-    package let id: ConnectionID
+    public let id: ConnectionID
     /// The other end.
-    package let peer: SocketAddress
+    public let peer: SocketAddress
     /// Which listener accepted it; `.outgoing` for our own.
-    package let listener: ListenerName
+    public let listener: ListenerName
     /// Who is told; dropped after `connectionClosed`.
-    package var delegate: (any ConnectionDelegate)?
+    public var delegate: (any ConnectionDelegate)?
     /// What goes to the peer at the end of the turn, after `setNeedsFlush`.
-    package var outbox = Outbox()
+    public var outbox = Outbox()
     /// Whether bytes are taken from the peer; false presses back.
     ///
     /// Cleared within `connection(_:received:now:)`, no record follows the one at hand.
-    package var isReading = true {
+    public var isReading = true {
         didSet { if isReading, !oldValue { reactor.readLater(self) } }
     }
     /// When `connectionDeadline` is called; `.distantFuture` for never.
-    package var deadline = Instant.distantFuture {
+    public var deadline = Instant.distantFuture {
         didSet { if deadline < oldValue { reactor.arm(self) } }
     }
     /// Whether it counts against `PaceSettings.anonymousPerAddress`; clear it after the login.
-    package var isAnonymous = false {
+    public var isAnonymous = false {
         didSet { if oldValue, !isAnonymous { acceptor?.forgetAnonymous(peer) } }
     }
     /// OpenSSL's or the system's words for what ended the connection, for logs; empty where there are none.
-    package internal(set) var failure = ""
+    public internal(set) var failure = ""
 
     let socket: Int32
     let tls: TLSSession
@@ -92,18 +92,18 @@ package final class Connection {
     }
 
     /// Whether data flows: after `connectionOpened`, before `close` and `abort`.
-    package var isOpen: Bool { state == .open }
+    public var isOpen: Bool { state == .open }
 
     /// Asks for the outbox to be sent at the end of this turn.
     @inline(__always)
-    package func setNeedsFlush() {
+    public func setNeedsFlush() {
         guard !needsFlush else { return }
         needsFlush = true
         reactor.flushLater(self)
     }
 
     /// Sends what waits, ends TLS and TCP in order, and then calls `connectionClosed`; bounded by the write deadline.
-    package func close(_ reason: CloseReason) {
+    public func close(_ reason: CloseReason) {
         switch state {
         case .connecting, .handshaking: abort(reason)
         case .open:
@@ -117,7 +117,7 @@ package final class Connection {
     }
 
     /// Drops the connection without sending what waits; `connectionClosed` is called within this turn or the next.
-    package func abort(_ reason: CloseReason) {
+    public func abort(_ reason: CloseReason) {
         guard state != .closed else { return }
         if state != .closing, state != .lingering { closeReason = reason }
         state = .closed
@@ -125,23 +125,23 @@ package final class Connection {
     }
 
     /// Octets that wait for the peer: the outbox and what the socket did not take yet.
-    package var outboundCount: Int { outbox.bytes.count &+ waiting.count }
+    public var outboundCount: Int { outbox.bytes.count &+ waiting.count }
 
     /// Whether there is no TLS.
-    package var isPlain: Bool { tls.isPlain }
+    public var isPlain: Bool { tls.isPlain }
     /// `TLSv1.3`; nil without TLS.
-    package var tlsVersion: String? { tls.version }
+    public var tlsVersion: String? { tls.version }
     /// `TLS_AES_256_GCM_SHA384`; nil without TLS.
-    package var tlsCipher: String? { tls.cipher }
+    public var tlsCipher: String? { tls.cipher }
     /// Whether the TLS handshake resumed an earlier session.
-    package var tlsIsResumed: Bool { tls.isResumed }
+    public var tlsIsResumed: Bool { tls.isResumed }
     /// What binds a login to this very channel (RFC 9266, `tls-exporter`); nil where TLS has nothing safe to offer.
-    package var channelBinding: [UInt8]? { tls.channelBinding }
+    public var channelBinding: [UInt8]? { tls.channelBinding }
     /// The application protocol agreed on in the TLS handshake; nil for none.
-    package var applicationProtocol: String? { tls.applicationProtocol }
+    public var applicationProtocol: String? { tls.applicationProtocol }
 
     /// The user id of the process at the other end of a UNIX-domain socket; nil for other connections.
-    package var peerUser: UInt32? {
+    public var peerUser: UInt32? {
         var user: UInt32 = 0
         guard case .unix = peer, state != .closed, unsafe clinux_peer_user(socket, &user) == 0 else {
             return nil

@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// What the owner of a connection is told; always on the thread of the connection's reactor.
-package protocol ConnectionDelegate: AnyObject {
+public protocol ConnectionDelegate: AnyObject {
     /// The connection can carry data: after the TLS handshake, or at once where there is none.
     func connectionOpened(_ connection: Connection, now: Now)
     /// Bytes came; they are valid for the call only. With TLS each call carries one record.
@@ -19,11 +19,11 @@ package protocol ConnectionDelegate: AnyObject {
 
 extension ConnectionDelegate {
     /// Closes once what waits is sent.
-    package func connectionInputEnded(_ connection: Connection, now: Now) -> Bool { false }
+    public func connectionInputEnded(_ connection: Connection, now: Now) -> Bool { false }
 }
 
 /// What the owner of a reactor is told; always on the reactor's thread.
-package protocol ReactorDelegate: AnyObject {
+public protocol ReactorDelegate: AnyObject {
     /// `ReactorHandle.wake` was called since the last time.
     func reactorWoke(_ reactor: Reactor, now: Now)
     /// All that was ready has been handled; the connections that asked for it are flushed next.

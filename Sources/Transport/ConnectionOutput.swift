@@ -152,7 +152,7 @@ extension Connection {
 
     /// Ends our direction alone, of TLS and of TCP, and goes on reading: what a peer that is half gone does. Nothing may be sent
     /// after it; what the socket has not taken yet is lost.
-    package func endOutput() {
+    public func endOutput() {
         guard state == .open, !endIsSealed else { return }
         flush(reactor.now)
         guard state == .open else { return }

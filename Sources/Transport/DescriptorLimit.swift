@@ -3,10 +3,10 @@ import CLinux
 import Glibc
 
 /// How many descriptors the process may have.
-package enum DescriptorLimit {
+public enum DescriptorLimit {
     /// Raises the limit as far as the system allows, and gives it.
     @discardableResult
-    package static func raise() -> Int {
+    public static func raise() -> Int {
         var limit = rlimit()
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard unsafe getrlimit(kind, &limit) == 0 else { return 1_024 }
@@ -25,14 +25,14 @@ package enum DescriptorLimit {
     /// The number from which on a descriptor is left to other uses than connections, by the limit that holds now.
     ///
     /// The kernel gives the lowest number that is free: as many are open as it says.
-    package static var ceiling: Int { current.map { ceiling(of: $0) } ?? .max }
+    public static var ceiling: Int { current.map { ceiling(of: $0) } ?? .max }
 
     /// The same for a limit; where that is tiny, half of it.
-    package static func ceiling(of limit: Int) -> Int { limit - min(Limits.descriptorsSpared, limit / 2) }
+    public static func ceiling(of limit: Int) -> Int { limit - min(Limits.descriptorsSpared, limit / 2) }
 
     /// Lets a process of the same user have so many, or as many as its hard limit allows; for the tools that attack it.
     @discardableResult
-    package static func set(process: Int32, to count: Int) -> Bool {
+    public static func set(process: Int32, to count: Int) -> Bool {
         clinux_limit_descriptors(process, UInt64(max(0, count))) == 0
     }
 }

@@ -2,14 +2,14 @@ import Basics
 import COpenSSL
 
 /// Cryptographic digests.
-package enum Digest {
+public enum Digest {
     /// The SHA-256 of bytes: 32 octets.
-    package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         sha256(bytes.raw)
     }
 
     /// The SHA-256 of borrowed bytes: 32 octets.
-    package static func sha256(_ bytes: RawSpan) -> [UInt8] {
+    public static func sha256(_ bytes: RawSpan) -> [UInt8] {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
                 _ = unsafe SHA256(
@@ -20,7 +20,7 @@ package enum Digest {
     }
 
     /// The SHA-1 of bytes: 20 octets. Only to compare what nobody gains by forging.
-    package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    public static func sha1(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 20) { room, count in
             _ = unsafe SHA1(bytes, bytes.count, room.baseAddress)
             count = 20
@@ -28,7 +28,7 @@ package enum Digest {
     }
 
     /// The HMAC-SHA-256 of a text: 32 octets.
-    package static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
+    public static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let mac = unsafe HMAC(
                 EVP_sha256(), key, Int32(key.count), text, text.count, room.baseAddress, nil)
@@ -38,7 +38,7 @@ package enum Digest {
     }
 
     /// A password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 octets (`Hi` of RFC 5802, 2.2).
-    package static func stretched(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
+    public static func stretched(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let done = unsafe password.withUnsafeBytes { password in
                 unsafe PKCS5_PBKDF2_HMAC(

@@ -6,37 +6,37 @@ import Glibc
 ///
 /// What malloc calls free may have been given back already: it counts both alike. So memory must have grown as well since it was
 /// looked at after the last time; what a storm adds to a process whose memory is back does both.
-package struct FreeMemoryRule: Sendable {
+public struct FreeMemoryRule: Sendable {
     /// Resident octets after the last time, or less where less was seen since; nil: nothing was given back yet.
     private var floor: Int?
 
     /// Nothing was given back yet.
-    package init() {}
+    public init() {}
 
     /// Whether it is worth it now, with so many octets resident and so many that malloc calls free.
-    package mutating func isWorthIt(resident: Int, free: Int) -> Bool {
+    public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
         floor = floor.map { min($0, resident) }
         return free > Limits.freeMemoryBytes && resident - (floor ?? 0) > Limits.grownMemoryBytes
     }
 
     /// Memory was given back, and so many octets are resident now.
-    package mutating func gaveBack(resident: Int) { floor = resident }
+    public mutating func gaveBack(resident: Int) { floor = resident }
 }
 
 /// Gives memory that is free back to the system.
 ///
 /// What a storm of connections held is free when they are gone, in pieces between others that live on: malloc keeps it, and
 /// the process stays as large as it ever was.
-package struct FreeMemory: ~Copyable {
+public struct FreeMemory: ~Copyable {
     private var rule = FreeMemoryRule()
 
     /// Nothing was given back yet.
-    package init() {}
+    public init() {}
 
     /// Looks how much is free and how much resident, and gives back where that is worth it; holds malloc's locks for a moment.
     ///
     /// Where the kernel does not say how much is resident (no descriptor is left to ask by), the next look does it.
-    package mutating func giveBack() {
+    public mutating func giveBack() {
         guard let resident = Self.residentBytes,
             rule.isWorthIt(resident: resident, free: clinux_free_octets())
         else { return }
@@ -45,7 +45,7 @@ package struct FreeMemory: ~Copyable {
     }
 
     /// Resident octets of this process that no file stands behind (proc(5), statm: resident less shared).
-    package static var residentBytes: Int? {
+    public static var residentBytes: Int? {
         guard let bytes = try? SmallFile.read("/proc/self/statm") else { return nil }
         let pages = String(decoding: bytes, as: UTF8.self).split(separator: " ")
         guard pages.count > 2, let resident = Int(pages[1]), let shared = Int(pages[2]) else { return nil }

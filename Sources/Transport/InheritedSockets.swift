@@ -1,17 +1,17 @@
 import Glibc
 
 /// Sockets that systemd opened for us (sd_listen_fds): descriptors from 3 on, with names.
-package enum InheritedSockets {
+public enum InheritedSockets {
     /// One of them.
-    package struct Entry: Sendable, Hashable {
+    public struct Entry: Sendable, Hashable {
         /// `FileDescriptorName` of the socket unit; `unknown` where it has none.
-        package var name: String
+        public var name: String
         /// The descriptor, open and owned by whoever takes it.
-        package var descriptor: Int32
+        public var descriptor: Int32
     }
 
     /// What `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` tell of; empty where they are not meant for us.
-    package static func entries(environment: (String) -> String? = Environment.value) -> [Entry] {
+    public static func entries(environment: (String) -> String? = Environment.value) -> [Entry] {
         guard let process = environment("LISTEN_PID").flatMap({ Int32($0) }), process == getpid(),
             let count = environment("LISTEN_FDS").flatMap({ Int32($0) }), (1...1_024).contains(count)
         else { return [] }
@@ -24,7 +24,7 @@ package enum InheritedSockets {
     }
 
     /// As `entries`, and hides them from processes that we start.
-    package static func take() -> [Entry] {
+    public static func take() -> [Entry] {
         let found = entries()
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe unsetenv(name) }
         return found

@@ -3,11 +3,11 @@ import CLinux
 import Glibc
 
 /// A bound and listening socket with one owner.
-package struct ListeningSocket: ~Copyable, Sendable {
+public struct ListeningSocket: ~Copyable, Sendable {
     /// The descriptor.
-    package let descriptor: Descriptor
+    public let descriptor: Descriptor
     /// Where it listens: the real port where 0 was asked for.
-    package let address: SocketAddress
+    public let address: SocketAddress
 
     private init(listening descriptor: consuming Descriptor, address: SocketAddress) {
         self.descriptor = descriptor
@@ -15,7 +15,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 
     /// Listens on an IP address; each reactor opens its own on the same port (SO_REUSEPORT).
-    package init(tcp address: SocketAddress) throws(TransportError) {
+    public init(tcp address: SocketAddress) throws(TransportError) {
         let socket = try Self.open(address)
         Self.set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
         Self.set(socket, SOL_SOCKET, SO_REUSEPORT, 1)
@@ -29,14 +29,14 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 
     /// Fails where another process listens on an address: SO_REUSEPORT alone would let two servers share a port unseen.
-    package static func checkFree(_ address: SocketAddress) throws(TransportError) {
+    public static func checkFree(_ address: SocketAddress) throws(TransportError) {
         let socket = try open(address)
         set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
         try bind(socket, to: address)
     }
 
     /// Listens on a path that only our own user may open; a stale socket, which nobody answers, is replaced.
-    package init(unixPath path: String) throws(TransportError) {
+    public init(unixPath path: String) throws(TransportError) {
         let address = SocketAddress.unix(path: path)
         let socket = try Self.open(address)
         try Self.removeStale(path)
@@ -48,7 +48,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 
     /// Takes over a socket that is bound and listening already, such as one that systemd opened.
-    package init(inherited descriptor: consuming Descriptor) throws(TransportError) {
+    public init(inherited descriptor: consuming Descriptor) throws(TransportError) {
         let number = descriptor.number
         let (result, address) = unsafe SocketAddress.filled { unsafe getsockname(number, $0, $1) }
         guard result == 0 else { throw SystemCall.failure("use descriptor \(number) as a listener") }
@@ -61,7 +61,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 
     /// A second descriptor of the same socket, for another reactor.
-    package func duplicated() throws(TransportError) -> ListeningSocket {
+    public func duplicated() throws(TransportError) -> ListeningSocket {
         let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw SystemCall.failure("duplicate the listener of \(address)") }
         return ListeningSocket(listening: Descriptor(owning: copy), address: address)

@@ -1,45 +1,45 @@
-package import Basics
+public import Basics
 
 /// How much and how fast the strangers behind one listener may do.
-package struct PaceSettings: Sendable {
+public struct PaceSettings: Sendable {
     /// Milliseconds from TCP accept to the end of the TLS handshake; absolute.
-    package var handshakeMilliseconds = Int64(Limits.handshakeDeadlineSeconds) * 1_000
+    public var handshakeMilliseconds = Int64(Limits.handshakeDeadlineSeconds) * 1_000
     /// Connections accepted in one turn of a reactor.
-    package var acceptsPerTurn = Limits.acceptsPerTurn
+    public var acceptsPerTurn = Limits.acceptsPerTurn
     /// Octets read from one connection in one turn.
-    package var readBytesPerTurn = Limits.readBytesPerTurn
+    public var readBytesPerTurn = Limits.readBytesPerTurn
     /// Outbound octets that may wait on one connection; beyond it `CloseReason.slowConsumer`.
-    package var outboundBytes = Limits.outboundBytes
+    public var outboundBytes = Limits.outboundBytes
     /// Waiting outbound octets over which a connection is congested.
-    package var outboundLowBytes = Limits.outboundLowBytes
+    public var outboundLowBytes = Limits.outboundLowBytes
     /// Milliseconds that outbound octets may wait without one leaving; then `CloseReason.slowConsumer`.
-    package var writeMilliseconds = Int64(Limits.writeDeadlineSeconds) * 1_000
+    public var writeMilliseconds = Int64(Limits.writeDeadlineSeconds) * 1_000
     /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
-    package var lingerMilliseconds = Int64(Limits.lingerMilliseconds)
+    public var lingerMilliseconds = Int64(Limits.lingerMilliseconds)
     /// Connections of one address, on one reactor, that have not logged in.
-    package var anonymousPerAddress = Limits.anonymousPerAddress
+    public var anonymousPerAddress = Limits.anonymousPerAddress
     /// Connections of this listener on one reactor.
-    package var connections = Int.max
+    public var connections = Int.max
 
     /// The limits of the server.
-    package init() {}
+    public init() {}
 }
 
 /// The name of a listener in logs, metrics and `ccsctl status`: `app_server`, `device`.
-package struct ListenerName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+public struct ListenerName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// The word.
-    package var rawValue: String
+    public var rawValue: String
     /// Wraps a word.
-    package init(rawValue: String) { self.rawValue = rawValue }
+    public init(rawValue: String) { self.rawValue = rawValue }
     /// Wraps a literal.
-    package init(stringLiteral value: StaticString) { rawValue = "\(value)" }
+    public init(stringLiteral value: StaticString) { rawValue = "\(value)" }
 
     /// Connections that we opened ourselves.
-    package static let outgoing: ListenerName = "outgoing"
+    public static let outgoing: ListenerName = "outgoing"
 }
 
 /// Something about listeners that an operator wants to read in the log.
-package enum TransportReport: Sendable {
+public enum TransportReport: Sendable {
     /// No descriptor is left (or no memory): so many new connections were dropped, and the listener rests for a while.
     case acceptFailed(listener: ListenerName, reason: DoorRefusal, code: Int32, dropped: Int)
     /// The listener accepts again after `acceptFailed`.

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 
 /// Processors of the machine, for measurements that must not disturb each other.
-package enum Processor {
+public enum Processor {
     /// How many there are.
-    package static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// Has a process (0: the calling thread) run on one processor only; false where the system refuses.
     @discardableResult
-    package static func pin(process: Int32, to number: Int) -> Bool {
+    public static func pin(process: Int32, to number: Int) -> Bool {
         clinux_pin(process, Int32(clamping: number)) == 0
     }
 }

@@ -1,26 +1,26 @@
-package import Basics
+public import Basics
 import CLinux
 import Glibc
 
 /// One epoll loop: it owns its listeners, connections and timers, and runs on one thread.
 ///
 /// Not Sendable: only `handle` may leave the thread.
-@safe package final class Reactor {
+@safe public final class Reactor {
     enum Timer {
         case connection(slot: UInt32, generation: UInt32)
         case body((Now) -> Void)
     }
 
     /// Who is told of wake-ups and ends of turns.
-    package var delegate: (any ReactorDelegate)?
+    public var delegate: (any ReactorDelegate)?
     /// Which reactor this is.
-    package let index: Int
+    public let index: Int
     /// Wakes the reactor from any thread.
-    package let handle: ReactorHandle
+    public let handle: ReactorHandle
     /// The clocks, read once per turn.
-    package internal(set) var now: Now
+    public internal(set) var now: Now
     /// Called for what an operator should read.
-    package var report: ((TransportReport) -> Void)?
+    public var report: ((TransportReport) -> Void)?
 
     let epoll: Descriptor
     let staging: TLSStaging
@@ -31,11 +31,11 @@ import Glibc
     var freeSlots: [UInt32] = []
     var generation: UInt32 = 0
     /// Connections that are open.
-    package internal(set) var connectionCount = 0
+    public internal(set) var connectionCount = 0
     /// Connections with TLS beyond which no more are accepted, so that descriptors are left for other things.
-    package var connectionLimit = Int.max
+    public var connectionLimit = Int.max
     /// The number from which on a descriptor is not for strangers; asked at each accept, since limits change.
-    package var descriptorCeiling: () -> Int = { .max }
+    public var descriptorCeiling: () -> Int = { .max }
     var wheel: TimerWheel<Timer>
     var due: [Timer] = []
     var bodies = 0
@@ -54,7 +54,7 @@ import Glibc
     private var isStopping = false
 
     /// Makes the loop; nothing runs yet.
-    package init(index: Int) throws(TransportError) {
+    public init(index: Int) throws(TransportError) {
         self.index = index
         handle = try ReactorHandle()
         staging = try TLSStaging()
@@ -93,7 +93,7 @@ import Glibc
     }
 
     /// Calls `body` whenever a descriptor of the caller's is readable; the caller keeps it open until `stop`.
-    package func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void)
+    public func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void)
         throws(TransportError)
     {
         try watch(descriptor.number, EPOLLIN.rawValue, key: Key.watch(watches.count))
@@ -102,20 +102,20 @@ import Glibc
 
     /// Calls `body` at or soon after an instant, once.
     @discardableResult
-    package func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID {
+    public func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID {
         precondition(bodies < Limits.timersPerReactor, "our own code sets too many timers")
         bodies += 1
         return wheel.insert(at: instant, .body(body))
     }
 
     /// Takes a timer back; nothing happens where it has fired.
-    package func cancel(_ timer: TimerID) {
+    public func cancel(_ timer: TimerID) {
         if wheel.remove(timer) != nil { bodies -= 1 }
     }
 
     /// The connection of that name; nil when it is gone or closing.
     @inline(__always)
-    package func connection(_ id: ConnectionID) -> Connection? {
+    public func connection(_ id: ConnectionID) -> Connection? {
         guard Int(id.slot) < connections.count, let found = connections[Int(id.slot)],
             found.id.generation == id.generation, found.state == .open
         else { return nil }
@@ -123,23 +123,23 @@ import Glibc
     }
 
     /// All connections that are open, in no order.
-    package func forEachConnection(_ body: (Connection) -> Void) {
+    public func forEachConnection(_ body: (Connection) -> Void) {
         for slot in connections.indices {
             if let found = connections[slot], found.state == .open { body(found) }
         }
     }
 
     /// Ends `run` after this turn.
-    package func stop() { isStopping = true }
+    public func stop() { isStopping = true }
 
     /// Runs on the calling thread until `stop`; what is still open is dropped then.
-    package func run() {
+    public func run() {
         while !isStopping { turn(waitMilliseconds: -1) }
         end()
     }
 
     /// Drops all listeners and connections, telling their owners.
-    package func end() {
+    public func end() {
         stopListening()
         for case let connection? in connections { connection.abort(.systemShutdown) }
         reap()

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Wakes a reactor from any thread.
-package final class ReactorHandle: Sendable {
+public final class ReactorHandle: Sendable {
     let event: Descriptor
     private let isAsked = Atomic<Bool>(false)
     private let isAsleep = Atomic<Bool>(false)
@@ -17,7 +17,7 @@ package final class ReactorHandle: Sendable {
     /// Makes the reactor call `reactorWoke` soon; one call for any number of wake-ups.
     ///
     /// Only the first wake-up of a sleeping reactor costs a system call.
-    package func wake() {
+    public func wake() {
         guard !isAsked.exchange(true, ordering: .sequentiallyConsistent) else { return }
         if isAsleep.load(ordering: .sequentiallyConsistent) { _ = eventfd_write(event.number, 1) }
     }

@@ -5,7 +5,7 @@ import Glibc
 /// How connections come to a reactor.
 extension Reactor {
     /// Accepts connections; `accept` gives each its delegate, nil refuses it.
-    package func listen(
+    public func listen(
         on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?,
         pace: PaceSettings = PaceSettings(), accept: @escaping (Connection) -> (any ConnectionDelegate)?
     ) throws(TransportError) {
@@ -22,7 +22,7 @@ extension Reactor {
     }
 
     /// Closes all listeners, or those of one name.
-    package func stopListening(_ name: ListenerName? = nil) {
+    public func stopListening(_ name: ListenerName? = nil) {
         for index in acceptors.indices {
             guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
             acceptors[index] = nil
@@ -159,7 +159,7 @@ extension Reactor {
 
     /// Opens a connection, from an own address of this machine where one is named; its success or failure is told to the
     /// delegate.
-    package func connect(
+    public func connect(
         to address: SocketAddress, from source: SocketAddress? = nil, tls settings: TLSClientSettings? = nil,
         serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
     ) throws(TransportError) -> Connection {
@@ -185,7 +185,7 @@ extension Reactor {
     }
 
     /// Opens a connection over a socket that is connected: the peer may have said something on it before TLS.
-    package func connect(
+    public func connect(
         over connected: consuming Descriptor, to address: SocketAddress, tls settings: TLSClientSettings,
         serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
     ) throws(TransportError) -> Connection {
@@ -222,7 +222,7 @@ extension Reactor {
 
 extension PaceSettings {
     /// For connections that we open.
-    package static var outgoing: PaceSettings {
+    public static var outgoing: PaceSettings {
         var pace = PaceSettings()
         pace.handshakeMilliseconds = Int64(Limits.connectDeadlineSeconds) * 1_000
         return pace

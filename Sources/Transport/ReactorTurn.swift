@@ -5,7 +5,7 @@ import Glibc
 /// What happens in one turn of a reactor.
 extension Reactor {
     /// One turn, waiting at most so many milliseconds (-1: for ever); for tests and single-threaded tools.
-    package func turn(waitMilliseconds: Int) {
+    public func turn(waitMilliseconds: Int) {
         let count = wait(atMost: waitMilliseconds)
         now = Now.read()
         for at in 0..<count {

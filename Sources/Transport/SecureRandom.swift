@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 
 /// Random numbers that nobody can guess, from the kernel.
-package enum SecureRandom {
+public enum SecureRandom {
     /// So many octets.
-    package static func bytes(_ count: Int) -> [UInt8] {
+    public static func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
         while filled < count {
@@ -19,7 +19,7 @@ package enum SecureRandom {
     }
 
     /// One number.
-    package static func number() -> UInt64 {
+    public static func number() -> UInt64 {
         bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

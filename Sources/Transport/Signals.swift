@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A signal that the server acts on.
-package enum ServerSignal: Int32, Sendable, CaseIterable {
+public enum ServerSignal: Int32, Sendable, CaseIterable {
     /// SIGHUP: read configuration and certificates again.
     case reload = 1
     /// SIGINT: as SIGTERM, from a terminal.
@@ -12,12 +12,12 @@ package enum ServerSignal: Int32, Sendable, CaseIterable {
 }
 
 /// The signals of the process as a descriptor; made on the first thread before others start, so that all inherit the mask.
-package struct Signals: ~Copyable, Sendable {
+public struct Signals: ~Copyable, Sendable {
     /// Readable when a signal has come; for `Reactor.watch`.
-    package let descriptor: Descriptor
+    public let descriptor: Descriptor
 
     /// Takes SIGTERM, SIGINT and SIGHUP out of their usual course, and ignores SIGPIPE.
-    package init() throws(TransportError) {
+    public init() throws(TransportError) {
         _ = signal(SIGPIPE, SIG_IGN)
         var set = sigset_t()
         unsafe sigemptyset(&set)
@@ -31,7 +31,7 @@ package struct Signals: ~Copyable, Sendable {
     }
 
     /// The next signal that has come; nil when there is none.
-    package func next() -> ServerSignal? {
+    public func next() -> ServerSignal? {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
         guard unsafe read(descriptor.number, &info, size) == size else { return nil }
@@ -39,7 +39,7 @@ package struct Signals: ~Copyable, Sendable {
     }
 
     /// Puts the signals back in their usual course for a process that this one starts.
-    package static func unblock() {
+    public static func unblock() {
         var set = sigset_t()
         unsafe sigemptyset(&set)
         for each in ServerSignal.allCases { unsafe sigaddset(&set, each.rawValue) }

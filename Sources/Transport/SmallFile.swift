@@ -1,10 +1,10 @@
-import Basics
+public import Basics
 import Glibc
 
 /// Files that are read and written whole: certificates, keys, secrets.
-package enum SmallFile {
+public enum SmallFile {
     /// What tells one version of a file from the next without reading it.
-    package struct Stamp: Hashable, Sendable {
+    public struct Stamp: Hashable, Sendable {
         var device: UInt64
         var inode: UInt64
         var size: Int64
@@ -12,7 +12,7 @@ package enum SmallFile {
     }
 
     /// The content; fails where the file is missing or larger than `limit`.
-    package static func read(_ path: String, limit: Int = Limits.smallFileBytes) throws(TransportError)
+    public static func read(_ path: String, limit: Int = Limits.smallFileBytes) throws(TransportError)
         -> [UInt8]
     {
         let number = SystemCall.retrying { unsafe open(path, O_RDONLY | O_CLOEXEC) }
@@ -32,7 +32,7 @@ package enum SmallFile {
     }
 
     /// Puts a content in the place of a file at once and for good: others see the old or the new, also after a crash.
-    package static func replace(_ path: String, with content: [UInt8], mode: UInt32) throws(TransportError) {
+    public static func replace(_ path: String, with content: [UInt8], mode: UInt32) throws(TransportError) {
         let draft = path + ".new"
         _ = unsafe unlink(draft)
         let number = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
@@ -62,7 +62,7 @@ package enum SmallFile {
     }
 
     /// Which version of a file is there; nil where there is none.
-    package static func stamp(_ path: String) -> Stamp? {
+    public static func stamp(_ path: String) -> Stamp? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         let changed = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)

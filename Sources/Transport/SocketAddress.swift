@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Where a socket is bound or whom it is connected to: an IP address with a port, or a path in the file system.
-package enum SocketAddress: Hashable, Sendable {
+public enum SocketAddress: Hashable, Sendable {
     /// IPv4: the address in host byte order, and the port.
     case ipv4(UInt32, port: UInt16)
     /// IPv6: the upper and the lower half in host byte order, the zone of a link-local address, and the port.
@@ -11,10 +11,10 @@ package enum SocketAddress: Hashable, Sendable {
     case unix(path: String)
 
     /// IPv4 loopback.
-    package static func loopback(port: UInt16) -> SocketAddress { .ipv4(0x7f00_0001, port: port) }
+    public static func loopback(port: UInt16) -> SocketAddress { .ipv4(0x7f00_0001, port: port) }
 
     /// Reads an IPv4 or IPv6 literal; nil for a host name or anything else.
-    package init?(literal: String, port: UInt16) {
+    public init?(literal: String, port: UInt16) {
         var four = in_addr()
         if unsafe inet_pton(AF_INET, literal, &four) == 1 {
             self = .ipv4(UInt32(bigEndian: four.s_addr), port: port)
@@ -27,7 +27,7 @@ package enum SocketAddress: Hashable, Sendable {
     }
 
     /// The port; 0 for a UNIX-domain socket.
-    package var port: UInt16 {
+    public var port: UInt16 {
         switch self {
         case .ipv4(_, let port), .ipv6(_, _, _, let port): port
         case .unix: 0
@@ -35,7 +35,7 @@ package enum SocketAddress: Hashable, Sendable {
     }
 
     /// The address without port, as people write it: `127.0.0.1`, `::1`, the path, or `unix` for an unnamed peer.
-    package var host: String {
+    public var host: String {
         switch self {
         case .ipv4(let number, _):
             return (0..<4).reversed().map { String((number >> ($0 * 8)) & 255) }.joined(separator: ".")
@@ -52,7 +52,7 @@ package enum SocketAddress: Hashable, Sendable {
     }
 
     /// Whether only this machine can be at the other end.
-    package var isLoopback: Bool {
+    public var isLoopback: Bool {
         switch self {
         case .ipv4(let number, _): number >> 24 == 127
         case .ipv6(let upper, let lower, _, _): upper == 0 && lower == 1
@@ -63,7 +63,7 @@ package enum SocketAddress: Hashable, Sendable {
 
 extension SocketAddress: CustomStringConvertible {
     /// `127.0.0.1:5235`, `[::1]:5235`, or the path.
-    package var description: String {
+    public var description: String {
         switch self {
         case .ipv4(_, let port): "\(host):\(port)"
         case .ipv6(_, _, _, let port): "[\(host)]:\(port)"

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 
 /// Tells systemd how the service is (sd_notify); does nothing where nobody asked.
-package struct SystemdNotify: Sendable {
+public struct SystemdNotify: Sendable {
     private let address: SocketAddress?
     /// Milliseconds between two `alive` calls at which the watchdog is surely content; nil when there is none.
-    package let watchdogMilliseconds: Int64?
+    public let watchdogMilliseconds: Int64?
 
     /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` from an environment.
-    package init(environment: (String) -> String? = Environment.value) {
+    public init(environment: (String) -> String? = Environment.value) {
         address = environment("NOTIFY_SOCKET").flatMap { path in
             path.hasPrefix("/") || path.hasPrefix("@") ? .unix(path: path) : nil
         }
@@ -18,16 +18,16 @@ package struct SystemdNotify: Sendable {
     }
 
     /// Whether systemd listens.
-    package var isWanted: Bool { address != nil }
+    public var isWanted: Bool { address != nil }
 
     /// The service can take connections.
-    package func ready(status: String) { send("READY=1\nSTATUS=\(Self.line(status))") }
+    public func ready(status: String) { send("READY=1\nSTATUS=\(Self.line(status))") }
     /// The service ends.
-    package func stopping(status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
+    public func stopping(status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
     /// One line for `systemctl status`.
-    package func status(_ text: String) { send("STATUS=\(Self.line(text))") }
+    public func status(_ text: String) { send("STATUS=\(Self.line(text))") }
     /// The service lives: for the watchdog.
-    package func alive() { send("WATCHDOG=1") }
+    public func alive() { send("WATCHDOG=1") }
 
     private static func line(_ text: String) -> String {
         String(text.map { $0.isNewline ? " " : $0 })
@@ -47,9 +47,9 @@ package struct SystemdNotify: Sendable {
 }
 
 /// The environment of the process.
-package enum Environment {
+public enum Environment {
     /// The value of a variable; nil where it is not set.
-    package static func value(_ name: String) -> String? {
+    public static func value(_ name: String) -> String? {
         guard let text = unsafe getenv(name) else { return nil }
         return unsafe String(cString: text)
     }

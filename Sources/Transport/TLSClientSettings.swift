@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 
 /// How we speak TLS to a server; made once, used for many connections.
-@safe package final class TLSClientSettings: @unchecked Sendable {  // SSL_CTX locks itself
+@safe public final class TLSClientSettings: @unchecked Sendable {  // SSL_CTX locks itself
     /// Whose certificates are trusted.
-    package enum Trust: Sendable {
+    public enum Trust: Sendable {
         /// Authorities in a PEM file.
         case file(String)
         /// The system's authorities.
@@ -20,7 +20,7 @@ import Synchronization
 
     /// Settings for connections as a client; with `resumes` each goes on with the session that a server offered last, so they are
     /// for one server alone.
-    package init(
+    public init(
         trust: Trust, applicationProtocols: [String] = [], resumes: Bool = false
     ) throws(TransportError) {
         guard let raw = unsafe SSL_CTX_new(TLS_client_method()) else {

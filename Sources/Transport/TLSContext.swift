@@ -2,7 +2,7 @@ import COpenSSL
 import Synchronization
 
 /// Versions of TLS that may be the lowest accepted.
-package enum TLSVersion: String, Sendable, CaseIterable {
+public enum TLSVersion: String, Sendable, CaseIterable {
     /// TLS 1.0, with CBC ciphers and SHA-1: only for clients that can do nothing newer.
     case tls10 = "1.0"
     /// TLS 1.1, as weak as 1.0.
@@ -13,7 +13,7 @@ package enum TLSVersion: String, Sendable, CaseIterable {
     case tls13 = "1.3"
 
     /// Whether RFC 8996 says that nobody should use it any more.
-    package var isDeprecated: Bool { self == .tls10 || self == .tls11 }
+    public var isDeprecated: Bool { self == .tls10 || self == .tls11 }
 
     var number: Int {
         switch self {
@@ -34,23 +34,23 @@ package enum TLSVersion: String, Sendable, CaseIterable {
 }
 
 /// How a listener speaks TLS, apart from its certificate.
-package struct TLSServerSettings: Sendable {
+public struct TLSServerSettings: Sendable {
     /// The lowest version accepted.
-    package var minimum = TLSVersion.tls12
+    public var minimum = TLSVersion.tls12
     /// Application protocols in order of preference; a client that offers only others goes on without one.
-    package var applicationProtocols: [String] = []
+    public var applicationProtocols: [String] = []
 
     /// TLS 1.2 or higher, no application protocol.
-    package init() {}
+    public init() {}
 }
 
 /// A certificate chain with its key and settings, as OpenSSL holds them; made once, used for many handshakes.
-@safe package final class TLSServerContext: @unchecked Sendable {  // SSL_CTX locks itself
+@safe public final class TLSServerContext: @unchecked Sendable {  // SSL_CTX locks itself
     let raw: OpaquePointer
     private let protocols: ProtocolList
 
     /// Reads PEM: the chain begins with the server's own certificate, to which the key must belong.
-    package init(chain: [UInt8], key: [UInt8], settings: TLSServerSettings) throws(TransportError) {
+    public init(chain: [UInt8], key: [UInt8], settings: TLSServerSettings) throws(TransportError) {
         guard let raw = unsafe SSL_CTX_new(TLS_server_method()) else {
             throw OpenSSLErrors.failure("make a TLS context")
         }
@@ -89,15 +89,15 @@ package struct TLSServerSettings: Sendable {
 }
 
 /// The context that new handshakes of some listeners use; it may be exchanged at any time from any thread.
-package final class TLSContextHolder: Sendable {
+public final class TLSContextHolder: Sendable {
     private let held: Mutex<TLSServerContext>
 
     /// Holds a first context.
-    package init(_ context: TLSServerContext) { held = Mutex(context) }
+    public init(_ context: TLSServerContext) { held = Mutex(context) }
     /// What the next handshake uses.
-    package var current: TLSServerContext { held.withLock { $0 } }
+    public var current: TLSServerContext { held.withLock { $0 } }
     /// Exchanges it; handshakes and connections under way keep the old one.
-    package func replace(with context: TLSServerContext) { held.withLock { $0 = context } }
+    public func replace(with context: TLSServerContext) { held.withLock { $0 = context } }
 }
 
 /// What server and client contexts have in common.

@@ -1,25 +1,25 @@
-package import Basics
+public import Basics
 import COpenSSL
 import Glibc
 
 /// A certificate chain with its key, read from files and found to belong together.
-package struct TLSIdentity: Sendable {
+public struct TLSIdentity: Sendable {
     /// PEM of the chain, the server's own certificate first.
-    package let chain: [UInt8]
+    public let chain: [UInt8]
     /// PEM of the key.
     let key: [UInt8]
     /// When the server's own certificate ends.
-    package let notAfter: UnixMilliseconds
+    public let notAfter: UnixMilliseconds
     /// What an operator should know, in words; empty when all is well.
-    package let warnings: [String]
+    public let warnings: [String]
 
     /// Reads and checks both files; fails where no handshake could succeed with them.
-    package init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
+    public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
         try self.init(chain: SmallFile.read(certificateFile), key: SmallFile.read(keyFile), now: now)
     }
 
     /// Checks PEM texts.
-    package init(chain: [UInt8], key: [UInt8], now: UnixMilliseconds) throws(TransportError) {
+    public init(chain: [UInt8], key: [UInt8], now: UnixMilliseconds) throws(TransportError) {
         let certificates = try PEM.certificates(chain)
         guard let own = certificates.first else {
             throw TransportError("load the certificate", detail: "the file holds no certificate")

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A thread of the system, for a reactor or the store; it is joined or detached, else it leaves its stack behind.
-package struct Thread: Sendable {
+public struct Thread: Sendable {
     /// What the new thread takes over.
     private final class Start {
         let name: String
@@ -17,7 +17,7 @@ package struct Thread: Sendable {
     private let handle: pthread_t
 
     /// Starts a thread; its name (at most 15 octets) shows in `top -H` and `perf`.
-    package init(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
+    public init(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
         let start = Start(name: name, body: body)
         var handle = pthread_t()
         let pointer = unsafe Unmanaged.passRetained(start).toOpaque()
@@ -38,8 +38,8 @@ package struct Thread: Sendable {
     }
 
     /// Lets go of the thread: nobody waits for it, and its stack goes with it.
-    package func detach() { _ = pthread_detach(handle) }
+    public func detach() { _ = pthread_detach(handle) }
 
     /// Waits for the thread's end; once only.
-    package func join() { _ = pthread_join(handle, nil) }
+    public func join() { _ = pthread_join(handle, nil) }
 }

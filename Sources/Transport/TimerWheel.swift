@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// Names a timer of one wheel; stays distinct from later tenants of the same place.
-package struct TimerID: Hashable, Sendable {
+public struct TimerID: Hashable, Sendable {
     var index: UInt32
     var generation: UInt32
 }
@@ -10,7 +10,7 @@ package struct TimerID: Hashable, Sendable {
 ///
 /// A timer fires at the first advance at or after its instant, rounded up to a millisecond. Each timer moves down at
 /// most five times, so the wheel also says when it next wants to be looked at without walking its timers.
-package struct TimerWheel<Payload> {
+public struct TimerWheel<Payload> {
     private struct Entry {
         var tick: Int64 = 0
         var next: UInt32 = TimerWheel.none
@@ -32,13 +32,13 @@ package struct TimerWheel<Payload> {
     private var occupied = [UInt64](repeating: 0, count: 6)
     private var elapsed: Int64
     /// Timers set.
-    package private(set) var count = 0
+    public private(set) var count = 0
 
     /// A wheel that begins at an instant.
-    package init(start: Instant) { elapsed = start.nanoseconds / 1_000_000 }
+    public init(start: Instant) { elapsed = start.nanoseconds / 1_000_000 }
 
     /// Sets a timer; one in the past fires at the next advance.
-    package mutating func insert(at instant: Instant, _ payload: Payload) -> TimerID {
+    public mutating func insert(at instant: Instant, _ payload: Payload) -> TimerID {
         let index: UInt32
         if free != Self.none {
             index = free
@@ -56,7 +56,7 @@ package struct TimerWheel<Payload> {
 
     /// Takes a timer back; nil where it has fired or was taken back already.
     @discardableResult
-    package mutating func remove(_ id: TimerID) -> Payload? {
+    public mutating func remove(_ id: TimerID) -> Payload? {
         guard Int(id.index) < entries.count, entries[Int(id.index)].generation == id.generation,
             entries[Int(id.index)].slot != Self.unlinked
         else { return nil }
@@ -65,7 +65,7 @@ package struct TimerWheel<Payload> {
     }
 
     /// Moves the wheel to an instant and appends what is due, in order of its milliseconds.
-    package mutating func advance(to now: Instant, due: inout [Payload]) {
+    public mutating func advance(to now: Instant, due: inout [Payload]) {
         let target = now.nanoseconds / 1_000_000
         while let (level, slot, tick) = nextSlot(), tick <= target {
             elapsed = max(elapsed, tick)
@@ -88,7 +88,7 @@ package struct TimerWheel<Payload> {
     }
 
     /// When `advance` should be called next: never later than the first timer; nil when none is set.
-    package var nextLook: Instant? {
+    public var nextLook: Instant? {
         guard let (_, _, tick) = nextSlot() else { return nil }
         return Instant(
             nanoseconds: max(tick, elapsed).multipliedReportingOverflow(by: 1_000_000).partialValue)

@@ -1,19 +1,19 @@
 /// Why a call of the transport failed: what was tried, on what, and the system's or OpenSSL's word for it.
-package struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was tried, as a verb phrase: `listen on 127.0.0.1:5235`.
-    package var action: String
+    public var action: String
     /// The system's or OpenSSL's words.
-    package var detail: String
+    public var detail: String
     /// The system's error number; 0 where it was not a system call.
-    package var code: Int32
+    public var code: Int32
 
     /// Names a failure.
-    package init(_ action: String, detail: String, code: Int32 = 0) {
+    public init(_ action: String, detail: String, code: Int32 = 0) {
         self.action = action
         self.detail = detail
         self.code = code
     }
 
     /// `cannot listen on 127.0.0.1:5235: Address already in use`.
-    package var description: String { "cannot \(action): \(detail)" }
+    public var description: String { "cannot \(action): \(detail)" }
 }

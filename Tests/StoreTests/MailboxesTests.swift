@@ -39,14 +39,17 @@ import Testing
                 let behind = known.filter { $0 > after }
                 let (page, isLast) = mailboxes.page(owner, after: after, limit: limit)
                 #expect(
-                    page.map(\.element) == behind.prefix(limit).map { $0 * 7 } && page.map(\.sequence) == Array(behind.prefix(limit))
+                    page.map(\.element) == behind.prefix(limit).map { $0 * 7 }
+                        && page.map(\.sequence) == Array(behind.prefix(limit))
                         && isLast == (behind.count <= limit),
                     "step \(step)")
             }
             #expect(mailboxes[owner, next] == model[owner]?[next])
         }
         for owner in 1...3 as ClosedRange<UInt64> {
-            #expect(mailboxes.all(owner).map(\.element) == model[owner, default: [:]].keys.sorted().map { $0 * 7 })
+            #expect(
+                mailboxes.all(owner).map(\.element) == model[owner, default: [:]].keys.sorted().map { $0 * 7 }
+            )
         }
         var count = 0
         mailboxes.forEach { owner, sequence, element in

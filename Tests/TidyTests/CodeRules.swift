@@ -46,6 +46,17 @@ enum CodeRules {
         }
     }
 
+    /// `package` as a level of access: what it names is not optimised across modules, and nothing outside the package sees what is
+    /// public either.
+    static func access(_ file: SourceFile) -> [String] {
+        found(file) { line in
+            let words = line.split(separator: " ")
+            guard let first = words.first(where: { !$0.hasPrefix("@") }), words.count > 1 else { return nil }
+            let isAccess = first == "package" || first == "package(set)"
+            return isAccess ? "package instead of public (Package.swift says why)" : nil
+        }
+    }
+
     static func found(_ file: SourceFile, _ problem: (String) -> String?) -> [String] {
         file.code.enumerated().compactMap { index, line in
             problem(line).map { "\(file.path):\(index + 1): \($0)" }

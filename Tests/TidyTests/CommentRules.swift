@@ -36,10 +36,10 @@ enum CommentRules {
         return names
     }
 
-    /// The name of the package declaration of a line; nil where there is none.
+    /// The name of the public declaration of a line; nil where there is none.
     private static func declared(in line: String) -> String? {
         let words = line.split(separator: " ")
-        guard words.first == "package", !words.contains("override"), !words.contains("=="),
+        guard words.first == "public", !words.contains("override"), !words.contains("=="),
             !line.contains("Literal value:"), !line.contains("Literal elements:"),
             !line.contains("nilLiteral:")
         else { return nil }
@@ -74,7 +74,7 @@ enum CommentRules {
     /// Whether a line is a property that says all about itself.
     private static func isPlain(_ line: String) -> Bool {
         let words = line.split(separator: " ")
-        return words.first == "package" && (words.contains("var") || words.contains("let"))
+        return words.first == "public" && (words.contains("var") || words.contains("let"))
             && !line.contains("{")
     }
 }

@@ -54,8 +54,7 @@ enum ImportRules {
             let words = line.split(separator: " ")
             guard let place = words.firstIndex(of: "import"),
                 words[..<place].allSatisfy({
-                    $0.hasPrefix("@") || $0 == "package" || $0 == "private" || $0 == "internal"
-                        || $0 == "public"
+                    $0.hasPrefix("@") || $0 == "private" || $0 == "internal" || $0 == "public"
                 }),
                 let name = words[(place + 1)...].first(where: {
                     !["struct", "class", "func", "enum", "protocol", "let", "var", "typealias"].contains($0)

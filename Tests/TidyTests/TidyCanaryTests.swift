@@ -9,14 +9,14 @@ import Testing
     @Test("canary: forbidden imports in every spelling")
     func imports() {
         for text in [
-            "import Foundation\n", "package import Wire\n", "@testable import Server\n",
+            "import Foundation\n", "public import Wire\n", "@testable import Server\n",
             "import struct Glibc.stat\n", "import Glibc.time\n",
         ] {
             #expect(ImportRules.violations(file(text)).count == 1, "\(text)")
         }
         for text in [
             "import Basics\n", "// import Foundation\n", "let text = \"import Foundation\"\n",
-            "package import Basics\n",
+            "public import Basics\n",
         ] {
             #expect(ImportRules.violations(file(text)).isEmpty, "\(text)")
         }
@@ -86,21 +86,33 @@ import Testing
         #expect(CodeRules.unchecked(file("// @unchecked Sendable\n")).isEmpty)
     }
 
+    @Test("canary: access that is not public")
+    func access() {
+        for text in ["package func f() {}\n", "struct A {\n    @inlinable package let a = 1\n"] {
+            #expect(CodeRules.access(file(text)).count == 1, "\(text)")
+        }
+        for text in [
+            "public func f() {}\n", "if let package = a {\n", "package.name = 1\n", "// package func\n",
+        ] {
+            #expect(CodeRules.access(file(text)).isEmpty, "\(text)")
+        }
+    }
+
     @Test("canary: a declaration without comment")
     func comments() {
         func count(_ text: String) -> Int { CommentRules.violations(file(text), witnesses: ["asked"]).count }
         for text in [
-            "package func f() {}\n", "// Does.\npackage struct A {}\n", "}\npackage var a = 1\n",
-            "struct A {\n    package init(_ a: Int) {\n", "/// A.\n\npackage enum B {}\n",
+            "public func f() {}\n", "// Does.\npublic struct A {}\n", "}\npublic var a = 1\n",
+            "struct A {\n    public init(_ a: Int) {\n", "/// A.\n\npublic enum B {}\n",
         ] { #expect(count(text) == 1, "\(text)") }
         for text in [
-            "/// Does.\n@inline(__always)\npackage func f() {}\n", "package import Basics\n",
-            "package func asked() {}\n", "if let package = a {\n",
-            "/// All.\npackage var a = 1\npackage var b = 2\n",
-            "package extension A {\n", "struct A {\n    package let a = 1\n",
+            "/// Does.\n@inline(__always)\npublic func f() {}\n", "public import Basics\n",
+            "public func asked() {}\n", "if let package = a {\n",
+            "/// All.\npublic var a = 1\npublic var b = 2\n",
+            "public extension A {\n", "struct A {\n    public let a = 1\n",
         ] { #expect(count(text) == 0, "\(text)") }
         let asked = CommentRules.witnesses([
-            file("package protocol P {\n    /// Asked.\n    func wanted(a: Int)\n}\nfunc other() {}\n")
+            file("public protocol P {\n    /// Asked.\n    func wanted(a: Int)\n}\nfunc other() {}\n")
         ])
         #expect(asked.contains("wanted") && !asked.contains("other"))
     }
@@ -108,7 +120,7 @@ import Testing
     @Test("canary: a limit without reason, and one that nobody uses")
     func limits() {
         let limits = file(
-            "/// Why it is so.\npackage static let used = 1\npackage static let bare = 2\n/// Also a reason.\nstatic let unused = 3\n",
+            "/// Why it is so.\npublic static let used = 1\npublic static let bare = 2\n/// Also a reason.\nstatic let unused = 3\n",
             "Sources/Basics/Limits.swift")
         let user = file("f(Limits.used, \"\\(Limits.bare)\") // Limits.unused\n")
         #expect(LimitRules.withoutReason(limits) == ["Sources/Basics/Limits.swift: bare has no reason"])

@@ -35,7 +35,10 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     @Test("thread safety is checked by the compiler, outside the doors to C")
     func unchecked() { expectNone(SourceTree.product.flatMap(CodeRules.unchecked)) }
 
-    @Test("every package declaration has a comment")
+    @Test("what modules offer each other is public")
+    func access() { expectNone(SourceTree.swift.flatMap(CodeRules.access)) }
+
+    @Test("every public declaration has a comment")
     func comments() {
         let witnesses = CommentRules.witnesses(SourceTree.product)
         expectNone(SourceTree.product.flatMap { CommentRules.violations($0, witnesses: witnesses) })

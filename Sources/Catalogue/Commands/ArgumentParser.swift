@@ -2,7 +2,7 @@
 ///
 /// Options begin with two dashes and may stand anywhere before `--`; a value follows as the next word or after `=`.
 /// The words of the command come first among the rest, and what follows them are its arguments.
-package struct ArgumentParser {
+public struct ArgumentParser {
     private let program: Program
     private var words: [String] = []
     private var rest: [String] = []
@@ -13,7 +13,7 @@ package struct ArgumentParser {
     private init(_ program: Program) { self.program = program }
 
     /// Reads the words after the program's name.
-    package static func parse(_ arguments: [String], for program: Program) throws(UsageError) -> Request {
+    public static func parse(_ arguments: [String], for program: Program) throws(UsageError) -> Request {
         var parser = ArgumentParser(program)
         return try parser.parse(arguments)
     }

@@ -1,5 +1,5 @@
 /// What the value of an option must be.
-package enum OptionValue: Sendable, Equatable {
+public enum OptionValue: Sendable, Equatable {
     /// Any text.
     case text
     /// A path.
@@ -13,24 +13,24 @@ package enum OptionValue: Sendable, Equatable {
 }
 
 /// An option of a command or of all commands of a program.
-package struct Option: Sendable {
+public struct Option: Sendable {
     /// With its two dashes: `--socket`.
-    package var name: String
+    public var name: String
     /// What its value must be; nil: it takes none.
-    package var value: OptionValue?
+    public var value: OptionValue?
     /// Stands for the value in usage lines: `PATH`.
-    package var placeholder: String
+    public var placeholder: String
     /// One line: what it does.
-    package var help: String
+    public var help: String
     /// What holds without it, for help; nil: nothing to say.
-    package var preset: String?
+    public var preset: String?
     /// Whether it may be given more than once.
-    package var isRepeatable: Bool
+    public var isRepeatable: Bool
     /// Whether the command cannot do without it.
-    package var isRequired: Bool
+    public var isRequired: Bool
 
     /// An option with a value.
-    package init(
+    public init(
         _ name: String, _ value: OptionValue, _ placeholder: String, _ help: String, preset: String? = nil,
         isRepeatable: Bool = false, isRequired: Bool = false
     ) {
@@ -44,7 +44,7 @@ package struct Option: Sendable {
     }
 
     /// An option without a value.
-    package init(_ name: String, _ help: String) {
+    public init(_ name: String, _ help: String) {
         self.name = name
         self.help = help
         value = nil
@@ -55,27 +55,27 @@ package struct Option: Sendable {
     }
 
     /// As it stands in a usage line: `--socket PATH`.
-    package var usage: String {
+    public var usage: String {
         if value == .truth { return "\(name)[=true|false]" }
         return placeholder.isEmpty ? name : "\(name) \(placeholder)"
     }
 }
 
 /// An argument of a command, by position.
-package struct Argument: Sendable {
+public struct Argument: Sendable {
     /// Stands for it in usage lines: `SENDER_ID`.
-    package var name: String
+    public var name: String
     /// One line: what it is.
-    package var help: String
+    public var help: String
     /// Whether it may be left out; only the last ones may.
-    package var isOptional: Bool
+    public var isOptional: Bool
     /// Whether it may be repeated; only the last one may.
-    package var isRepeatable: Bool
+    public var isRepeatable: Bool
     /// The only words allowed; empty: any.
-    package var choices: [String]
+    public var choices: [String]
 
     /// Describes an argument.
-    package init(
+    public init(
         _ name: String, _ help: String, isOptional: Bool = false, isRepeatable: Bool = false,
         choices: [String] = []
     ) {
@@ -87,43 +87,43 @@ package struct Argument: Sendable {
     }
 
     /// As it stands in a usage line: `[SENDER_ID]`.
-    package var usage: String {
+    public var usage: String {
         let repeated = isRepeatable ? "\(name)..." : name
         return isOptional ? "[\(repeated)]" : repeated
     }
 }
 
 /// A line to copy, and what it does.
-package struct Example: Sendable {
+public struct Example: Sendable {
     /// What it does.
-    package var meaning: String
+    public var meaning: String
     /// The line.
-    package var line: String
+    public var line: String
 
     /// An example.
-    package init(_ meaning: String, _ line: String) {
+    public init(_ meaning: String, _ line: String) {
         self.meaning = meaning
         self.line = line
     }
 }
 
 /// One thing that a program does.
-package struct Command: Sendable {
+public struct Command: Sendable {
     /// Its words: `["senders", "add"]`; empty for what the program does without a word.
-    package var words: [String]
+    public var words: [String]
     /// One line: what it does.
-    package var summary: String
+    public var summary: String
     /// More about it, in paragraphs.
-    package var details: [String]
+    public var details: [String]
     /// Arguments, in order.
-    package var arguments: [Argument]
+    public var arguments: [Argument]
     /// Options of this command only.
-    package var options: [Option]
+    public var options: [Option]
     /// Lines to copy.
-    package var examples: [Example]
+    public var examples: [Example]
 
     /// Describes a command; `words` are separated by spaces.
-    package init(
+    public init(
         _ words: String, _ summary: String, details: [String] = [], arguments: [Argument] = [],
         options: [Option] = [], examples: [Example] = []
     ) {
@@ -136,5 +136,5 @@ package struct Command: Sendable {
     }
 
     /// Its words with spaces between them.
-    package var name: String { words.joined(separator: " ") }
+    public var name: String { words.joined(separator: " ") }
 }

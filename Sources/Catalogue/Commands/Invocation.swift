@@ -1,9 +1,9 @@
 /// A command line that was understood.
-package struct Invocation: Sendable {
+public struct Invocation: Sendable {
     /// What is to be done.
-    package var command: Command
+    public var command: Command
     /// Arguments, in order; as many as the command allows.
-    package var arguments: [String] = []
+    public var arguments: [String] = []
     private var values: [String: [String]] = [:]
 
     /// Nothing given yet.
@@ -17,25 +17,25 @@ package struct Invocation: Sendable {
     }
 
     /// Whether an option was given, and not as `=false`.
-    package func has(_ name: String) -> Bool { values[name].map { $0 != ["false"] } ?? false }
+    public func has(_ name: String) -> Bool { values[name].map { $0 != ["false"] } ?? false }
 
     /// The value of an option; the last one where there are several, nil where there is none.
-    package func text(_ name: String) -> String? { values[name]?.last }
+    public func text(_ name: String) -> String? { values[name]?.last }
 
     /// The values of an option that may be repeated.
-    package func texts(_ name: String) -> [String] { values[name] ?? [] }
+    public func texts(_ name: String) -> [String] { values[name] ?? [] }
 
     /// The number that an option holds; the parser has checked its range.
-    package func integer(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+    public func integer(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
 
     /// The options given, with their values, in the order of their names.
-    package var given: [(name: String, values: [String])] {
+    public var given: [(name: String, values: [String])] {
         values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 
 /// What a command line asks for.
-package enum Request: Sendable {
+public enum Request: Sendable {
     /// Do it.
     case run(Invocation)
     /// Print this text and exit 0: help or version.
@@ -43,14 +43,14 @@ package enum Request: Sendable {
 }
 
 /// What is wrong with a command line; the program prints `lines` to standard error and exits 64.
-package struct UsageError: Error, Sendable, Equatable {
+public struct UsageError: Error, Sendable, Equatable {
     /// The program.
-    package var program: String
+    public var program: String
     /// What is wrong.
-    package var problem: String
+    public var problem: String
     /// What to do instead.
-    package var hint: String
+    public var hint: String
 
     /// The lines to print.
-    package var lines: [String] { ["\(program): \(problem)", "\(hint)"] }
+    public var lines: [String] { ["\(program): \(problem)", "\(hint)"] }
 }

@@ -1,44 +1,44 @@
 /// A program: what `--help`, the man page and the completion are printed from, and what its arguments are parsed by.
-package struct Program: Sendable {
+public struct Program: Sendable {
     /// The name of the executable.
-    package var name: String
+    public var name: String
     /// One line: what it is.
-    package var summary: String
+    public var summary: String
     /// More about it, in paragraphs.
-    package var details: [String]
+    public var details: [String]
     /// What it does.
-    package var commands: [Command]
+    public var commands: [Command]
     /// Options of all commands.
-    package var options: [Option]
+    public var options: [Option]
     /// Environment variables that it reads.
-    package var variables: [(name: String, meaning: String)]
+    public var variables: [(name: String, meaning: String)]
     /// Files that it uses.
-    package var files: [(path: String, meaning: String)]
+    public var files: [(path: String, meaning: String)]
     /// Lines to copy.
-    package var examples: [Example]
+    public var examples: [Example]
     /// Exit codes that it gives.
-    package var exitCodes: [ExitCode]
+    public var exitCodes: [ExitCode]
     /// Section of its man page.
-    package var section: Int
+    public var section: Int
 
     /// What the program does when no word is given; nil: a word is needed.
-    package var mainCommand: Command? { commands.first { $0.words.isEmpty } }
+    public var mainCommand: Command? { commands.first { $0.words.isEmpty } }
 
     /// The options that every program has.
-    package static let common = [
+    public static let common = [
         Option("--help", "Print this help, or that of one command, and exit."),
         Option("--version", "Print the version and exit."),
     ]
 
     /// All programs.
-    package static let all = [ccsd, ccsctl, ccsDevice, ccsBench]
+    public static let all = [ccsd, ccsctl, ccsDevice, ccsBench]
 
     /// The version of all programs.
-    package static let version = "0.1.0"
+    public static let version = "0.1.0"
 }
 
 /// How a program ended; the numbers are those of sysexits(3), which systemd and scripts know.
-package enum ExitCode: Int32, Sendable, CaseIterable {
+public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
     case failure = 1
     case usage = 64
@@ -50,7 +50,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case configuration = 78
 
     /// What it means.
-    package var meaning: String {
+    public var meaning: String {
         switch self {
         case .success: "Done."
         case .failure: "The request was understood and refused, or a check failed."

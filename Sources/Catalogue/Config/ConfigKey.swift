@@ -1,5 +1,5 @@
 /// Every key of the configuration: in `ccsd.yaml` by this name, as flag with dashes, in the environment as `CCSD_…`.
-package enum ConfigKey: String, CaseIterable, Sendable {
+public enum ConfigKey: String, CaseIterable, Sendable {
     case format
     case dataDirectory = "data_directory"
     case listenAddress = "listen_address"
@@ -47,31 +47,31 @@ package enum ConfigKey: String, CaseIterable, Sendable {
     case idleNotifications = "idle_notifications"
 
     /// Everything there is to say about a key.
-    package struct Entry: Sendable {
+    public struct Entry: Sendable {
         /// What it takes.
-        package var type: ConfigType
+        public var type: ConfigType
         /// What holds where nothing is said.
-        package var preset: ConfigValue
+        public var preset: ConfigValue
         /// Unit of a number; empty for none.
-        package var unit = ""
+        public var unit = ""
         /// One line: what it is.
-        package var help: String
+        public var help: String
         /// Why it exists, or why its default is what it is.
-        package var reason: String
+        public var reason: String
         /// The version that brought it.
-        package var since = "0.1.0"
+        public var since = "0.1.0"
         /// Whether SIGHUP applies a change; otherwise it needs a restart.
-        package var isReloadable = false
+        public var isReloadable = false
     }
 
     /// The entry of a key.
-    package var entry: Entry { Self.table[self] ?? Self.missing }
+    public var entry: Entry { Self.table[self] ?? Self.missing }
 
     /// The flag of `ccsd`, with its dashes.
-    package var flag: String { "--" + rawValue.map { $0 == "_" ? "-" : "\($0)" }.joined() }
+    public var flag: String { "--" + rawValue.map { $0 == "_" ? "-" : "\($0)" }.joined() }
 
     /// The environment variable.
-    package var variable: String { "CCSD_" + rawValue.uppercased() }
+    public var variable: String { "CCSD_" + rawValue.uppercased() }
 
     private static let missing = Entry(type: .truth, preset: .truth(false), help: "", reason: "")
 

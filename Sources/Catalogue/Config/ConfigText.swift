@@ -1,14 +1,14 @@
 import Basics
 
 /// Why a text is not a value of a key.
-package struct ConfigMistake: Error, Sendable, Equatable {
+public struct ConfigMistake: Error, Sendable, Equatable {
     /// What is wrong, with what was found.
-    package var problem: String
+    public var problem: String
     /// What to write instead.
-    package var hint: String
+    public var hint: String
 
     /// Says what is wrong and what would be right.
-    package init(_ problem: String, hint: String) {
+    public init(_ problem: String, hint: String) {
         self.problem = problem
         self.hint = hint
     }
@@ -18,7 +18,7 @@ extension ConfigKey {
     /// Reads the text of one value, as it stands in a file, a flag or the environment.
     ///
     /// A list is read from text separated by commas.
-    package func value(of text: String) throws(ConfigMistake) -> ConfigValue {
+    public func value(of text: String) throws(ConfigMistake) -> ConfigValue {
         switch entry.type {
         case .integer(let range): .integer(try integer(text, in: range))
         case .port: .integer(try integer(text, in: 0...65_535))
@@ -33,7 +33,7 @@ extension ConfigKey {
     }
 
     /// Reads the items of a list.
-    package func value(of items: [String]) throws(ConfigMistake) -> ConfigValue {
+    public func value(of items: [String]) throws(ConfigMistake) -> ConfigValue {
         guard entry.type == .hostNames else {
             throw ConfigMistake("takes one value, not a list", hint: "write \(entry.type.allowed)")
         }

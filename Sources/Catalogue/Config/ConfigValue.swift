@@ -1,5 +1,5 @@
 /// A value of a config key, as a default or as read.
-package enum ConfigValue: Sendable, Equatable {
+public enum ConfigValue: Sendable, Equatable {
     /// A whole number in the unit of its key.
     case integer(Int)
     /// Yes or no.
@@ -10,7 +10,7 @@ package enum ConfigValue: Sendable, Equatable {
     case list([String])
 
     /// The text that YAML reads back as this value.
-    package var yaml: String {
+    public var yaml: String {
         switch self {
         case .integer(let number): "\(number)"
         case .truth(let truth): truth ? "true" : "false"
@@ -20,7 +20,7 @@ package enum ConfigValue: Sendable, Equatable {
     }
 
     /// The text that a flag or an environment variable takes for this value.
-    package var plain: String {
+    public var plain: String {
         switch self {
         case .integer(let number): "\(number)"
         case .truth(let truth): truth ? "true" : "false"
@@ -42,7 +42,7 @@ package enum ConfigValue: Sendable, Equatable {
 }
 
 /// What a config key takes.
-package enum ConfigType: Sendable, Equatable {
+public enum ConfigType: Sendable, Equatable {
     /// A whole number, both ends allowed.
     case integer(ClosedRange<Int>)
     /// `true` or `false`.
@@ -61,7 +61,7 @@ package enum ConfigType: Sendable, Equatable {
     case hostNames
 
     /// What may be written, for messages and docs.
-    package var allowed: String {
+    public var allowed: String {
         switch self {
         case .integer(let range):
             range.lowerBound == range.upperBound
@@ -77,7 +77,7 @@ package enum ConfigType: Sendable, Equatable {
     }
 
     /// The stand-in for the value in usage lines.
-    package var placeholder: String {
+    public var placeholder: String {
         switch self {
         case .integer: "N"
         case .truth: "true|false"

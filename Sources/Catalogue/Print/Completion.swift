@@ -1,7 +1,7 @@
 /// Completion of bash for all programs.
-package enum Completion {
+public enum Completion {
     /// The script; it is to be sourced.
-    package static func bash() -> String {
+    public static func bash() -> String {
         var script = "# Completion of ccsd's programs for bash; printed by: ccsctl completion bash\n"
         for program in Program.all { script += function(program) }
         return script

@@ -1,7 +1,7 @@
 /// The sample configuration and the reference of its keys.
-package enum ConfigPrinter {
+public enum ConfigPrinter {
     /// A `ccsd.yaml` with every key, its default and what it does; only `format` is live.
-    package static func sample() -> String {
+    public static func sample() -> String {
         var text = """
             # Configuration of ccsd, printed by: ccsctl config sample
             #
@@ -23,7 +23,7 @@ package enum ConfigPrinter {
     }
 
     /// The sample with every line live: what it says are the defaults.
-    package static func sampleWithAllKeys() -> String {
+    public static func sampleWithAllKeys() -> String {
         let keys = ConfigKey.allCases.map { "#\($0.rawValue):" }
         return sample().split(separator: "\n", omittingEmptySubsequences: false)
             .map { line in keys.contains { line.hasPrefix($0) } ? line.dropFirst() : line }
@@ -31,7 +31,7 @@ package enum ConfigPrinter {
     }
 
     /// The reference in Markdown.
-    package static func reference() -> String {
+    public static func reference() -> String {
         var text = """
             # Configuration
 

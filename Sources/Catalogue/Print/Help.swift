@@ -1,7 +1,7 @@
 /// The texts of `--help`.
-package enum Help {
+public enum Help {
     /// The help of a whole program.
-    package static func text(_ program: Program) -> String {
+    public static func text(_ program: Program) -> String {
         var text = "\(program.name): \(program.summary)\n\nUsage: \(usage(program))\n"
         for paragraph in program.details { text += "\n" + joined(paragraph) }
         let named = program.commands.filter { !$0.words.isEmpty }
@@ -21,7 +21,7 @@ package enum Help {
     }
 
     /// The help of one command.
-    package static func text(_ program: Program, _ command: Command) -> String {
+    public static func text(_ program: Program, _ command: Command) -> String {
         var text = "\(program.name) \(command.name): \(command.summary)\n\n"
         text += "Usage: \(usage(program, command))\n"
         for paragraph in command.details { text += "\n" + joined(paragraph) }

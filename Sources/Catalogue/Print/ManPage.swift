@@ -1,7 +1,7 @@
 /// Manual pages, in the roff that man(7) describes.
-package enum ManPage {
+public enum ManPage {
     /// The page of a program.
-    package static func text(_ program: Program) -> String {
+    public static func text(_ program: Program) -> String {
         var page =
             ".TH \"\(program.name.uppercased())\" \"\(program.section)\" \"\" \"ccsd \(Program.version)\" \"ccsd\"\n"
         page += ".SH NAME\n\(escaped(program.name)) \\- \(escaped(program.summary))\n"

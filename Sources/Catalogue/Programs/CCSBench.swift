@@ -1,6 +1,6 @@
 extension Program {
     /// Load and figures.
-    package static let ccsBench = Program(
+    public static let ccsBench = Program(
         name: "ccs-bench", summary: "measures ccsd: each figure of the README is a command of it",
         details: [
             "It starts a ccsd of its own on loopback in a scratch folder, with rates of messages so high that none is refused; the scratch folder is removed at the end.",

@@ -2,7 +2,7 @@ import Basics
 
 extension Program {
     /// The operator's tool.
-    package static let ccsctl = Program(
+    public static let ccsctl = Program(
         name: "ccsctl", summary: "the operator's tool of ccsd",
         details: [
             "ccsctl talks to a running ccsd over its control socket. Without --socket it takes $CCSD_CONTROL_SOCKET, else ./ccs-data/control.sock, else /run/ccsd/control.sock, whichever exists first.",

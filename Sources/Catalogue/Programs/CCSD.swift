@@ -1,6 +1,6 @@
 extension Program {
     /// The daemon.
-    package static let ccsd = Program(
+    public static let ccsd = Program(
         name: "ccsd",
         summary: "a server for push messages in both directions, between app servers and devices",
         details: [
@@ -66,7 +66,7 @@ extension Program {
         }
 
     /// The values that an invocation of the daemon gives for config keys.
-    package static func configFlags(of invocation: Invocation) -> [(key: ConfigKey, value: String)] {
+    public static func configFlags(of invocation: Invocation) -> [(key: ConfigKey, value: String)] {
         ConfigKey.allCases.compactMap { key in invocation.text(key.flag).map { (key, $0) } }
     }
 }

@@ -1,6 +1,6 @@
 extension Program {
     /// A device on the command line.
-    package static let ccsDevice = Program(
+    public static let ccsDevice = Program(
         name: "ccs-device", summary: "a device, or ten thousand, on the command line",
         details: [
             "ccs-device does what a phone does: it checks in, registers, keeps a connection, prints what arrives and sends upstream.",

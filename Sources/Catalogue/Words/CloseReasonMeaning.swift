@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 
 extension CloseReason {
     /// What it means, and what an operator can do where there is something to do.
-    package var meaning: String {
+    public var meaning: String {
         switch self {
         case .peerClosed: "The peer closed the connection in good order."
         case .peerReset: "The connection broke: network, power or process of the peer."

@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 
 extension DoorRefusal {
     /// What it means, and what an operator can do where there is something to do.
-    package var meaning: String {
+    public var meaning: String {
         switch self {
         case .reactorFull:
             "There are as many connections as descriptors allow: LimitNOFILE= of the unit gives more."

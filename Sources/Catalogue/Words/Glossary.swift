@@ -1,19 +1,19 @@
 import Basics
 
 /// What the words of logs, metrics and listings mean.
-package enum Glossary {
+public enum Glossary {
     /// A word with its meaning.
-    package struct Entry: Sendable {
+    public struct Entry: Sendable {
         /// The word.
-        package var word: String
+        public var word: String
         /// What kind of word it is: close reason, refusal of a connection, refusal, milestone, metric, exit code, key.
-        package var kind: String
+        public var kind: String
         /// What it means.
-        package var meaning: String
+        public var meaning: String
     }
 
     /// All words, by kind.
-    package static let entries: [Entry] =
+    public static let entries: [Entry] =
         CloseReason.allCases.map { Entry(word: $0.rawValue, kind: "close reason", meaning: $0.meaning) }
         + DoorRefusal.allCases.map {
             Entry(word: $0.rawValue, kind: "refusal of a connection", meaning: $0.meaning)
@@ -27,15 +27,15 @@ package enum Glossary {
         + ConfigKey.allCases.map { Entry(word: $0.rawValue, kind: "config key", meaning: $0.entry.help) }
 
     /// The meanings of a word; empty where it is not known.
-    package static func meanings(of word: String) -> [Entry] { entries.filter { $0.word == word } }
+    public static func meanings(of word: String) -> [Entry] { entries.filter { $0.word == word } }
 
     /// The known word nearest to an unknown one.
-    package static func nearest(_ word: String) -> String? {
+    public static func nearest(_ word: String) -> String? {
         NearestName.of(word, among: entries.map(\.word))
     }
 
     /// The metrics as a Markdown table.
-    package static func metricTable() -> String {
+    public static func metricTable() -> String {
         "| metric | kind | meaning |\n|---|---|---|\n"
             + Metric.allCases.map { "| `\($0.name)` | \($0.kind) | \($0.help)\(labels($0)) |\n" }.joined()
     }

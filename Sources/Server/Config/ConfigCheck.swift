@@ -1,25 +1,25 @@
-package import Catalogue
+public import Catalogue
 import Glibc
 import Transport
 
 /// What `ccsd check` found outside the configuration itself: files, directories and their permissions.
-package struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
+public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     /// Whether the daemon would refuse to start.
-    package var isError: Bool
+    public var isError: Bool
     /// The key that it is about.
-    package var key: ConfigKey
+    public var key: ConfigKey
     /// What was found.
-    package var problem: String
+    public var problem: String
     /// What to do about it.
-    package var hint: String
+    public var hint: String
 
     /// `key: problem (hint)`.
-    package var description: String { "\(key.rawValue): \(problem)" + (hint.isEmpty ? "" : " (\(hint))") }
+    public var description: String { "\(key.rawValue): \(problem)" + (hint.isEmpty ? "" : " (\(hint))") }
 }
 
 extension Configuration {
     /// Looks at the files and directories that the configuration names; changes nothing.
-    package func check() -> [ConfigFinding] {
+    public func check() -> [ConfigFinding] {
         var findings = checkDirectory()
         for (key, path) in [(ConfigKey.certificateFile, certificateFile), (.keyFile, keyFile)] {
             guard let path else { continue }

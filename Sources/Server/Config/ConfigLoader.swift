@@ -1,12 +1,12 @@
 import Basics
-package import Catalogue
+public import Catalogue
 import Glibc
 
 /// Puts a configuration together: defaults, over them the file, over that the environment, over that the flags.
 ///
 /// It finds all that is wrong before it refuses, and an empty, malformed or unreadable file is always refused:
 /// no mistake ever means "use the defaults".
-package struct ConfigLoader {
+public struct ConfigLoader {
     private var configuration = Configuration()
     private var places: [ConfigKey: ConfigProblem.Place] = [:]
     private var problems = ConfigProblems()
@@ -14,7 +14,7 @@ package struct ConfigLoader {
     private init() {}
 
     /// Loads; `environment` holds name and value of all variables, of which those beginning `CCSD_` count.
-    package static func load(
+    public static func load(
         file: String? = nil, environment: [(name: String, value: String)] = [],
         flags: [(key: ConfigKey, value: String)] = []
     ) throws(ConfigProblems) -> Configuration {
@@ -28,12 +28,12 @@ package struct ConfigLoader {
     }
 
     /// Reads the text of a file as `load` does; `name` is what messages call it.
-    package static func load(text: String, name: String) throws(ConfigProblems) -> Configuration {
+    public static func load(text: String, name: String) throws(ConfigProblems) -> Configuration {
         try load(bytes: Array(text.utf8), name: name)
     }
 
     /// Reads the octets of a file as `load` does.
-    package static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
+    public static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
         loader.take(bytes, file: name)
         loader.checkTogether()

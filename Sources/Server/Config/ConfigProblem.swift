@@ -1,9 +1,9 @@
 import Basics
 
 /// One thing that is wrong with the configuration, and where.
-package struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
+public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     /// Where a value was said.
-    package enum Place: Sendable, Equatable {
+    public enum Place: Sendable, Equatable {
         /// In a file; line and column count from 1, and are 0 where the file as a whole is meant.
         case file(String, line: Int, column: Int)
         /// By a flag of the command line.
@@ -13,16 +13,16 @@ package struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Where.
-    package var place: Place
+    public var place: Place
     /// The key as written; empty where there is none.
-    package var key: String
+    public var key: String
     /// What is wrong.
-    package var problem: String
+    public var problem: String
     /// What to do about it; empty for nothing to add.
-    package var hint: String
+    public var hint: String
 
     /// `FILE:LINE:COLUMN: key: problem (hint)`.
-    package var description: String {
+    public var description: String {
         let start =
             switch place {
             case .file(let file, let line, let column): line > 0 ? "\(file):\(line):\(column)" : file
@@ -34,11 +34,11 @@ package struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// Everything that is wrong with the configuration; the caller prints it and exits 78.
-package struct ConfigProblems: Error, Sendable {
+public struct ConfigProblems: Error, Sendable {
     /// The problems, in the order in which they were found.
-    package private(set) var list: [ConfigProblem] = []
+    public private(set) var list: [ConfigProblem] = []
     /// How many more there were.
-    package private(set) var leftOut = 0
+    public private(set) var leftOut = 0
 
     /// Adds one, or counts it where there are many already.
     mutating func add(_ problem: ConfigProblem) {
@@ -46,7 +46,7 @@ package struct ConfigProblems: Error, Sendable {
     }
 
     /// One line for each.
-    package var lines: [String] {
+    public var lines: [String] {
         list.map(\.description) + (leftOut > 0 ? ["… and \(leftOut) more"] : [])
     }
 }

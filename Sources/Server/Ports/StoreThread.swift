@@ -1,17 +1,17 @@
-package import Basics
-package import Delivery
-package import Store
+public import Basics
+public import Delivery
+public import Store
 import Synchronization
-package import Transport
+public import Transport
 
 /// The store's two threads: one commits what all partitions write, one answers what they ask.
 ///
 /// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
 /// answers come in the order of submission, on these threads, in one call per partition and round. A question sees
 /// every batch whose outcome was told before it was asked.
-package final class StoreThread: Sendable {
+public final class StoreThread: Sendable {
     /// Hears `committed` and `loaded` events, for one partition, in order.
-    package typealias Hear = @Sendable ([Event], _ partition: Int) -> Void
+    public typealias Hear = @Sendable ([Event], _ partition: Int) -> Void
 
     private struct Question {
         var load: Load
@@ -34,7 +34,7 @@ package final class StoreThread: Sendable {
     private let threads = Mutex<[Transport.Thread]>([])
 
     /// Starts the threads of a store, to which from now on nobody else commits; fails where the system has no thread.
-    package init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear)
+    public init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear)
         throws(TransportError)
     {
         self.store = store
@@ -48,20 +48,20 @@ package final class StoreThread: Sendable {
     }
 
     /// Whether the last commit succeeded; any thread may ask.
-    package var isHealthy: Bool { !failing.load(ordering: .relaxed) }
+    public var isHealthy: Bool { !failing.load(ordering: .relaxed) }
 
     /// Why the last commit failed; nil while it is healthy.
-    package var lastFailure: StoreError? { failure.withLock { $0 } }
+    public var lastFailure: StoreError? { failure.withLock { $0 } }
 
     /// Hands over what a partition wants written.
     ///
     /// Where too many wait, or at the end, the outcome comes back at once, failed, on the calling thread.
-    package func submit(_ batch: WriteBatch, partition: Int) {
+    public func submit(_ batch: WriteBatch, partition: Int) {
         submit(CommitQueue.Entry(batch: batch, listener: .partition(partition)))
     }
 
     /// Hands over what the control plane wants written; `completed` is called on the store's thread.
-    package func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
+    public func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
         submit(CommitQueue.Entry(batch: batch, listener: .caller(completed)))
     }
 
@@ -81,7 +81,7 @@ package final class StoreThread: Sendable {
     /// Asks a partition's questions.
     ///
     /// Where too many wait, or at the end, they come back at once, failed, on the calling thread.
-    package func load(_ questions: [Load], partition: Int) {
+    public func load(_ questions: [Load], partition: Int) {
         guard !questions.isEmpty else { return }
         let isTaken = loads.change { queue in
             guard !queue.isStopping, queue.questions.count + questions.count <= Limits.waitingLoads
@@ -94,7 +94,7 @@ package final class StoreThread: Sendable {
 
     /// Commits and answers everything that was handed over, then closes the store; what went wrong, if anything did.
     @discardableResult
-    package func stop() -> StoreError? {
+    public func stop() -> StoreError? {
         commits.change { $0.isStopping = true }
         loads.change { $0.isStopping = true }
         let ending = threads.withLock { threads in

@@ -2,9 +2,9 @@ import Basics
 import Wire
 
 /// The description of the HTTP interface in the form of OpenAPI 3.1, made from the table of endpoints.
-package enum OpenAPI {
+public enum OpenAPI {
     /// The document, compact; the same for the same version.
-    package static func document(version: String) -> [UInt8] {
+    public static func document(version: String) -> [UInt8] {
         var body = ByteBuffer()
         value(version: version).append(to: &body)
         return body.copied()

@@ -1,6 +1,6 @@
 extension WorldSettings {
     /// Faults that a canary world has, and that must be found.
-    package enum Canary: String, CaseIterable, Sendable {
+    public enum Canary: String, CaseIterable, Sendable {
         /// The disk says that it has synced and has not.
         case answersBeforeSync
         /// A message to a device is lost between core and connection.
@@ -105,7 +105,7 @@ extension WorldSettings {
 
     /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end, or for a
     /// reader.
-    package static func has(_ canary: Canary, in kind: Kind) -> Bool {
+    public static func has(_ canary: Canary, in kind: Kind) -> Bool {
         // A session ends a connection whose login takes too long, and nobody can tell it from a slow network.
         if kind == .sessions { return canary != .losesAppServerLogins }
         return ![.endsWithoutAnswers, .losesStream, .forgetsAnswers, .losesCongestion].contains(canary)

@@ -1,5 +1,5 @@
 /// A rule of the protocols that the workload must reach: one that it never reaches is not checked at all.
-package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
+public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     // Downstream (ccs-xmpp 5.4, 6).
     /// A message too many for a device: DEVICE_MESSAGE_RATE_EXCEEDED.
     case deviceRateRefused
@@ -138,7 +138,7 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case receivedNamed
 
     /// The words of a report.
-    package var description: String {
+    public var description: String {
         rawValue.reduce(into: "") { text, character in
             if character.isUppercase { text += " " }
             text += character.lowercased()
@@ -147,32 +147,32 @@ package enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
 }
 
 /// How often each rule was reached.
-package struct RuleTally: Sendable, Equatable, CustomStringConvertible {
+public struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     private var counts: [Rule: Int] = [:]
     /// Messages submitted, up and down, with those sent again.
-    package internal(set) var messages = 0
+    public internal(set) var messages = 0
     /// Crashes, lost connections, failed reads and writes, clocks set, drains, storms.
-    package internal(set) var faults = 0
+    public internal(set) var faults = 0
 
     /// None was.
-    package init() {}
+    public init() {}
 
     /// How often one was.
-    package subscript(rule: Rule) -> Int { counts[rule] ?? 0 }
+    public subscript(rule: Rule) -> Int { counts[rule] ?? 0 }
 
     /// One was.
     mutating func note(_ rule: Rule) { counts[rule, default: 0] += 1 }
 
     /// Adds what was reached elsewhere.
-    package mutating func add(_ other: RuleTally) {
+    public mutating func add(_ other: RuleTally) {
         counts.merge(other.counts) { $0 + $1 }
         messages += other.messages
         faults += other.faults
     }
 
     /// Rules that were never reached.
-    package var missing: [Rule] { Rule.allCases.filter { self[$0] == 0 } }
+    public var missing: [Rule] { Rule.allCases.filter { self[$0] == 0 } }
 
     /// All rules with their counts.
-    package var description: String { Rule.allCases.map { "\($0) \(self[$0])" }.joined(separator: ", ") }
+    public var description: String { Rule.allCases.map { "\($0) \(self[$0])" }.joined(separator: ", ") }
 }

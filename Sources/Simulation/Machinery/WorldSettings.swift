@@ -3,9 +3,9 @@ import Delivery
 import Wire
 
 /// What kind of world a seed makes: drawn first, so that each world is extreme in its own way.
-package struct WorldSettings: Sendable {
+public struct WorldSettings: Sendable {
     /// What stands between the clients and the core.
-    package enum Kind: String, CaseIterable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable {
         /// Nothing: clients speak in events.
         case core
         /// The sessions of both protocols, and octets.

@@ -1,23 +1,23 @@
-package import Basics
+public import Basics
 
 /// What an app server answers to an upstream message or a receipt (ccs-xmpp 4.2).
-package struct Acknowledgement: Sendable, Equatable {
+public struct Acknowledgement: Sendable, Equatable {
     /// Whether it says `ack`; else `nack`: settled as well, no redelivery.
-    package var isPositive: Bool
+    public var isPositive: Bool
     /// `to`, or the `from` that one client writes in its place; a string.
-    package var to: JSONSlice
+    public var to: JSONSlice
     /// `message_id`, a string.
-    package var messageID: JSONSlice
+    public var messageID: JSONSlice
 
     /// Checks that it holds what it must.
-    package init(_ payload: borrowing AppServerPayload) throws(Refusal) {
+    public init(_ payload: borrowing AppServerPayload) throws(Refusal) {
         messageID = try Self.string(payload[.messageID], .messageID, payload)
         to = try Self.string(payload[.to] ?? payload[.from], .to, payload)
         isPositive = payload[.messageType].map { payload.reader.string($0, equals: "ack") } ?? false
     }
 
     /// The refusal of an ack for a message that does not wait for one here.
-    package func unknown(in payload: borrowing AppServerPayload) -> Refusal {
+    public func unknown(in payload: borrowing AppServerPayload) -> Refusal {
         .badAck(.unknown(messageID: payload.shown(messageID)))
     }
 

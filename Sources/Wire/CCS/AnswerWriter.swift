@@ -1,11 +1,11 @@
-package import Basics
+public import Basics
 
 /// Appends the stanzas that carry no attributes and a prefixed element: ACK, NACK and control (ccs-xmpp 3.1 to 3.3, 3.7).
 ///
 /// The bytes and the order of keys are those of the real service; several clients match them literally.
-package enum AnswerWriter {
+public enum AnswerWriter {
     /// The ACK of a message; `canonical` is the token that replaced the one in `to`.
-    package static func appendAck(
+    public static func appendAck(
         to target: RawSpan, messageID: RawSpan, canonical: [UInt8]? = nil, into buffer: inout ByteBuffer
     ) {
         begin("ack", to: target, messageID: messageID, into: &buffer)
@@ -17,7 +17,7 @@ package enum AnswerWriter {
     }
 
     /// The ACK of a message to a device group; `failed` are the tokens of members that were not reached (ccs-xmpp 3.2).
-    package static func appendGroupAck(
+    public static func appendGroupAck(
         to target: RawSpan, messageID: RawSpan, success: Int, failed: [[UInt8]], into buffer: inout ByteBuffer
     ) {
         begin("ack", to: target, messageID: messageID, into: &buffer)
@@ -37,7 +37,7 @@ package enum AnswerWriter {
     }
 
     /// The NACK of a message, or of a malformed ack.
-    package static func appendNack(
+    public static func appendNack(
         to target: RawSpan, messageID: RawSpan, _ refusal: Refusal, into buffer: inout ByteBuffer
     ) {
         begin("nack", to: target, messageID: messageID, into: &buffer)
@@ -50,7 +50,7 @@ package enum AnswerWriter {
     }
 
     /// The notice that the connection takes no new messages; with a `messageID` where two old clients need one.
-    package static func appendDraining(messageID: UInt64? = nil, into buffer: inout ByteBuffer) {
+    public static func appendDraining(messageID: UInt64? = nil, into buffer: inout ByteBuffer) {
         buffer.append(opening)
         buffer.append("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"")
         if let messageID {

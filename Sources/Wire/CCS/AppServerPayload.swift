@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// Why a payload gets a stanza error: no NACK can be built, since there is no message id to name (ccs-xmpp 3.5).
-package enum PayloadError: Error, Sendable, Equatable {
+public enum PayloadError: Error, Sendable, Equatable {
     /// Not JSON.
     case notJSON(JSONError)
     /// JSON, but no object.
@@ -10,7 +10,7 @@ package enum PayloadError: Error, Sendable, Equatable {
     case noMessageID
 
     /// The text of the stanza error.
-    package var text: String {
+    public var text: String {
         switch self {
         case .notJSON(let error):
             "InvalidJson: JSON_PARSING_ERROR : \(error.fault.rawValue) at position \(error.offset)"
@@ -24,9 +24,9 @@ package enum PayloadError: Error, Sendable, Equatable {
 ///
 /// The steps of ccs-xmpp 3.4 are separate calls, since the connection's own checks lie between them: first the kind, then
 /// `messageID`, then (duplicate, draining, window) `DownstreamMessage` or `Acknowledgement`.
-package struct AppServerPayload: ~Escapable {
+public struct AppServerPayload: ~Escapable {
     /// What `message_type` says.
-    package enum Kind: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
         /// Absent: a message to a device.
         case downstream
         /// The answer to an upstream message or receipt.
@@ -34,12 +34,12 @@ package struct AppServerPayload: ~Escapable {
     }
 
     /// The document.
-    package let reader: JSONReader
+    public let reader: JSONReader
     private var places: InlineArray<19, JSONSlice>
 
     /// Reads a payload; of equal keys the last one counts, and null is the same as absent.
     @_lifetime(copy text)
-    package init(_ text: RawSpan) throws(PayloadError) {
+    public init(_ text: RawSpan) throws(PayloadError) {
         let reader: JSONReader
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
@@ -63,21 +63,21 @@ package struct AppServerPayload: ~Escapable {
 
     /// The value of a field; nil if absent or null.
     @inline(__always)
-    package subscript(field: PayloadField) -> JSONSlice? {
+    public subscript(field: PayloadField) -> JSONSlice? {
         // Through the span: the subscript of the array itself copies all of it first.
         let place = places.span[field.rawValue]
         return place.start < 0 ? nil : place
     }
 
     /// What `message_type` says; words other than `ack` and `nack` count as downstream, whose checks refuse them.
-    package var kind: Kind {
+    public var kind: Kind {
         guard let type = self[.messageType], reader.kind(type) == .string else { return .downstream }
         return reader.string(type, equals: "ack") || reader.string(type, equals: "nack")
             ? .acknowledgement : .downstream
     }
 
     /// The message id of a downstream message; none that could be repeated in a NACK gets a stanza error.
-    package func messageID() throws(PayloadError) -> [UInt8] {
+    public func messageID() throws(PayloadError) -> [UInt8] {
         guard let value = self[.messageID], reader.kind(value) == .string, value.end - value.start > 2,
             reader.isPlain(value) || !reader.holdsNUL(value)
         else { throw .noMessageID }
@@ -85,7 +85,7 @@ package struct AppServerPayload: ~Escapable {
     }
 
     /// Appends the content of a field that is a string; nothing where it is absent or none.
-    package func append(_ field: PayloadField, to buffer: inout ByteBuffer) {
+    public func append(_ field: PayloadField, to buffer: inout ByteBuffer) {
         guard let value = self[field], reader.kind(value) == .string else { return }
         reader.append(string: value, to: &buffer)
     }

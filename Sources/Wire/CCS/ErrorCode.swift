@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// The words of a NACK: how XMPP names a refusal (ccs-xmpp 3.3).
-package enum ErrorCode {
+public enum ErrorCode {
     /// The `error` of a refusal.
-    package static func code(_ refusal: Refusal) -> StaticString {
+    public static func code(_ refusal: Refusal) -> StaticString {
         switch refusal {
         case .missingTarget, .wrongType, .outOfRange, .notAllowed, .tooLarge, .reservedKey, .conflict,
             .repeatedMessageID, .packageMismatch:
@@ -20,7 +20,7 @@ package enum ErrorCode {
     }
 
     /// Appends the `error_description` as the content of a JSON string; `to` is the target as sent.
-    package static func append(
+    public static func append(
         descriptionOf refusal: Refusal, to target: RawSpan, into buffer: inout ByteBuffer
     ) {
         switch refusal {

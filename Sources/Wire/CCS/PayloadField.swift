@@ -1,7 +1,7 @@
 import Basics
 
 /// The top-level fields of an app server's JSON that mean something (ccs-xmpp 2.2); all others are ignored.
-package enum PayloadField: Int, CaseIterable, Sendable {
+public enum PayloadField: Int, CaseIterable, Sendable {
     case to
     case from
     case condition
@@ -23,7 +23,7 @@ package enum PayloadField: Int, CaseIterable, Sendable {
     case rawData
 
     /// The field's name on the wire.
-    package var name: String {
+    public var name: String {
         switch self {
         case .to: "to"
         case .from: "from"

@@ -1,7 +1,7 @@
-import Basics
+public import Basics
 
 /// Why a condition was refused.
-package enum TopicConditionFault: String, Error, Sendable {
+public enum TopicConditionFault: String, Error, Sendable {
     /// It is not of the grammar.
     case syntax = "it is no condition on topics"
     /// A name is none that a topic can have.
@@ -18,14 +18,14 @@ package enum TopicConditionFault: String, Error, Sendable {
 ///
 /// `&&` and `||` bind alike and count from left to right. Since it names so few topics, all that it says fits a table: for
 /// each set of them whether it holds. The table is worked out while it is read, so that no tree is ever made.
-package struct TopicCondition: Sendable, Equatable {
+public struct TopicCondition: Sendable, Equatable {
     /// The topics that it names, each once, in the order in which they come.
-    package let topics: [[UInt8]]
+    public let topics: [[UInt8]]
     /// Bit n says whether it holds for the set whose members are the topics at the places of the ones in n.
-    package let truth: UInt32
+    public let truth: UInt32
 
     /// Reads a condition; `operators` is how many `&&` and `||` it may have.
-    package init(
+    public init(
         _ text: [UInt8], operators: Int = Limits.conditionTests - 1
     ) throws(TopicConditionFault) {
         var parser = ConditionParser(text: text, operatorsLeft: operators)
@@ -34,7 +34,7 @@ package struct TopicCondition: Sendable, Equatable {
     }
 
     /// Whether it holds for an app instance with these topics.
-    package func holds(for subscribed: [[UInt8]]) -> Bool {
+    public func holds(for subscribed: [[UInt8]]) -> Bool {
         var set: UInt32 = 0
         for (place, topic) in topics.enumerated() where subscribed.contains(topic) {
             set |= 1 << UInt32(place)
@@ -147,7 +147,7 @@ private struct ConditionParser {
 
 extension TopicCondition {
     /// Whether octets can be the name of a topic (http 5.1).
-    package static func isName(_ octets: [UInt8]) -> Bool {
+    public static func isName(_ octets: [UInt8]) -> Bool {
         !octets.isEmpty && octets.count <= Limits.topicNameBytes
             && octets.allSatisfy { octet in
                 switch octet {

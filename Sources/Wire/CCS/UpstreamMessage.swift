@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// The stanza of a device's message to an app server (ccs-xmpp 4.1).
-package enum UpstreamMessage {
+public enum UpstreamMessage {
     /// Appends the stanza up to its `data`, of which the caller then appends the JSON object.
-    package static func appendHead(
+    public static func appendHead(
         sender: SenderID, isFCMDomain: Bool, into buffer: inout ByteBuffer
     ) {
         UpstreamEnvelope.appendHead(sender: sender, isFCMDomain: isFCMDomain, into: &buffer)
@@ -11,7 +11,7 @@ package enum UpstreamMessage {
     }
 
     /// Appends what follows `data`.
-    package static func appendTail(
+    public static func appendTail(
         lifetimeSeconds: Int, from token: RawSpan, messageID: RawSpan, category: RawSpan,
         into buffer: inout ByteBuffer
     ) {
@@ -29,12 +29,12 @@ package enum UpstreamMessage {
 }
 
 /// The notice that a device has a message (ccs-xmpp 3.6).
-package enum Receipt {
+public enum Receipt {
     /// What stands before the id of the message in the receipt's own id.
-    package static let idPrefix: StaticString = "dr2:"
+    public static let idPrefix: StaticString = "dr2:"
 
     /// Appends the stanza; `sentAt` is in milliseconds since 1970.
-    package static func append(
+    public static func append(
         sender: SenderID, isFCMDomain: Bool, originalMessageID: RawSpan, token: RawSpan,
         category: RawSpan, sentAt: UnixMilliseconds, into buffer: inout ByteBuffer
     ) {

@@ -3,26 +3,26 @@ import Basics
 /// The requests in the body of a batch: a multipart text whose parts are requests of HTTP/1.1 (http 8.8).
 ///
 /// Lines end in CR LF or in LF alone, as clients write them.
-package struct BatchBody: Sendable {
+public struct BatchBody: Sendable {
     /// One request.
-    package struct Part: Sendable {
+    public struct Part: Sendable {
         /// `Content-ID` of the part, as written; nil where it has none.
-        package var contentID: [UInt8]?
+        public var contentID: [UInt8]?
         /// The method; empty where the part is no request.
-        package var method: [UInt8] = []
+        public var method: [UInt8] = []
         /// The path, without the query, and not decoded.
-        package var path: [UInt8] = []
+        public var path: [UInt8] = []
         /// `Authorization` within the request; nil where it has none.
-        package var authorization: [UInt8]?
+        public var authorization: [UInt8]?
         /// The body.
-        package var body: [UInt8] = []
+        public var body: [UInt8] = []
     }
 
     /// The requests, in order; at least one.
-    package private(set) var parts: [Part] = []
+    public private(set) var parts: [Part] = []
 
     /// Cuts a body at its boundary; more than `Limits.batchParts` parts are refused, and none as well.
-    package init(_ body: [UInt8], boundary: [UInt8]) throws(V1Error) {
+    public init(_ body: [UInt8], boundary: [UInt8]) throws(V1Error) {
         guard !boundary.isEmpty, boundary.count <= 70 else {
             throw V1Error(.badRequest, "Content-Type: it names no boundary of 1 to 70 characters.")
         }
@@ -109,13 +109,13 @@ private struct BatchLines {
 }
 
 /// Writes the answers to the parts of a batch (http 8.8).
-package enum BatchReply {
+public enum BatchReply {
     /// Never a line of an answer, since those are JSON on one line.
     private static let boundary: StaticString = "batch_ccsd"
     private static let type: StaticString = "multipart/mixed; boundary=batch_ccsd"
 
     /// The answer to a batch: each part with the id of its request, and always 200.
-    package static func response(_ parts: [(contentID: [UInt8]?, response: HTTPResponse)]) -> HTTPResponse {
+    public static func response(_ parts: [(contentID: [UInt8]?, response: HTTPResponse)]) -> HTTPResponse {
         var body = ByteBuffer()
         for part in parts {
             body.append("--")

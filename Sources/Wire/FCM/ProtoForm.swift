@@ -73,7 +73,7 @@ struct ProtoEnumeration: Sendable {
 }
 
 /// Why a document has not the form of its message.
-package struct ProtoFault: Error, Sendable, Equatable {
+public struct ProtoFault: Error, Sendable, Equatable {
     /// What is wrong.
     enum Kind: Sendable, Equatable {
         /// There is no such member.
@@ -98,14 +98,14 @@ package struct ProtoFault: Error, Sendable, Equatable {
     }
 
     /// The path of what is wrong: `message.data[0].value`; empty for the document itself.
-    package var field: String {
+    public var field: String {
         var path = ""
         for step in steps.reversed() { path += path.isEmpty || step.hasPrefix("[") ? step : ".\(step)" }
         return path
     }
 
     /// What the real service says (http 8.1, 8.5).
-    package var text: String {
+    public var text: String {
         switch kind {
         case .unknown(let name):
             "Invalid JSON payload received. Unknown name \"\(name)\""

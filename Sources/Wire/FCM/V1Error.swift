@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// Why a request of HTTP v1 is refused: the JSON error of Google's services with the details that SDKs look at (http 8.5).
-package struct V1Error: Error, Sendable {
+public struct V1Error: Error, Sendable {
     /// The word of `FcmError`.
-    package enum Code: String, Sendable, CaseIterable {
+    public enum Code: String, Sendable, CaseIterable {
         case invalidArgument = "INVALID_ARGUMENT"
         case senderIDMismatch = "SENDER_ID_MISMATCH"
         case unregistered = "UNREGISTERED"
@@ -13,25 +13,25 @@ package struct V1Error: Error, Sendable {
     }
 
     /// A field and what is wrong with it: a detail of `BadRequest`.
-    package typealias Violation = (field: String, description: String)
+    public typealias Violation = (field: String, description: String)
 
     /// The status; its word is that of `HTTPStatus.rpcWord`.
-    package var status: HTTPStatus
+    public var status: HTTPStatus
     /// What people read.
-    package var message: String
+    public var message: String
     /// The word of `FcmError`; nil: there is no such detail.
-    package var code: Code?
+    public var code: Code?
     /// The fields that are wrong.
-    package var violations: [Violation]
+    public var violations: [Violation]
     /// Of what there was too much: a detail of `QuotaFailure`.
-    package var quotaSubject: String?
+    public var quotaSubject: String?
     /// Seconds after which it may be tried again, told with 429 where a repetition without end does no harm (http 1.4).
-    package var retrySeconds: Int?
+    public var retrySeconds: Int?
     /// Whether it is told that the access token has expired; clients then fetch another one and repeat without limit.
-    package var isExpiry = false
+    public var isExpiry = false
 
     /// An error; all parts are the caller's.
-    package init(
+    public init(
         _ status: HTTPStatus, _ message: String, code: Code? = nil, violations: [Violation] = []
     ) {
         self.status = status
@@ -41,17 +41,17 @@ package struct V1Error: Error, Sendable {
     }
 
     /// A field whose value is of the right type, and wrong.
-    package init(invalid field: String, _ text: String) {
+    public init(invalid field: String, _ text: String) {
         self.init(.badRequest, text, code: .invalidArgument, violations: [(field, text)])
     }
 
     /// A document without the form of its message; it has no `FcmError` at the real service.
-    package init(_ fault: ProtoFault) {
+    public init(_ fault: ProtoFault) {
         self.init(.badRequest, fault.text, violations: [(fault.field, fault.text)])
     }
 
     /// What the core or the translation refuses, in the words of v1 (http 8.6).
-    package init(_ refusal: Refusal) {
+    public init(_ refusal: Refusal) {
         switch refusal {
         case .invalidToken:
             self.init(
@@ -92,23 +92,23 @@ package struct V1Error: Error, Sendable {
     }
 
     /// A token or a project of another sender.
-    package static let senderMismatch = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
+    public static let senderMismatch = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
 
     /// No access token, or none that is taken here.
-    package static let unauthenticated = V1Error(
+    public static let unauthenticated = V1Error(
         .unauthorized,
         "Request is missing required authentication credential. Expected OAuth 2 access token of a service account of this server."
     )
 
     /// An access token whose time is over.
-    package static let expired = {
+    public static let expired = {
         var error = V1Error(.unauthorized, "Request had invalid authentication credentials: it has expired.")
         error.isExpiry = true
         return error
     }()
 
     /// The answer.
-    package var response: HTTPResponse {
+    public var response: HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":{\"code\":")
         body.append(decimal: status.rawValue)
@@ -167,9 +167,9 @@ package struct V1Error: Error, Sendable {
 }
 
 /// Writes the answers of HTTP v1 (http 8.1).
-package enum V1Reply {
+public enum V1Reply {
     /// What became of a message; `isDryRun`: it was only looked at.
-    package static func response(
+    public static func response(
         to result: LegacyReply.Result, project: String, isDryRun: Bool
     ) -> HTTPResponse {
         switch result {

@@ -1,9 +1,9 @@
 import Basics
 
 /// A message of HTTP v1, checked in form, as far as it means something to a device of Android or the web (http 8.2, 8.3).
-package struct V1Message: Sendable {
+public struct V1Message: Sendable {
     /// What it is sent to, as written.
-    package enum Target: Sendable, Equatable {
+    public enum Target: Sendable, Equatable {
         /// `token`: a registration token or a notification key.
         case token([UInt8])
         /// `fid`: a Firebase installation, or a registration token, which names the same.
@@ -15,24 +15,24 @@ package struct V1Message: Sendable {
     }
 
     /// Its only target.
-    package var target: Target
+    public var target: Target
     /// `validate_only`: nothing is stored or delivered.
-    package var isDryRun: Bool
+    public var isDryRun: Bool
     /// `android.collapse_key`.
-    package var collapseKey: [UInt8]?
+    public var collapseKey: [UInt8]?
     /// `android.priority`; nil: the default of its kind.
-    package var priority: DownstreamMessage.Priority?
+    public var priority: DownstreamMessage.Priority?
     /// `android.ttl` in whole seconds, 0 … `Limits.lifetimeSeconds`.
-    package var lifetimeSeconds: Int
+    public var lifetimeSeconds: Int
     /// `android.restricted_package_name`.
-    package var restrictedPackage: [UInt8]?
+    public var restrictedPackage: [UInt8]?
     /// The pairs of `android.data`, else of `data`; of equal keys the last one.
-    package var data: [(key: [UInt8], value: [UInt8])]
+    public var data: [(key: [UInt8], value: [UInt8])]
     /// What the device shows: names as they stand behind `gcm.notification.`; nil where it is no notification.
-    package var notification: [(key: StaticString, value: [UInt8])]?
+    public var notification: [(key: StaticString, value: [UInt8])]?
 
     /// Reads the body of a request.
-    package init(_ body: RawSpan) throws(V1Error) {
+    public init(_ body: RawSpan) throws(V1Error) {
         let reader: JSONReader
         do throws(JSONError) {
             reader = try JSONReader(body)

@@ -1,12 +1,12 @@
 import Basics
 
 /// The messages of HTTP v1 as JSON schemas, made from the very table by which they are checked (http 8.1).
-package enum V1Schema {
+public enum V1Schema {
     /// The name of the schema of a request's body.
-    package static let request = name(ProtoMessage.sendRequest.name)
+    public static let request = name(ProtoMessage.sendRequest.name)
 
     /// All of them, each name once, the request first.
-    package static let all: [JSONValue.Member] = {
+    public static let all: [JSONValue.Member] = {
         var schemas: [JSONValue.Member] = []
         add(.sendRequest, to: &schemas)
         return schemas

@@ -3,7 +3,7 @@ import Basics
 /// Check-in as iOS has it: JSON with numbers (mcs-device 5.1).
 extension CheckInRequest {
     /// Reads a request; nil if it has no `checkin` or its numbers are none.
-    package init?(json: JSONValue) {
+    public init?(json: JSONValue) {
         self.init()
         guard json["checkin"]?.members != nil else { return nil }
         guard let android = Self.number(json["id"]), let token = Self.number(json["security_token"]),
@@ -30,7 +30,7 @@ extension CheckInRequest {
 
 extension CheckInResponse {
     /// The answer in JSON.
-    package var json: JSONValue {
+    public var json: JSONValue {
         var members: [JSONValue.Member] = [
             JSONValue.Member("stats_ok", true),
             JSONValue.Member("time_msec", .integer(Int(time))),

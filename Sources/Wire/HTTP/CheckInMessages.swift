@@ -1,21 +1,21 @@
-package import Basics
+public import Basics
 
 /// What a client says at check-in (`AndroidCheckinRequest`, mcs-device 5.1), as far as it matters here.
-package struct CheckInRequest: Sendable, Equatable {
+public struct CheckInRequest: Sendable, Equatable {
     /// Field 2: the Android id it has; 0 for a new device.
-    package var androidID: UInt64 = 0
+    public var androidID: UInt64 = 0
     /// Field 13: the security token that goes with it; 0 for none.
-    package var securityToken: UInt64 = 0
+    public var securityToken: UInt64 = 0
     /// Field 14: 2 or 3.
-    package var version: Int32 = 0
+    public var version: Int32 = 0
     /// Field 3: what the settings that it has come to; empty for none.
-    package var digest = ""
+    public var digest = ""
 
     /// The check-in of a new device.
-    package init() {}
+    public init() {}
 
     /// Reads a message; field 4, `checkin`, must be there, as in every client's.
-    package init(decoding message: RawSpan) throws(MCSError) {
+    public init(decoding message: RawSpan) throws(MCSError) {
         var hasCheckIn = false
         var fields = ProtobufReader(message)
         while let field = try fields.next() {
@@ -34,7 +34,7 @@ package struct CheckInRequest: Sendable, Equatable {
     }
 
     /// Appends the message, with the `checkin` part of a Chrome browser on Linux.
-    package func append(to buffer: inout ByteBuffer) {
+    public func append(to buffer: inout ByteBuffer) {
         if androidID != 0 { buffer.appendField(2, varint: androidID) }
         if !digest.isEmpty { buffer.appendField(3, bytes: Array(digest.utf8)) }
         buffer.appendField(4) { checkIn in
@@ -51,31 +51,31 @@ package struct CheckInRequest: Sendable, Equatable {
 }
 
 /// What the server answers (`AndroidCheckinResponse`, mcs-device 5.1).
-package struct CheckInResponse: Sendable, Equatable {
+public struct CheckInResponse: Sendable, Equatable {
     /// Field 3: the server's clock, milliseconds since 1970.
-    package var time: UnixMilliseconds
+    public var time: UnixMilliseconds
     /// Field 7: the Android id, not 0.
-    package var androidID: UInt64
+    public var androidID: UInt64
     /// Field 8: the security token, not 0.
-    package var securityToken: UInt64
+    public var securityToken: UInt64
     /// Field 4: what the settings come to that the client has afterwards; nil: it is told of none.
-    package var digest: String?
+    public var digest: String?
     /// Field 5: settings; all of them, or those that differ.
-    package var settings: [CheckInSettings.Pair] = []
+    public var settings: [CheckInSettings.Pair] = []
     /// Field 9: whether the settings are those that differ; a client heeds settings only where it is present.
-    package var isDifference: Bool?
+    public var isDifference: Bool?
     /// Field 11: the version of what answers.
     static let versionInfo = "ccsd"
 
     /// An answer without settings; all parts are the caller's.
-    package init(time: UnixMilliseconds, androidID: UInt64, securityToken: UInt64) {
+    public init(time: UnixMilliseconds, androidID: UInt64, securityToken: UInt64) {
         self.time = time
         self.androidID = androidID
         self.securityToken = securityToken
     }
 
     /// Reads a message; both numbers must be there.
-    package init(decoding message: RawSpan) throws(MCSError) {
+    public init(decoding message: RawSpan) throws(MCSError) {
         self.init(time: 0, androidID: 0, securityToken: 0)
         var fields = ProtobufReader(message)
         while let field = try fields.next() {
@@ -109,7 +109,7 @@ package struct CheckInResponse: Sendable, Equatable {
     }
 
     /// Appends the message.
-    package func append(to buffer: inout ByteBuffer) {
+    public func append(to buffer: inout ByteBuffer) {
         buffer.appendField(1, bool: true)
         buffer.appendField(3, varint: time)
         if let digest { buffer.appendField(4, bytes: Array(digest.utf8)) }
@@ -127,28 +127,28 @@ package struct CheckInResponse: Sendable, Equatable {
 }
 
 /// Settings that a browser takes from a check-in: where to register and where to connect (mcs-device 5.1).
-package struct CheckInSettings: Sendable, Equatable {
+public struct CheckInSettings: Sendable, Equatable {
     /// One setting.
-    package struct Pair: Sendable, Equatable {
+    public struct Pair: Sendable, Equatable {
         /// Its name.
-        package var name: String
+        public var name: String
         /// Its value; numbers too are text.
-        package var value: String
+        public var value: String
 
         /// A setting; both parts are the caller's.
-        package init(name: String, value: String) {
+        public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// In the order of their names.
-    package let pairs: [Pair]
+    public let pairs: [Pair]
     /// What they come to, as Chromium counts: `1-` and SHA-1 over name NUL value NUL, in hexadecimal.
-    package let digest: String
+    public let digest: String
 
     /// Where a browser is to register and to connect: a host name, and its ports as they are from outside.
-    package init(host: String, devicePort: Int, httpsPort: Int, sha1: ([UInt8]) -> [UInt8]) {
+    public init(host: String, devicePort: Int, httpsPort: Int, sha1: ([UInt8]) -> [UInt8]) {
         self.init(
             [
                 Pair(name: "checkin_interval", value: String(Limits.checkInIntervalSeconds)),
@@ -159,7 +159,7 @@ package struct CheckInSettings: Sendable, Equatable {
     }
 
     /// Settings of the caller's; `sha1` is the hash, since nothing here knows a crypto library.
-    package init(_ pairs: [Pair], sha1: ([UInt8]) -> [UInt8]) {
+    public init(_ pairs: [Pair], sha1: ([UInt8]) -> [UInt8]) {
         self.pairs = pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         var text: [UInt8] = []
         for pair in self.pairs { text += Array(pair.name.utf8) + [0] + Array(pair.value.utf8) + [0] }
@@ -169,7 +169,7 @@ package struct CheckInSettings: Sendable, Equatable {
 
 extension ByteBuffer {
     /// Appends a protobuf field of eight octets.
-    package mutating func appendField(_ number: Int, fixed64 value: UInt64) {
+    public mutating func appendField(_ number: Int, fixed64 value: UInt64) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 1, to: &self)
         for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
             append(byte: UInt8(truncatingIfNeeded: value >> shift))

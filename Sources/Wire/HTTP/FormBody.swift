@@ -1,11 +1,11 @@
-package import Basics
+public import Basics
 
 /// The fields of an `application/x-www-form-urlencoded` body; of fields with one name the first counts.
-package struct FormBody: Sendable {
+public struct FormBody: Sendable {
     private var fields: [(name: [UInt8], value: [UInt8])] = []
 
     /// Why a form cannot be read.
-    package enum Fault: Error, Sendable {
+    public enum Fault: Error, Sendable {
         /// `%` is not followed by two hexadecimal digits.
         case badEscape
         /// It has more than `Limits.formFields` fields.
@@ -13,7 +13,7 @@ package struct FormBody: Sendable {
     }
 
     /// Reads a body; empty fields are passed over, and a field without `=` has an empty value.
-    package init(_ body: borrowing RawSpan) throws(Fault) {
+    public init(_ body: borrowing RawSpan) throws(Fault) {
         var start = 0
         while start < body.byteCount {
             var end = start
@@ -35,13 +35,13 @@ package struct FormBody: Sendable {
     }
 
     /// The value of the first field of a name; nil if there is none.
-    package subscript(_ name: StaticString) -> [UInt8]? {
+    public subscript(_ name: StaticString) -> [UInt8]? {
         for field in fields where field.name.raw.equals(name) { return field.value }
         return nil
     }
 
     /// The fields whose names begin with a prefix, in order, the prefix taken off; of equal names the first counts.
-    package func pairs(prefix: StaticString) -> [(key: [UInt8], value: [UInt8])] {
+    public func pairs(prefix: StaticString) -> [(key: [UInt8], value: [UInt8])] {
         let length = prefix.utf8CodeUnitCount
         var seen: Set<[UInt8]> = []
         var pairs: [(key: [UInt8], value: [UInt8])] = []
@@ -54,7 +54,7 @@ package struct FormBody: Sendable {
     }
 
     /// Undoes `%XX` and `+`.
-    package static func decoded(_ text: borrowing RawSpan) throws(Fault) -> [UInt8] {
+    public static func decoded(_ text: borrowing RawSpan) throws(Fault) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.byteCount)
         var at = 0
@@ -76,16 +76,16 @@ package struct FormBody: Sendable {
 }
 
 /// Writes an `application/x-www-form-urlencoded` body.
-package struct FormWriter: ~Copyable {
+public struct FormWriter: ~Copyable {
     /// The body so far.
-    package var bytes = ByteBuffer()
+    public var bytes = ByteBuffer()
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// A form without fields.
-    package init() {}
+    public init() {}
 
     /// Adds a field.
-    package mutating func add(_ name: StaticString, _ value: [UInt8]) {
+    public mutating func add(_ name: StaticString, _ value: [UInt8]) {
         if !bytes.isEmpty { bytes.append("&") }
         bytes.append(name)
         bytes.append("=")

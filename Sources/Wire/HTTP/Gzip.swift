@@ -2,12 +2,12 @@ import Basics
 import CZlib
 
 /// The gzip coding of bodies (RFC 1952), through zlib.
-package enum Gzip {
+public enum Gzip {
     /// Fifteen bits of window, and a gzip frame round it.
     private static let windowBits: Int32 = 15 + 16
 
     /// Undoes the coding; what unpacks to more than `limit` octets is refused as soon as it does.
-    package static func unpacked(_ packed: [UInt8], limit: Int) throws(RequestFault) -> [UInt8] {
+    public static func unpacked(_ packed: [UInt8], limit: Int) throws(RequestFault) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(&stream, windowBits, ZLIB_VERSION, size) == Z_OK else {
@@ -51,7 +51,7 @@ package enum Gzip {
     }
 
     /// The coding of an answer; nil where there is no memory for it.
-    package static func packed(_ body: [UInt8]) -> [UInt8]? {
+    public static func packed(_ body: [UInt8]) -> [UInt8]? {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard
@@ -80,14 +80,14 @@ package enum Gzip {
 
 extension HTTPRequest {
     /// Whether the body came packed.
-    package var isPacked: Bool {
+    public var isPacked: Bool {
         guard let coding = header("content-encoding") else { return false }
         return ASCII.equals(coding.raw, ignoringCase: "gzip")
             || ASCII.equals(coding.raw, ignoringCase: "x-gzip")
     }
 
     /// The same request with its body unpacked; a coding that is not known is refused with 415.
-    package func unpacked() throws(RequestFault) -> HTTPRequest {
+    public func unpacked() throws(RequestFault) -> HTTPRequest {
         guard let coding = header("content-encoding"), !coding.isEmpty,
             !ASCII.equals(coding.raw, ignoringCase: "identity")
         else { return self }

@@ -1,14 +1,14 @@
-package import Basics
+public import Basics
 
 /// The date form of HTTP headers: `Fri, 20 Nov 2026 06:42:46 GMT` (RFC 9110, 5.6.7).
-package enum HTTPDate {
+public enum HTTPDate {
     private static let days: [StaticString] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months: [StaticString] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// Appends a time, its milliseconds cut off.
-    package static func append(_ time: UnixMilliseconds, to buffer: inout ByteBuffer) {
+    public static func append(_ time: UnixMilliseconds, to buffer: inout ByteBuffer) {
         let seconds = max(0, time / 1_000)
         let day = Int(seconds / 86_400)
         let (year, month, dayOfMonth) = civil(day)

@@ -1,7 +1,7 @@
 import Basics
 
 /// The request methods that some endpoint may know; all others are `other`.
-package enum HTTPMethod: String, Sendable, CaseIterable {
+public enum HTTPMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case head = "HEAD"
     case post = "POST"
@@ -13,23 +13,23 @@ package enum HTTPMethod: String, Sendable, CaseIterable {
 }
 
 /// A whole request, checked in form.
-package struct HTTPRequest: Sendable {
+public struct HTTPRequest: Sendable {
     /// Request line and headers as they came, without the empty line at the end.
     private let head: [UInt8]
     /// Where the headers lie in `head`; names are lower case there.
     private let fields: [HeaderField]
     /// The method.
-    package let method: HTTPMethod
+    public let method: HTTPMethod
     /// The target's path: it begins with `/`, and nothing in it is decoded.
-    package let path: [UInt8]
+    public let path: [UInt8]
     /// What follows the `?` of the target; empty where there is none.
-    package let query: [UInt8]
+    public let query: [UInt8]
     /// Whether the peer may send another request after this one.
-    package let keepsAlive: Bool
+    public let keepsAlive: Bool
     /// Whether it says by itself where its body ends: a header does, or HTTP/2.
-    package let tellsBodyEnd: Bool
+    public let tellsBodyEnd: Bool
     /// The body, its transfer coding undone.
-    package private(set) var body: [UInt8] = []
+    public private(set) var body: [UInt8] = []
 
     /// Offsets of one header in the head.
     struct HeaderField: Sendable {
@@ -58,7 +58,7 @@ package struct HTTPRequest: Sendable {
     }
 
     /// The value of the first header of a name (given in lower case), without blanks round it; nil if there is none.
-    package func header(_ name: StaticString) -> [UInt8]? {
+    public func header(_ name: StaticString) -> [UInt8]? {
         for field in fields where head.raw.extracting(field.name).equals(name) {
             return Array(head[field.value])
         }
@@ -66,12 +66,12 @@ package struct HTTPRequest: Sendable {
     }
 
     /// How many headers of a name (given in lower case) there are.
-    package func count(of name: StaticString) -> Int {
+    public func count(of name: StaticString) -> Int {
         fields.count { head.raw.extracting($0.name).equals(name) }
     }
 
     /// The media type of the body in lower case, without parameters; empty where none is named (http 1.2).
-    package var mediaType: String {
+    public var mediaType: String {
         guard let value = header("content-type") else { return "" }
         let type = value.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 }
         return String(decoding: type.map(ASCII.lowered), as: UTF8.self)
@@ -79,9 +79,9 @@ package struct HTTPRequest: Sendable {
 }
 
 /// Classes of octets that HTTP knows (RFC 9110, 5.6).
-package enum ASCII {
+public enum ASCII {
     /// Whether an octet may stand in a method or a header name.
-    package static func isToken(_ octet: UInt8) -> Bool {
+    public static func isToken(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
@@ -93,17 +93,17 @@ package enum ASCII {
     }
 
     /// Whether an octet may stand in a header value.
-    package static func isFieldValue(_ octet: UInt8) -> Bool {
+    public static func isFieldValue(_ octet: UInt8) -> Bool {
         octet == 0x09 || octet >= 0x20 && octet != 0x7F
     }
 
     /// The lower-case form of an upper-case letter; any other octet as it is.
-    package static func lowered(_ octet: UInt8) -> UInt8 {
+    public static func lowered(_ octet: UInt8) -> UInt8 {
         octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet
     }
 
     /// Whether two texts are equal apart from the case of letters; the second is given in lower case.
-    package static func equals(_ text: borrowing RawSpan, ignoringCase lower: StaticString) -> Bool {
+    public static func equals(_ text: borrowing RawSpan, ignoringCase lower: StaticString) -> Bool {
         guard text.byteCount == lower.utf8CodeUnitCount else { return false }
         for at in 0..<text.byteCount where unsafe lowered(text.byte(at: at)) != lower.utf8Start[at] {
             return false

@@ -1,5 +1,5 @@
 /// The status codes that the server answers with (RFC 9110, 15).
-package enum HTTPStatus: Int, CaseIterable, Sendable {
+public enum HTTPStatus: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201
     case noContent = 204
@@ -24,7 +24,7 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
     case versionNotSupported = 505
 
     /// The words behind the code on the status line.
-    package var phrase: StaticString {
+    public var phrase: StaticString {
         switch self {
         case .ok: "OK"
         case .created: "Created"
@@ -52,12 +52,12 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
     }
 
     /// Whether it says that the peer sent more than is taken.
-    package var isTooLarge: Bool {
+    public var isTooLarge: Bool {
         self == .contentTooLarge || self == .targetTooLong || self == .headersTooLarge
     }
 
     /// The word for it in the JSON errors of Google's services.
-    package var rpcWord: StaticString {
+    public var rpcWord: StaticString {
         switch self {
         case .ok, .created, .noContent: "OK"
         case .unauthorized: "UNAUTHENTICATED"
@@ -75,14 +75,14 @@ package enum HTTPStatus: Int, CaseIterable, Sendable {
 }
 
 /// A request that cannot be answered as asked: the status for it, and a sentence that quotes nothing the peer sent.
-package struct RequestFault: Error, Sendable {
+public struct RequestFault: Error, Sendable {
     /// What the peer is answered.
-    package var status: HTTPStatus
+    public var status: HTTPStatus
     /// One sentence for the body of the answer and the log.
-    package var reason: StaticString
+    public var reason: StaticString
 
     /// A fault; all parts are the caller's.
-    package init(_ status: HTTPStatus, _ reason: StaticString) {
+    public init(_ status: HTTPStatus, _ reason: StaticString) {
         self.status = status
         self.reason = reason
     }

@@ -4,7 +4,7 @@ import Basics
 ///
 /// Bytes are appended as they come; `next` gives the requests one by one. After a fault nothing more can be read: where the
 /// next request would begin is not known, so the connection has to end (no request smuggling).
-package struct RequestReader: ~Copyable {
+public struct RequestReader: ~Copyable {
     private var buffer = ByteBuffer()
     /// Bytes at the front of `buffer` that belong to requests already given.
     private var consumed = 0
@@ -19,16 +19,16 @@ package struct RequestReader: ~Copyable {
     }
 
     /// Whether the peer waits for `100 Continue` before it sends a body; whoever sends it, clears it.
-    package var expectsContinue = false
+    public var expectsContinue = false
 
     /// A reader at the begin of a connection.
-    package init() {}
+    public init() {}
 
     /// Bytes held that belong to no request given yet.
-    package var heldBytes: Int { buffer.count - consumed }
+    public var heldBytes: Int { buffer.count - consumed }
 
     /// Whether a request has begun and is not whole.
-    package var isInsideRequest: Bool {
+    public var isInsideRequest: Bool {
         switch stage {
         case .head: heldBytes > 0
         case .length, .chunked: true
@@ -37,7 +37,7 @@ package struct RequestReader: ~Copyable {
     }
 
     /// Octets that have come of the body of the request that has begun; nil outside a body.
-    package var bodyBytes: Int? {
+    public var bodyBytes: Int? {
         switch stage {
         case .head, .failed: nil
         case .length: heldBytes
@@ -46,13 +46,13 @@ package struct RequestReader: ~Copyable {
     }
 
     /// Takes bytes from the peer.
-    package mutating func append(_ bytes: RawSpan) {
+    public mutating func append(_ bytes: RawSpan) {
         if case .failed = stage { return }
         buffer.append(bytes)
     }
 
     /// The next whole request; nil if more bytes are needed.
-    package mutating func next() throws(RequestFault) -> HTTPRequest? {
+    public mutating func next() throws(RequestFault) -> HTTPRequest? {
         do {
             guard let request = try advance() else {
                 compact()

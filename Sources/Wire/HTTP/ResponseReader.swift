@@ -1,18 +1,18 @@
 import Basics
 
 /// A whole answer, as a client reads it.
-package struct HTTPAnswer: Sendable {
+public struct HTTPAnswer: Sendable {
     /// The status code.
-    package var status: Int
+    public var status: Int
     /// Headers in order, their names in lower case.
-    package var headers: [(name: String, value: String)]
+    public var headers: [(name: String, value: String)]
     /// The body, its transfer coding undone.
-    package var body: [UInt8]
+    public var body: [UInt8]
     /// Whether the server ends the connection after it.
-    package var closes: Bool
+    public var closes: Bool
 
     /// An answer; all parts are the caller's.
-    package init(status: Int, headers: [(name: String, value: String)], body: [UInt8], closes: Bool) {
+    public init(status: Int, headers: [(name: String, value: String)], body: [UInt8], closes: Bool) {
         self.status = status
         self.headers = headers
         self.body = body
@@ -20,14 +20,14 @@ package struct HTTPAnswer: Sendable {
     }
 
     /// The value of the first header of a name (in lower case).
-    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// The body as text.
-    package var text: String { String(decoding: body, as: UTF8.self) }
+    public var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 /// Cuts what a server sends on one connection into answers: for our own tools and tests.
-package struct ResponseReader: ~Copyable {
+public struct ResponseReader: ~Copyable {
     private var buffer = ByteBuffer()
     private var stage = Stage.head
 
@@ -40,13 +40,13 @@ package struct ResponseReader: ~Copyable {
     }
 
     /// A reader at the begin of a connection.
-    package init() {}
+    public init() {}
 
     /// Takes bytes from the server.
-    package mutating func append(_ bytes: RawSpan) { buffer.append(bytes) }
+    public mutating func append(_ bytes: RawSpan) { buffer.append(bytes) }
 
     /// The next whole answer; nil if more bytes are needed. `isHead` says that it was asked for by HEAD and has no body.
-    package mutating func next(isHead: Bool = false) throws(RequestFault) -> HTTPAnswer? {
+    public mutating func next(isHead: Bool = false) throws(RequestFault) -> HTTPAnswer? {
         while true {
             switch stage {
             case .head:
@@ -77,7 +77,7 @@ package struct ResponseReader: ~Copyable {
     }
 
     /// The connection has ended: the answer whose body ended with it, if there is one.
-    package mutating func finish() -> HTTPAnswer? {
+    public mutating func finish() -> HTTPAnswer? {
         guard case .untilEnd(var answer) = stage else { return nil }
         answer.body = buffer.copied()
         stage = .head

@@ -1,20 +1,20 @@
-package import Basics
+public import Basics
 
 /// One whole answer; `append` writes its bytes.
-package struct HTTPResponse: Sendable {
+public struct HTTPResponse: Sendable {
     /// The status.
-    package var status: HTTPStatus
+    public var status: HTTPStatus
     /// The value of `Content-Type`.
-    package var contentType: StaticString
+    public var contentType: StaticString
     /// The body.
-    package var body: [UInt8]
+    public var body: [UInt8]
     /// A further header, where an answer needs one: `Allow` with 405, `Accept-Encoding` with 415, `Content-Encoding`.
-    package var extra: (name: StaticString, value: String)?
+    public var extra: (name: StaticString, value: String)?
     /// Where what a request made is to be found: with 201.
-    package var location: String?
+    public var location: String?
 
     /// An answer; all parts are the caller's.
-    package init(
+    public init(
         _ status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8],
         extra: (name: StaticString, value: String)? = nil
     ) {
@@ -25,12 +25,12 @@ package struct HTTPResponse: Sendable {
     }
 
     /// The type of plain answers.
-    package static let text: StaticString = "text/plain; charset=UTF-8"
+    public static let text: StaticString = "text/plain; charset=UTF-8"
     /// The type of JSON answers, errors too (http 1.2).
-    package static let json: StaticString = "application/json; charset=UTF-8"
+    public static let json: StaticString = "application/json; charset=UTF-8"
 
     /// An answer that says in one line of text why not.
-    package static func plain(_ fault: RequestFault) -> HTTPResponse {
+    public static func plain(_ fault: RequestFault) -> HTTPResponse {
         var body = ByteBuffer()
         body.append(fault.reason)
         body.append("\n")
@@ -38,7 +38,7 @@ package struct HTTPResponse: Sendable {
     }
 
     /// The same as the JSON error of Google's services.
-    package static func rpc(_ fault: RequestFault) -> HTTPResponse {
+    public static func rpc(_ fault: RequestFault) -> HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":{\"code\":")
         body.append(decimal: fault.status.rawValue)
@@ -68,7 +68,7 @@ package struct HTTPResponse: Sendable {
     /// Appends status line, headers and body.
     ///
     /// With `isHead` the body is left out and only its length told.
-    package func append(
+    public func append(
         at now: UnixMilliseconds, closes: Bool, isHead: Bool = false, to out: inout ByteBuffer
     ) {
         out.append("HTTP/1.1 ")
@@ -88,5 +88,5 @@ package struct HTTPResponse: Sendable {
     }
 
     /// The bytes that let a peer go on which waits before it sends a body (RFC 9110, 10.1.1).
-    package static let continuation: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+    public static let continuation: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 }

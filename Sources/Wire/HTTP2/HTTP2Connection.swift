@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 import CNGHTTP2
 
 /// Why an HTTP/2 connection cannot go on.
-package enum HTTP2Failure: Sendable {
+public enum HTTP2Failure: Sendable {
     /// The peer broke the protocol (RFC 9113).
     case protocolError
     /// The peer sent what only an attack sends.
@@ -13,7 +13,7 @@ package enum HTTP2Failure: Sendable {
 ///
 /// It knows no socket and no time. What it holds is bounded by `Limits`: a peer that sends more than its windows allow is
 /// stopped by nghttp2, and bodies longer than the window of their stream come in turns.
-@safe package final class HTTP2Connection {
+@safe public final class HTTP2Connection {
     let session: OpaquePointer
     var streams: [Int32: HTTP2Stream] = [:]
     /// The header block that comes now: there is one at most (RFC 9113, 4.3).
@@ -35,28 +35,28 @@ package enum HTTP2Failure: Sendable {
     /// When the peer's bytes came that are taken now.
     var now: UnixMilliseconds = 0
     /// Set once nothing more is read.
-    package internal(set) var failure: HTTP2Failure?
+    public internal(set) var failure: HTTP2Failure?
     /// Whether the peer has said that it leaves (RFC 9113, 6.8).
-    package internal(set) var peerLeaves = false
+    public internal(set) var peerLeaves = false
     /// Octets of answers that wait to be written, mostly for the peer's windows.
-    package internal(set) var unwrittenBytes = 0
+    public internal(set) var unwrittenBytes = 0
     /// Octets of answers written since the begin.
-    package internal(set) var writtenBytes = 0
+    public internal(set) var writtenBytes = 0
     /// What has happened since `takeTally`.
     var tally = Tally()
 
     /// Counts of what the owner bounds or tells.
-    package struct Tally: Sendable {
+    public struct Tally: Sendable {
         /// Frames that bring no request on.
-        package var idleFrames = 0
+        public var idleFrames = 0
         /// Streams broken off before their answer was written, by whom or why ever.
-        package var resets = 0
+        public var resets = 0
         /// Answers written to their end.
-        package var answers = 0
+        public var answers = 0
     }
 
     /// A connection at its begin: the peer's preface is expected, our settings are ready to be written.
-    package init() {
+    public init() {
         unsafe session = Self.makeSession()
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
         let settings = [
@@ -77,25 +77,25 @@ package enum HTTP2Failure: Sendable {
     }
 
     /// Whether no request is under way.
-    package var isEmpty: Bool { streams.isEmpty }
+    public var isEmpty: Bool { streams.isEmpty }
 
     /// Whether the peer leaves and nothing is under way: nghttp2 passes over whatever it still sends.
-    package var isFinished: Bool { peerLeaves && isEmpty }
+    public var isFinished: Bool { peerLeaves && isEmpty }
 
     /// The stream whose header block has begun and not ended; nothing else can come before its end.
-    package var openHead: UInt32? { head.map { UInt32($0.stream) } }
+    public var openHead: UInt32? { head.map { UInt32($0.stream) } }
 
     /// Whether something can be written now; what waits for the peer's windows cannot.
-    package var canWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+    public var canWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
 
     /// What has happened since the last call.
-    package func takeTally() -> Tally {
+    public func takeTally() -> Tally {
         defer { tally = Tally() }
         return tally
     }
 
     /// Takes bytes from the peer; the time is for the dates of answers that it brings about by itself.
-    package func receive(_ bytes: borrowing RawSpan, at now: UnixMilliseconds) {
+    public func receive(_ bytes: borrowing RawSpan, at now: UnixMilliseconds) {
         guard failure == nil else { return }
         self.now = now
         let open = head?.stream
@@ -123,7 +123,7 @@ package enum HTTP2Failure: Sendable {
     }
 
     /// The next whole request, by its stream; nil if there is none.
-    package func next() -> (stream: UInt32, request: HTTPRequest)? {
+    public func next() -> (stream: UInt32, request: HTTPRequest)? {
         while let stream = ready.first {
             ready.removeFirst()
             guard case .whole(let request)? = streams[stream]?.stage else { continue }
@@ -135,7 +135,7 @@ package enum HTTP2Failure: Sendable {
 
     /// Calls `body` for each request that has begun and is neither whole nor refused, with the octets of its body that have
     /// come (nil before its head is whole), and whether the peer may send more of it.
-    package func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
+    public func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
         for (number, stream) in streams where stream.isIncomplete {
             let isHeldBack = stream.waitsForTurn && stream.body.count >= Limits.http2StreamWindowBytes
             var received: Int?
@@ -145,20 +145,20 @@ package enum HTTP2Failure: Sendable {
     }
 
     /// Octets of heads and bodies held; 0 once a request has shown who asks.
-    package var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
+    public var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
 
     /// A request has shown who asks.
-    package func trust() { isTrusted = true }
+    public func trust() { isTrusted = true }
 
     /// Lets the peer finish what it has begun, and tells it where that ends (RFC 9113, 6.8); no new request is taken.
-    package func shutDown() {
+    public func shutDown() {
         let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, nil, 0)
     }
 
     /// Ends the connection with an error for the peer; what is written next is the last.
-    package func breakOff(_ failure: HTTP2Failure) {
+    public func breakOff(_ failure: HTTP2Failure) {
         guard self.failure == nil else { return }
         self.failure = failure
         let code = failure == .flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR
@@ -166,7 +166,7 @@ package enum HTTP2Failure: Sendable {
     }
 
     /// Appends frames until nothing can be written or `limit` octets are in `out`.
-    package func write(upTo limit: Int, to out: inout ByteBuffer) {
+    public func write(upTo limit: Int, to out: inout ByteBuffer) {
         while out.count < limit {
             var frame: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(session, &frame)

@@ -1,14 +1,14 @@
 import Basics
 
 /// Finds out from the first octets of a connection whether the peer speaks HTTP/2 (RFC 9113, 3.4).
-package struct HTTP2Preface: Sendable {
+public struct HTTP2Preface: Sendable {
     /// What a peer that speaks it sends first.
-    package static let octets = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    public static let octets = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     private var matched = 0
 
     /// What the octets so far say.
-    package enum Verdict: Sendable, Equatable {
+    public enum Verdict: Sendable, Equatable {
         /// More are needed.
         case open
         /// The peer speaks HTTP/2, or something else; so many octets of the preface came before those given now.
@@ -16,10 +16,10 @@ package struct HTTP2Preface: Sendable {
     }
 
     /// Nothing has come.
-    package init() {}
+    public init() {}
 
     /// Looks at the next octets.
-    package mutating func look(at bytes: borrowing RawSpan) -> Verdict {
+    public mutating func look(at bytes: borrowing RawSpan) -> Verdict {
         let earlier = matched
         for at in 0..<bytes.byteCount {
             guard bytes.byte(at: at) == Self.octets[matched] else { return .isHTTP2(false, earlier: earlier) }

@@ -1,15 +1,15 @@
-package import Basics
+public import Basics
 import CNGHTTP2
 
 /// Answers on their way to the peer.
 extension HTTP2Connection {
     /// Answers the request of a stream; one that is answered or gone already is passed over.
-    package func answer(_ stream: UInt32, _ response: HTTPResponse, at now: UnixMilliseconds) {
+    public func answer(_ stream: UInt32, _ response: HTTPResponse, at now: UnixMilliseconds) {
         send(Int32(bitPattern: stream), response, at: now)
     }
 
     /// Answers a request that is not whole, and takes no more of it.
-    package func refuse(_ stream: UInt32, _ fault: RequestFault, at now: UnixMilliseconds) {
+    public func refuse(_ stream: UInt32, _ fault: RequestFault, at now: UnixMilliseconds) {
         refuse(Int32(bitPattern: stream), fault, at: now)
     }
 

@@ -1,7 +1,7 @@
 /// Why a text is not JSON, and where.
-package struct JSONError: Error, Sendable, Equatable {
+public struct JSONError: Error, Sendable, Equatable {
     /// What was wrong.
-    package enum Fault: String, Sendable {
+    public enum Fault: String, Sendable {
         /// The text ended inside a value.
         case unexpectedEnd = "unexpected end"
         /// A byte that cannot stand there.
@@ -23,12 +23,12 @@ package struct JSONError: Error, Sendable, Equatable {
     }
 
     /// What was wrong.
-    package var fault: Fault
+    public var fault: Fault
     /// Offset in octets at which it was noticed.
-    package var offset: Int
+    public var offset: Int
 
     /// Names a fault and its place.
-    package init(_ fault: Fault, at offset: Int) {
+    public init(_ fault: Fault, at offset: Int) {
         self.fault = fault
         self.offset = offset
     }

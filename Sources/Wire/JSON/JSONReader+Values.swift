@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 extension JSONReader {
     /// Whether a string is exactly the UTF-8 of a literal.
     @inline(__always)
-    package func string(_ value: JSONSlice, equals literal: StaticString) -> Bool {
+    public func string(_ value: JSONSlice, equals literal: StaticString) -> Bool {
         if isPlain(value) { return inside(value).equals(literal) }
         var decoded = ByteBuffer()
         append(string: value, to: &decoded)
@@ -12,18 +12,18 @@ extension JSONReader {
 
     /// Whether a string holds no escape, so that `inside` is its content.
     @inline(__always)
-    package func isPlain(_ value: JSONSlice) -> Bool {
+    public func isPlain(_ value: JSONSlice) -> Bool {
         !hasEscapes || !JSONScanner(text).holdsBackslash(value.start, value.end)
     }
 
     /// What stands between the quotes of a string, escapes and all.
     @_lifetime(copy self)
-    package func inside(_ value: JSONSlice) -> RawSpan {
+    public func inside(_ value: JSONSlice) -> RawSpan {
         text.extracting(value.start &+ 1..<value.end &- 1)
     }
 
     /// Appends the content of a string, escapes resolved.
-    package func append(string value: JSONSlice, to buffer: inout ByteBuffer) {
+    public func append(string value: JSONSlice, to buffer: inout ByteBuffer) {
         let end = value.end &- 1
         var at = value.start &+ 1
         var copied = at
@@ -40,7 +40,7 @@ extension JSONReader {
     }
 
     /// The content of a string, escapes resolved.
-    package func string(_ value: JSONSlice) -> [UInt8] {
+    public func string(_ value: JSONSlice) -> [UInt8] {
         if isPlain(value) { return [UInt8](copying: inside(value)) }
         var decoded = ByteBuffer()
         append(string: value, to: &decoded)
@@ -48,13 +48,13 @@ extension JSONReader {
     }
 
     /// The value of a number written without fraction and exponent; nil for any other value, and where it does not fit.
-    package func integer(_ value: JSONSlice) -> Int? {
+    public func integer(_ value: JSONSlice) -> Int? {
         guard kind(value) == .number else { return nil }
         return Self.integer(raw(value))
     }
 
     /// The value of decimal text, `-` allowed; nil for anything else.
-    package static func integer(_ text: RawSpan) -> Int? {
+    public static func integer(_ text: RawSpan) -> Int? {
         let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
         guard text.byteCount > 0, text.byteCount <= 20 else { return nil }
         var number = 0
@@ -71,13 +71,13 @@ extension JSONReader {
     }
 
     /// The value of `true` or `false`; nil for any other value.
-    package func boolean(_ value: JSONSlice) -> Bool? {
+    public func boolean(_ value: JSONSlice) -> Bool? {
         guard kind(value) == .boolean else { return nil }
         return text.byte(at: value.start) == UInt8(ascii: "t")
     }
 
     /// Whether a string in the value, or a key, holds U+0000.
-    package func holdsNUL(_ value: JSONSlice) -> Bool {
+    public func holdsNUL(_ value: JSONSlice) -> Bool {
         guard !isPlain(value) else { return false }
         var at = value.start
         while at < value.end {
@@ -92,7 +92,7 @@ extension JSONReader {
     }
 
     /// Appends the value without the blanks between its parts.
-    package func append(compact value: JSONSlice, to buffer: inout ByteBuffer) {
+    public func append(compact value: JSONSlice, to buffer: inout ByteBuffer) {
         let scanner = JSONScanner(text)
         var at = value.start
         while at < value.end {

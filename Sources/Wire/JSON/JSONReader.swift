@@ -1,18 +1,18 @@
 import Basics
 
 /// Where a value stands in its document; of use only with the reader that gave it.
-package struct JSONSlice: Sendable, Equatable {
+public struct JSONSlice: Sendable, Equatable {
     /// Offset of its first byte.
-    package var start: Int
+    public var start: Int
     /// Offset behind its last byte.
-    package var end: Int
+    public var end: Int
 
     /// No value: a place holder.
-    package static var absent: JSONSlice { JSONSlice(start: -1, end: -1) }
+    public static var absent: JSONSlice { JSONSlice(start: -1, end: -1) }
 }
 
 /// What a JSON value is.
-package enum JSONKind: Sendable, Equatable {
+public enum JSONKind: Sendable, Equatable {
     case object
     case array
     case string
@@ -22,18 +22,18 @@ package enum JSONKind: Sendable, Equatable {
 }
 
 /// A member of an object: the key's string and the value.
-package struct JSONMember: Sendable, Equatable {
+public struct JSONMember: Sendable, Equatable {
     /// The key, a string.
-    package var key: JSONSlice
+    public var key: JSONSlice
     /// The value.
-    package var value: JSONSlice
+    public var value: JSONSlice
 
     /// No member: a place holder.
-    package static var absent: JSONMember { JSONMember(key: .absent, value: .absent) }
+    public static var absent: JSONMember { JSONMember(key: .absent, value: .absent) }
 }
 
 /// How far an iteration over an object or array has come.
-package struct JSONCursor: Sendable {
+public struct JSONCursor: Sendable {
     fileprivate var at: Int
 }
 
@@ -42,17 +42,17 @@ package struct JSONCursor: Sendable {
 /// Strict RFC 8259: UTF-8, one value, no comments, no trailing commas, nesting up to `Limits.jsonDepth`. A lone
 /// surrogate is refused, since UTF-8 cannot carry it. `\u0000` is JSON; who cannot use it asks `holdsNUL`.
 /// Of equal keys the last one counts (ccs-xmpp 2.4), which is for the caller of `next` to do.
-package struct JSONReader: ~Escapable {
+public struct JSONReader: ~Escapable {
     /// The document.
-    package let text: RawSpan
+    public let text: RawSpan
     /// Its one value.
-    package let root: JSONSlice
+    public let root: JSONSlice
     /// Whether there is any backslash: usually not, and then every string is its own content.
     let hasEscapes: Bool
 
     /// Checks a document.
     @_lifetime(copy text)
-    package init(_ text: RawSpan) throws(JSONError) {
+    public init(_ text: RawSpan) throws(JSONError) {
         let scanner = JSONScanner(text)
         let start = scanner.afterBlanks(0)
         let end = try scanner.value(start, depth: 0)
@@ -63,7 +63,7 @@ package struct JSONReader: ~Escapable {
     }
 
     /// What a value is.
-    package func kind(_ value: JSONSlice) -> JSONKind {
+    public func kind(_ value: JSONSlice) -> JSONKind {
         switch text.byte(at: value.start) {
         case UInt8(ascii: "{"): .object
         case UInt8(ascii: "["): .array
@@ -76,14 +76,14 @@ package struct JSONReader: ~Escapable {
 
     /// The text of a value as written.
     @_lifetime(copy self)
-    package func raw(_ value: JSONSlice) -> RawSpan { text.extracting(value.start..<value.end) }
+    public func raw(_ value: JSONSlice) -> RawSpan { text.extracting(value.start..<value.end) }
 
     /// Begins an iteration over the members of an object or the elements of an array.
-    package func begin(_ container: JSONSlice) -> JSONCursor { JSONCursor(at: container.start &+ 1) }
+    public func begin(_ container: JSONSlice) -> JSONCursor { JSONCursor(at: container.start &+ 1) }
 
     /// The next member of an object; nil at its end.
     @inline(__always)
-    package func nextMember(_ cursor: inout JSONCursor) -> JSONMember? {
+    public func nextMember(_ cursor: inout JSONCursor) -> JSONMember? {
         let scanner = JSONScanner(text)
         guard let start = advance(&cursor) else { return nil }
         let keyEnd = scanner.endOfCheckedString(start)
@@ -96,7 +96,7 @@ package struct JSONReader: ~Escapable {
     }
 
     /// The next element of an array; nil at its end.
-    package func nextElement(_ cursor: inout JSONCursor) -> JSONSlice? {
+    public func nextElement(_ cursor: inout JSONCursor) -> JSONSlice? {
         guard let start = advance(&cursor) else { return nil }
         let end = JSONScanner(text).endOfChecked(start)
         cursor.at = end

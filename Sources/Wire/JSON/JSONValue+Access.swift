@@ -1,26 +1,26 @@
-package import Basics
+public import Basics
 
 extension JSONValue {
     /// The member of an object; nil where there is none or the value is no object.
-    package subscript(key: String) -> JSONValue? {
+    public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }
 
     /// The text of a string.
-    package var text: String? {
+    public var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
     /// The value of an integer.
-    package var integer: Int? {
+    public var integer: Int? {
         guard case .integer(let integer) = self else { return nil }
         return integer
     }
 
     /// The value of any number.
-    package var double: Double? {
+    public var double: Double? {
         switch self {
         case .integer(let integer): Double(integer)
         case .number(let number): number
@@ -29,31 +29,31 @@ extension JSONValue {
     }
 
     /// The value of a boolean.
-    package var boolean: Bool? {
+    public var boolean: Bool? {
         guard case .boolean(let boolean) = self else { return nil }
         return boolean
     }
 
     /// The elements of an array.
-    package var elements: [JSONValue]? {
+    public var elements: [JSONValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
     /// The members of an object.
-    package var members: [Member]? {
+    public var members: [Member]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
     /// Appends the value on one line without blanks.
-    package func append(to buffer: inout ByteBuffer) { append(to: &buffer, indent: nil) }
+    public func append(to buffer: inout ByteBuffer) { append(to: &buffer, indent: nil) }
 
     /// The value on one line without blanks.
-    package var compact: String { written(indent: nil) }
+    public var compact: String { written(indent: nil) }
 
     /// The value over several lines, indented by two blanks, without a newline at the end.
-    package var pretty: String { written(indent: 0) }
+    public var pretty: String { written(indent: 0) }
 
     private func written(indent: Int?) -> String {
         var buffer = ByteBuffer()

@@ -1,7 +1,7 @@
 import Basics
 
 /// A JSON value as a tree: for tools, configuration and bodies of HTTP, never for messages.
-package enum JSONValue: Sendable, Equatable {
+public enum JSONValue: Sendable, Equatable {
     case null
     case boolean(Bool)
     /// A number written without fraction and exponent that fits 64 bits.
@@ -14,27 +14,27 @@ package enum JSONValue: Sendable, Equatable {
     case object([Member])
 
     /// A member of an object.
-    package struct Member: Sendable, Equatable {
+    public struct Member: Sendable, Equatable {
         /// The key.
-        package var key: String
+        public var key: String
         /// The value.
-        package var value: JSONValue
+        public var value: JSONValue
 
         /// A member; both parts are the caller's.
-        package init(_ key: String, _ value: JSONValue) {
+        public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
     /// Reads a document; of equal keys the last one counts.
-    package init(parsing text: RawSpan) throws(JSONError) {
+    public init(parsing text: RawSpan) throws(JSONError) {
         let reader = try JSONReader(text)
         self = Self.value(reader.root, in: reader)
     }
 
     /// Reads a document.
-    package init(parsing text: String) throws(JSONError) {
+    public init(parsing text: String) throws(JSONError) {
         try self.init(parsing: Array(text.utf8).raw)
     }
 
@@ -74,13 +74,13 @@ package enum JSONValue: Sendable, Equatable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
-    package init(stringLiteral value: String) { self = .string(value) }
-    package init(integerLiteral value: Int) { self = .integer(value) }
-    package init(booleanLiteral value: Bool) { self = .boolean(value) }
-    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    package init(nilLiteral: ()) { self = .null }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(nilLiteral: ()) { self = .null }
     /// Members in the order given; of equal keys the first one is found.
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// Appends JSON to a buffer.
-package enum JSONWriter {
+public enum JSONWriter {
     /// Where the text will stand, which decides what is escaped.
-    package enum Place: Sendable {
+    public enum Place: Sendable {
         /// By itself, as in an HTTP body: what RFC 8259 demands.
         case document
         /// As the text of an XML element that clients read without an XML parser (ccs-xmpp 3.1): also `<`, `>`, `&`, and
@@ -12,7 +12,7 @@ package enum JSONWriter {
     }
 
     /// Appends a string in quotes; octets that are not UTF-8 become U+FFFD.
-    package static func append(
+    public static func append(
         string content: RawSpan, in place: Place = .document, to buffer: inout ByteBuffer
     ) {
         buffer.append("\"")
@@ -21,7 +21,7 @@ package enum JSONWriter {
     }
 
     /// Appends the content of a string without its quotes.
-    package static func append(content: RawSpan, in place: Place, to buffer: inout ByteBuffer) {
+    public static func append(content: RawSpan, in place: Place, to buffer: inout ByteBuffer) {
         var at = 0
         var copied = 0
         while true {
@@ -57,7 +57,7 @@ package enum JSONWriter {
     }
 
     /// Appends a string in quotes.
-    package static func append(
+    public static func append(
         text: String, in place: Place = .document, to buffer: inout ByteBuffer
     ) {
         append(string: Array(text.utf8).raw, in: place, to: &buffer)

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// UTF-8 sequences as RFC 3629 has them: shortest form, no surrogates, nothing above U+10FFFF.
-package enum UTF8Sequence {
+public enum UTF8Sequence {
     /// Octets of the sequence that begins at an offset, 1 … 4; 0 where none does.
-    package static func length(in text: RawSpan, at offset: Int) -> Int {
+    public static func length(in text: RawSpan, at offset: Int) -> Int {
         let left = text.byteCount &- offset
         let lead = text.byte(at: offset)
         if lead < 0x80 { return 1 }
@@ -27,7 +27,7 @@ package enum UTF8Sequence {
     }
 
     /// Appends the sequence of a scalar value.
-    package static func append(_ scalar: UInt32, to buffer: inout ByteBuffer) {
+    public static func append(_ scalar: UInt32, to buffer: inout ByteBuffer) {
         switch scalar {
         case ..<0x80: buffer.append(byte: UInt8(truncatingIfNeeded: scalar))
         case ..<0x800:

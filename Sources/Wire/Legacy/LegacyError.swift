@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// How the legacy HTTP interface words a refusal (http 2.7, 4).
-package enum LegacyError {
+public enum LegacyError {
     /// The word for one recipient: in `results`, or behind `Error=`.
-    package static func word(_ refusal: Refusal) -> StaticString {
+    public static func word(_ refusal: Refusal) -> StaticString {
         switch refusal {
         case .missingTarget: "MissingRegistration"
         case .outOfRange(field: PayloadField.timeToLive.name, _, _, _),
@@ -28,21 +28,21 @@ package enum LegacyError {
     }
 
     /// All words for one recipient.
-    package static let words = [
+    public static let words = [
         "MissingRegistration", "InvalidTtl", "MessageTooBig", "InvalidDataKey", "InvalidParameters",
         "InvalidRegistration", "MismatchSenderId", "NotRegistered", "InvalidPackageName",
         "DeviceMessageRateExceeded", "TopicsMessageRateExceeded", "Unavailable", "InternalServerError",
     ]
 
     /// Whether a refusal concerns the size of the payload, which is told for each recipient (http 2.8).
-    package static func isOfSize(_ refusal: Refusal) -> Bool {
+    public static func isOfSize(_ refusal: Refusal) -> Bool {
         guard case .tooLarge(let field, _, _) = refusal else { return false }
         return field == PayloadField.data.name || field == PayloadField.notification.name
             || field == PayloadField.rawData.name
     }
 
     /// The text with which a JSON request is refused as a whole.
-    package static func fault(_ refusal: Refusal) -> LegacyFault {
+    public static func fault(_ refusal: Refusal) -> LegacyFault {
         switch refusal {
         case .wrongType(let field, let expected, let found):
             LegacyFault("Field \"\(field)\" must be a JSON \(expected): \(found)")

@@ -1,24 +1,24 @@
-package import Basics
+public import Basics
 
 /// A message in the plain-text form of the legacy interface, checked field by field (http 2.6).
-package struct LegacyForm: Sendable {
+public struct LegacyForm: Sendable {
     /// The one target: a token, the key of a group or `/topics/NAME`; never empty.
-    package var target: [UInt8]
+    public var target: [UInt8]
     /// `collapse_key`, at most `Limits.collapseKeyBytes`.
-    package var collapseKey: [UInt8]?
+    public var collapseKey: [UInt8]?
     /// `time_to_live` in seconds.
-    package var lifetimeSeconds = Limits.lifetimeSeconds
+    public var lifetimeSeconds = Limits.lifetimeSeconds
     /// `delay_while_idle`.
-    package var delaysWhileIdle = false
+    public var delaysWhileIdle = false
     /// `dry_run`.
-    package var isDryRun = false
+    public var isDryRun = false
     /// `restricted_package_name`.
-    package var restrictedPackage: [UInt8]?
+    public var restrictedPackage: [UInt8]?
     /// The pairs of `data.KEY`, in order, the prefix taken off.
-    package var data: [(key: [UInt8], value: [UInt8])]
+    public var data: [(key: [UInt8], value: [UInt8])]
 
     /// Checks a form; empty fields count as absent, as Google's own demo sends them.
-    package init(_ form: FormBody) throws(Refusal) {
+    public init(_ form: FormBody) throws(Refusal) {
         guard let target = Self.text(form["registration_id"]) ?? Self.text(form["to"]) else {
             throw .missingTarget
         }

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// Writes the answers of the legacy interface: compact, without a final line end (http 1.2, 2.3, 2.6).
-package enum LegacyReply {
+public enum LegacyReply {
     /// What became of the message to one recipient.
-    package enum Result: Sendable, Equatable {
+    public enum Result: Sendable, Equatable {
         /// Taken; nil: a dry run. The token that replaced the one it was sent to, if one did.
         case sent(PersistentID?, canonical: [UInt8]?)
         /// Refused.
@@ -14,7 +14,7 @@ package enum LegacyReply {
     private static let dryRunID: StaticString = "fake_message_id"
 
     /// The JSON answer for tokens; `multicastID` is positive.
-    package static func json(_ results: [Result], multicastID: Int64) -> [UInt8] {
+    public static func json(_ results: [Result], multicastID: Int64) -> [UInt8] {
         var sent = 0
         var canonical = 0
         for case .sent(_, let token) in results {
@@ -49,7 +49,7 @@ package enum LegacyReply {
     }
 
     /// The JSON answer for a topic or condition: a number, which `dryRunID` is for a dry run (http 2.4).
-    package static func topicJSON(_ result: Result, dryRunID: Int64) -> [UInt8] {
+    public static func topicJSON(_ result: Result, dryRunID: Int64) -> [UInt8] {
         var body = ByteBuffer()
         switch result {
         case .sent(let id, _): append("{\"message_id\":", number(id, dryRunID), to: &body)
@@ -63,7 +63,7 @@ package enum LegacyReply {
     }
 
     /// The plain-text answer for a topic.
-    package static func topicText(_ result: Result, dryRunID: Int64) -> [UInt8] {
+    public static func topicText(_ result: Result, dryRunID: Int64) -> [UInt8] {
         guard case .sent(let id, _) = result else { return text(result) }
         var body = ByteBuffer()
         append("id=", number(id, dryRunID), to: &body)
@@ -76,7 +76,7 @@ package enum LegacyReply {
     }
 
     /// The plain-text answer for the one token of a form.
-    package static func text(_ result: Result) -> [UInt8] {
+    public static func text(_ result: Result) -> [UInt8] {
         var body = ByteBuffer()
         switch result {
         case .sent(let id, let token):

@@ -1,7 +1,7 @@
 import Basics
 
 /// To whom a send over HTTP goes (http 2.1).
-package enum LegacyTarget: Sendable, Equatable {
+public enum LegacyTarget: Sendable, Equatable {
     /// `to`, or the older `notification_key`: a token, the key of a group or `/topics/NAME`.
     case one(JSONSlice)
     /// `registration_ids`: so many tokens, in the order of their answers.
@@ -11,17 +11,17 @@ package enum LegacyTarget: Sendable, Equatable {
 }
 
 /// Why a whole request is refused with status 400 (http 2.7).
-package struct LegacyFault: Error, Sendable, Equatable {
+public struct LegacyFault: Error, Sendable, Equatable {
     /// The body of the answer, without its line end.
-    package var text: String
+    public var text: String
 
     /// A fault with this text.
-    package init(_ text: String) { self.text = text }
+    public init(_ text: String) { self.text = text }
 }
 
 extension AppServerPayload {
     /// The one target of a request, with the texts that the real service answers for none, several and wrong ones (http 2.7).
-    package func legacyTarget() throws(LegacyFault) -> LegacyTarget {
+    public func legacyTarget() throws(LegacyFault) -> LegacyTarget {
         let one = self[.to] != nil ? PayloadField.to : PayloadField.notificationKey
         if let list = self[.registrationIDs] {
             guard self[one] == nil else {

@@ -1,20 +1,20 @@
-package import Basics
+public import Basics
 
 /// The pairs of a message as they stand in a `Body`: fields `app_data` of a data message, one after the other.
 ///
 /// Each is the octet 0x3A, a varint length, then 0x0A with the key and 0x12 with the value (mcs-device 2.1).
-package enum AppData {
+public enum AppData {
     private static let fieldNumber = 7
 
     /// Octets that a pair adds to a body.
-    package static func size(key: Int, value: Int) -> Int {
+    public static func size(key: Int, value: Int) -> Int {
         let content = contentSize(key: key, value: value)
         return 1 + Varint.size(UInt64(content)) + content
     }
 
     /// Appends one pair to a body.
     @inline(__always)
-    package static func append(
+    public static func append(
         key: borrowing RawSpan, value: borrowing RawSpan, to body: inout ByteBuffer
     ) {
         body.appendFieldHead(
@@ -25,7 +25,7 @@ package enum AppData {
 
     /// Appends one pair whose key is a literal.
     @inline(__always)
-    package static func append(
+    public static func append(
         key: StaticString, value: borrowing RawSpan, to body: inout ByteBuffer
     ) {
         body.appendFieldHead(
@@ -35,7 +35,7 @@ package enum AppData {
     }
 
     /// Appends one pair of literals.
-    package static func append(key: StaticString, text value: StaticString, to body: inout ByteBuffer) {
+    public static func append(key: StaticString, text value: StaticString, to body: inout ByteBuffer) {
         body.appendFieldHead(
             fieldNumber, length: contentSize(key: key.utf8CodeUnitCount, value: value.utf8CodeUnitCount))
         body.appendField(1, text: key)
@@ -43,7 +43,7 @@ package enum AppData {
     }
 
     /// Appends a body without the pairs of one key, all else in it as it stands; a body that is none as it is.
-    package static func append(_ pairs: RawSpan, leavingOut key: StaticString, to body: inout ByteBuffer) {
+    public static func append(_ pairs: RawSpan, leavingOut key: StaticString, to body: inout ByteBuffer) {
         let before = body.count
         var fields = ProtobufReader(pairs)
         var start = 0
@@ -69,7 +69,7 @@ package enum AppData {
     /// Visits the pairs of a body in order; throws where the body is none.
     ///
     /// The spans are borrowed from the body and end with the visit.
-    package static func forEach(
+    public static func forEach(
         in body: RawSpan, _ visit: (_ key: RawSpan, _ value: RawSpan) -> Void
     ) throws(MCSError) {
         var fields = ProtobufReader(body)
@@ -85,7 +85,7 @@ package enum AppData {
     }
 
     /// The octets of all keys and values of a body: what `Limits.payloadBytes` counts; throws where the body is none.
-    package static func payloadBytes(of body: RawSpan) throws(MCSError) -> Int {
+    public static func payloadBytes(of body: RawSpan) throws(MCSError) -> Int {
         var count = 0
         try forEach(in: body) { key, value in count += key.byteCount + value.byteCount }
         return count

@@ -1,69 +1,69 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// A message in either direction (tag 8, mcs-device 2).
-    package struct DataMessage: Sendable, Equatable {
+    public struct DataMessage: Sendable, Equatable {
         /// Field numbers, for those who write the fields one by one.
-        package enum Field {
-            package static let id = 2
-            package static let from = 3
-            package static let to = 4
-            package static let category = 5
-            package static let token = 6
-            package static let appData = 7
-            package static let fromTrustedServer = 8
-            package static let persistentID = 9
-            package static let streamID = 10
-            package static let lastStreamIDReceived = 11
-            package static let registrationID = 13
-            package static let timeToLive = 17
-            package static let sent = 18
-            package static let queued = 19
-            package static let status = 20
-            package static let rawData = 21
-            package static let immediateAck = 24
+        public enum Field {
+            public static let id = 2
+            public static let from = 3
+            public static let to = 4
+            public static let category = 5
+            public static let token = 6
+            public static let appData = 7
+            public static let fromTrustedServer = 8
+            public static let persistentID = 9
+            public static let streamID = 10
+            public static let lastStreamIDReceived = 11
+            public static let registrationID = 13
+            public static let timeToLive = 17
+            public static let sent = 18
+            public static let queued = 19
+            public static let status = 20
+            public static let rawData = 21
+            public static let immediateAck = 24
         }
 
         /// Downstream 8 hexadecimal digits, upstream the app's id or a counter.
-        package var id: [UInt8]?
+        public var id: [UInt8]?
         /// Downstream the sender, upstream of no use.
-        package var from: [UInt8] = []
+        public var from: [UInt8] = []
         /// Upstream `SENDER_ID@gcm.googleapis.com`.
-        package var to: [UInt8]?
+        public var to: [UInt8]?
         /// The app; required.
-        package var category: [UInt8] = []
+        public var category: [UInt8] = []
         /// The collapse key.
-        package var token: [UInt8]?
+        public var token: [UInt8]?
         /// The pairs, each encoded as `AppData` does.
-        package var body: [UInt8] = []
+        public var body: [UInt8] = []
         /// False, and there, in what the server sends.
-        package var fromTrustedServer: Bool?
+        public var fromTrustedServer: Bool?
         /// By which both sides know it after a reconnect.
-        package var persistentID: [UInt8]?
+        public var persistentID: [UInt8]?
         /// The sender's count of its frames; rarely sent.
-        package var streamID: Int32?
+        public var streamID: Int32?
         /// Count of the other side's frames received.
-        package var lastStreamIDReceived: Int32?
+        public var lastStreamIDReceived: Int32?
         /// Upstream from microG: the registration.
-        package var registrationID: [UInt8]?
+        public var registrationID: [UInt8]?
         /// Seconds to live.
-        package var timeToLive: Int32?
+        public var timeToLive: Int32?
         /// Downstream milliseconds since 1970; upstream seconds of one of two epochs.
-        package var sent: Int64?
+        public var sent: Int64?
         /// Seconds between the app's send and this transmission.
-        package var queued: Int32?
+        public var queued: Int32?
         /// Bit 0: the device is idle.
-        package var status: Int64?
+        public var status: Int64?
         /// Binary content of web push.
-        package var rawData: [UInt8]?
+        public var rawData: [UInt8]?
         /// Asks the client to acknowledge at once.
-        package var immediateAck: Bool?
+        public var immediateAck: Bool?
 
         /// An empty message, to be filled.
-        package init() {}
+        public init() {}
 
         /// Reads the message of a frame; `category` must be there.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             var hasCategory = false
             var pairs = ByteBuffer()
@@ -100,7 +100,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.appendFrame(.dataMessage) { buffer in
                 if let id { buffer.appendField(Field.id, bytes: id) }
                 buffer.appendField(Field.from, bytes: from)

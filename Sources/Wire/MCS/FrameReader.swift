@@ -1,39 +1,39 @@
-import Basics
+public import Basics
 
 extension MCS {
     /// Cuts the octets of one direction into frames, whatever pieces they come in.
     ///
     /// A frame that lies whole in the input is handed over in place; only one that is split is gathered, so that an idle
     /// connection holds no memory. Tags that do not exist are errors; those without a `Tag` are handed over as well.
-    package struct FrameReader: ~Copyable {
+    public struct FrameReader: ~Copyable {
         /// Octets that a frame's message may have.
-        package var limit: Int
+        public var limit: Int
         /// Octets that a login may have; one over `limit` is handed over without its oldest received ids.
-        package var loginLimit: Int
+        public var loginLimit: Int
         /// The version octet that the peer began with; nil before it came.
-        package private(set) var peerVersion: UInt8?
+        public private(set) var peerVersion: UInt8?
         private var held = ByteBuffer()
         /// The login that is being read, where it is over `limit`.
         private var long: LoginSieveBox?
 
         /// A reader at the begin of a direction.
-        package init(limit: Int = Limits.frameBytes, loginLimit: Int = 0) {
+        public init(limit: Int = Limits.frameBytes, loginLimit: Int = 0) {
             self.limit = limit
             self.loginLimit = loginLimit
         }
 
         /// Octets gathered of a frame that is not whole yet.
-        package var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
+        public var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
 
         /// Whether the octets so far end within a frame.
-        package var isWithinFrame: Bool { !held.isEmpty || long != nil }
+        public var isWithinFrame: Bool { !held.isEmpty || long != nil }
 
         /// Reads the next octets and hands over each frame that is whole; `visit` returns whether to go on.
         ///
         /// Returns how many octets were taken: all of them, unless `visit` returned false. After an error the
         /// connection is to end.
         @discardableResult
-        package mutating func read(
+        public mutating func read(
             _ bytes: RawSpan, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
         ) throws(MCSError) -> Int {
             var offset = 0

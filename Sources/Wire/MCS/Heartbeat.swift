@@ -1,24 +1,24 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// A sign of life or its answer (tags 0 and 1, mcs-device 2); usually without any field.
-    package struct Heartbeat: Sendable, Equatable {
+    public struct Heartbeat: Sendable, Equatable {
         /// The sender's count of its frames, this one included.
-        package var streamID: Int32?
+        public var streamID: Int32?
         /// Count of the other side's frames received.
-        package var lastStreamIDReceived: Int32?
+        public var lastStreamIDReceived: Int32?
         /// Bit 0: the device is idle; the answer repeats it.
-        package var status: Int64?
+        public var status: Int64?
 
         /// A heartbeat.
-        package init(streamID: Int32? = nil, lastStreamIDReceived: Int32? = nil, status: Int64? = nil) {
+        public init(streamID: Int32? = nil, lastStreamIDReceived: Int32? = nil, status: Int64? = nil) {
             self.streamID = streamID
             self.lastStreamIDReceived = lastStreamIDReceived
             self.status = status
         }
 
         /// Reads the message of a frame.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
                 switch field.number {
@@ -31,7 +31,7 @@ extension MCS {
         }
 
         /// Appends the whole frame, as `.heartbeatPing` or `.heartbeatAck`.
-        package func append(as tag: Tag, to buffer: inout ByteBuffer) {
+        public func append(as tag: Tag, to buffer: inout ByteBuffer) {
             assert(tag == .heartbeatPing || tag == .heartbeatAck, "a heartbeat is a ping or an ack")
             buffer.appendFrame(tag) { buffer in
                 if let streamID { buffer.appendField(1, varint: streamID) }

@@ -1,10 +1,10 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// An acknowledgement in the dress of a query (tag 7, mcs-device 2); nobody answers one.
-    package struct Iq: Sendable, Equatable {
+    public struct Iq: Sendable, Equatable {
         /// What stands in the extension.
-        package enum Content: Sendable, Equatable {
+        public enum Content: Sendable, Equatable {
             /// All frames up to `lastStreamIDReceived` are received (extension 13).
             case streamAck
             /// Messages of these persistent ids are received (extension 12); the first `Limits.receivedIDs` are kept.
@@ -14,26 +14,26 @@ extension MCS {
         }
 
         /// 0 get, 1 set, 2 result, 3 error; all that are sent are 1.
-        package var type: Int32 = 1
+        public var type: Int32 = 1
         /// Empty in practice.
-        package var id: [UInt8] = []
+        public var id: [UInt8] = []
         /// What stands in the extension.
-        package var content: Content = .other
+        public var content: Content = .other
         /// The sender's count of its frames; rarely sent.
-        package var streamID: Int32?
+        public var streamID: Int32?
         /// Count of the other side's frames received.
-        package var lastStreamIDReceived: Int32?
+        public var lastStreamIDReceived: Int32?
         /// Bit 0: the device is idle.
-        package var status: Int64?
+        public var status: Int64?
 
         /// A query of type set.
-        package init(_ content: Content, lastStreamIDReceived: Int32? = nil) {
+        public init(_ content: Content, lastStreamIDReceived: Int32? = nil) {
             self.content = content
             self.lastStreamIDReceived = lastStreamIDReceived
         }
 
         /// Reads the message of a frame.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
                 switch field.number {
@@ -49,7 +49,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.appendFrame(.iq) { buffer in
                 buffer.appendField(2, varint: type)
                 buffer.appendField(3, bytes: id)

@@ -1,42 +1,42 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// The first frame of a client (tag 2, mcs-device 2): who it is and what it has.
-    package struct LoginRequest: Sendable, Equatable {
+    public struct LoginRequest: Sendable, Equatable {
         /// What client it is (`chrome-156.0.8078.79`, `android-30`); may be empty.
-        package var id: [UInt8] = []
+        public var id: [UInt8] = []
         /// `mcs.android.com`; not looked at.
-        package var domain: [UInt8] = []
+        public var domain: [UInt8] = []
         /// The Android id in decimal.
-        package var user: [UInt8] = []
+        public var user: [UInt8] = []
         /// The same.
-        package var resource: [UInt8] = []
+        public var resource: [UInt8] = []
         /// The security token in decimal, by some clients as a signed number.
-        package var authToken: [UInt8] = []
+        public var authToken: [UInt8] = []
         /// `android-` and the Android id in hexadecimal; not looked at.
-        package var deviceID: [UInt8]?
+        public var deviceID: [UInt8]?
         /// Wishes, of which `hbping` is one; the first `Limits.loginSettings` are kept.
-        package var settings: [Setting] = []
+        public var settings: [Setting] = []
         /// Persistent ids received and not yet known to be acknowledged; the last `Limits.receivedIDs` are kept.
-        package var receivedIDs: [[UInt8]] = []
+        public var receivedIDs: [[UInt8]] = []
         /// Whether the client adapts its heartbeat.
-        package var adaptiveHeartbeat: Bool?
+        public var adaptiveHeartbeat: Bool?
         /// What the client says of its heartbeat; its interval is taken for a wish.
-        package var heartbeatStat: HeartbeatStat?
+        public var heartbeatStat: HeartbeatStat?
         /// Always true.
-        package var usesRMQ2: Bool?
+        public var usesRMQ2: Bool?
         /// 2 (ANDROID_ID) or absent.
-        package var authService: Int32?
+        public var authService: Int32?
         /// Kind of network; 1 is what all send.
-        package var networkType: Int32?
+        public var networkType: Int32?
         /// Bit 0: the device is idle.
-        package var status: Int64?
+        public var status: Int64?
 
         /// An empty request, for a client to fill.
-        package init() {}
+        public init() {}
 
         /// Reads the message of a frame; `user` and `auth_token` must be there.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             var hasUser = false
             var hasToken = false
@@ -77,7 +77,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.appendFrame(.loginRequest) { buffer in
                 buffer.appendField(1, bytes: id)
                 buffer.appendField(2, bytes: domain)
@@ -98,14 +98,14 @@ extension MCS {
     }
 
     /// A named wish in a login or its answer.
-    package struct Setting: Sendable, Equatable {
+    public struct Setting: Sendable, Equatable {
         /// Its name, such as `new_vc` or `hbping`.
-        package var name: [UInt8]
+        public var name: [UInt8]
         /// Its value as text.
-        package var value: [UInt8]
+        public var value: [UInt8]
 
         /// A wish.
-        package init(name: [UInt8], value: [UInt8]) {
+        public init(name: [UInt8], value: [UInt8]) {
             self.name = name
             self.value = value
         }
@@ -129,16 +129,16 @@ extension MCS {
     }
 
     /// What a client tells of its heartbeat (mcs-device 2).
-    package struct HeartbeatStat: Sendable, Equatable {
+    public struct HeartbeatStat: Sendable, Equatable {
         /// Its address; empty in practice.
-        package var ip: [UInt8]
+        public var ip: [UInt8]
         /// Whether the last connection timed out.
-        package var hasTimedOut: Bool
+        public var hasTimedOut: Bool
         /// Milliseconds between heartbeats that it wants.
-        package var intervalMilliseconds: Int32
+        public var intervalMilliseconds: Int32
 
         /// A statistic.
-        package init(ip: [UInt8] = [], hasTimedOut: Bool, intervalMilliseconds: Int32) {
+        public init(ip: [UInt8] = [], hasTimedOut: Bool, intervalMilliseconds: Int32) {
             self.ip = ip
             self.hasTimedOut = hasTimedOut
             self.intervalMilliseconds = intervalMilliseconds

@@ -1,30 +1,30 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// The server's first frame (tag 3, mcs-device 2).
     ///
     /// Some clients take the mere presence of `error` for failure, so success leaves it out (mcs-device 2.2).
-    package struct LoginResponse: Sendable, Equatable {
+    public struct LoginResponse: Sendable, Equatable {
         /// `id` of the request.
-        package var id: [UInt8] = []
+        public var id: [UInt8] = []
         /// `AID@mcs.android.com/AID`.
-        package var jid: [UInt8]?
+        public var jid: [UInt8]?
         /// Why the login failed.
-        package var error: ErrorInfo?
+        public var error: ErrorInfo?
         /// Count of the server's frames; not sent by us.
-        package var streamID: Int32?
+        public var streamID: Int32?
         /// Count of the client's frames received: 1.
-        package var lastStreamIDReceived: Int32?
+        public var lastStreamIDReceived: Int32?
         /// How often the client is to ping; not sent by us.
-        package var heartbeatConfig: HeartbeatConfig?
+        public var heartbeatConfig: HeartbeatConfig?
         /// Milliseconds since 1970.
-        package var serverTimestamp: Int64?
+        public var serverTimestamp: Int64?
 
         /// An empty response, for a server to fill.
-        package init() {}
+        public init() {}
 
         /// Reads the message of a frame.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
                 switch field.number {
@@ -41,7 +41,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.appendFrame(.loginResponse) { buffer in
                 buffer.appendField(1, bytes: id)
                 if let jid { buffer.appendField(2, bytes: jid) }
@@ -55,16 +55,16 @@ extension MCS {
     }
 
     /// Why something failed.
-    package struct ErrorInfo: Sendable, Equatable {
+    public struct ErrorInfo: Sendable, Equatable {
         /// A number in the manner of HTTP; 401 for wrong credentials.
-        package var code: Int32
+        public var code: Int32
         /// Words for people.
-        package var message: [UInt8]?
+        public var message: [UInt8]?
         /// A word for programs.
-        package var type: [UInt8]?
+        public var type: [UInt8]?
 
         /// An error.
-        package init(code: Int32, message: [UInt8]? = nil, type: [UInt8]? = nil) {
+        public init(code: Int32, message: [UInt8]? = nil, type: [UInt8]? = nil) {
             self.code = code
             self.message = message
             self.type = type
@@ -91,16 +91,16 @@ extension MCS {
     }
 
     /// How a server wants a client to ping.
-    package struct HeartbeatConfig: Sendable, Equatable {
+    public struct HeartbeatConfig: Sendable, Equatable {
         /// Whether statistics are wanted.
-        package var uploadsStat: Bool?
+        public var uploadsStat: Bool?
         /// An address.
-        package var ip: [UInt8]?
+        public var ip: [UInt8]?
         /// Milliseconds between pings.
-        package var intervalMilliseconds: Int32?
+        public var intervalMilliseconds: Int32?
 
         /// A configuration.
-        package init(uploadsStat: Bool? = nil, ip: [UInt8]? = nil, intervalMilliseconds: Int32? = nil) {
+        public init(uploadsStat: Bool? = nil, ip: [UInt8]? = nil, intervalMilliseconds: Int32? = nil) {
             self.uploadsStat = uploadsStat
             self.ip = ip
             self.intervalMilliseconds = intervalMilliseconds

@@ -1,24 +1,24 @@
-package import Basics
+public import Basics
 
 /// The language of the device link: frames of protobuf messages (mcs-device 1 and 2), in both directions.
-package enum MCS {
+public enum MCS {
     /// The version octet that begins each direction; every current client sends and accepts it (mcs-device 1.2).
-    package static let version: UInt8 = 41
+    public static let version: UInt8 = 41
     /// Version octets that are accepted: older Chrome and GSF sent the lower ones.
-    package static let acceptedVersions: ClosedRange<UInt8> = 38...41
+    public static let acceptedVersions: ClosedRange<UInt8> = 38...41
     /// `domain` of a login and what stands behind the `@` of a JID.
-    package static let domain: StaticString = "mcs.android.com"
+    public static let domain: StaticString = "mcs.android.com"
     /// `token` of a message without collapse key for an Android-type app (mcs-device 2).
-    package static let doNotCollapse: StaticString = "do_not_collapse"
+    public static let doNotCollapse: StaticString = "do_not_collapse"
     /// `category` of messages to and from the client itself (mcs-device 3.5).
-    package static let idleCategory: StaticString = "com.google.android.gsf.gtalkservice"
+    public static let idleCategory: StaticString = "com.google.android.gsf.gtalkservice"
     /// The pair of those messages that asks, or tells, whether the device is idle.
-    package static let idleKey: StaticString = "IdleNotification"
+    public static let idleKey: StaticString = "IdleNotification"
     /// `category` of Chromium's account mapper (mcs-device 4.1).
-    package static let accountCategory: StaticString = "com.google.android.gms"
+    public static let accountCategory: StaticString = "com.google.android.gms"
 
     /// What a frame holds (mcs-device 1.3); tags 5, 6, 9 and 11 to 15 exist, are never sent, and are skipped.
-    package enum Tag: UInt8, CaseIterable, Sendable {
+    public enum Tag: UInt8, CaseIterable, Sendable {
         case heartbeatPing = 0
         case heartbeatAck = 1
         case loginRequest = 2
@@ -30,11 +30,11 @@ package enum MCS {
     }
 
     /// The highest tag there is; a higher octet where a tag is expected breaks the stream.
-    package static let highestTag: UInt8 = 15
+    public static let highestTag: UInt8 = 15
 }
 
 /// What is wrong with bytes of a device link.
-package enum MCSError: Error, Equatable, Sendable {
+public enum MCSError: Error, Equatable, Sendable {
     /// The first octet is no version that is spoken.
     case unsupportedVersion(UInt8)
     /// The octet where a tag is expected is none.
@@ -55,7 +55,7 @@ package enum MCSError: Error, Equatable, Sendable {
     case missingField(Int)
 
     /// How a connection ends over it.
-    package var closeReason: CloseReason {
+    public var closeReason: CloseReason {
         if case .tooLarge = self { .tooLarge } else { .protocolViolation }
     }
 }

@@ -1,39 +1,39 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// The last frame (tag 4): come again; it says nothing else (mcs-device 3.7).
-    package struct Close: Sendable, Equatable {
+    public struct Close: Sendable, Equatable {
         /// The end.
-        package init() {}
+        public init() {}
 
         /// Reads the message of a frame; there are no fields to know.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() { try fields.skip(field) }
         }
 
         /// Appends the whole frame: the octets 04 00.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.append(byte: Tag.close.rawValue)
             buffer.append(byte: 0)
         }
     }
 
     /// A complaint about the stream (tag 10); never sent by us: old clients break on it (mcs-device 1.3).
-    package struct StreamError: Sendable, Equatable {
+    public struct StreamError: Sendable, Equatable {
         /// A word for programs.
-        package var type: [UInt8]
+        public var type: [UInt8]
         /// Words for people.
-        package var text: [UInt8]?
+        public var text: [UInt8]?
 
         /// A complaint.
-        package init(type: [UInt8], text: [UInt8]? = nil) {
+        public init(type: [UInt8], text: [UInt8]? = nil) {
             self.type = type
             self.text = text
         }
 
         /// Reads the message of a frame.
-        package init(decoding message: RawSpan) throws(MCSError) {
+        public init(decoding message: RawSpan) throws(MCSError) {
             self.init(type: [])
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
@@ -46,7 +46,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.appendFrame(.streamError) { buffer in
                 buffer.appendField(1, bytes: type)
                 if let text { buffer.appendField(2, bytes: text) }

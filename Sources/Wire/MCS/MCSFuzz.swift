@@ -6,7 +6,7 @@ extension MCS {
     /// Returns the messages before the end or the first error. Traps where reading is not stable: what a message is
     /// written as must read as the same message, and the reader must not depend on how the octets are cut.
     @discardableResult
-    package static func exercise(_ bytes: RawSpan, pieces: Int = 7) -> (messages: [Message], error: MCSError?)
+    public static func exercise(_ bytes: RawSpan, pieces: Int = 7) -> (messages: [Message], error: MCSError?)
     {
         let whole = read(bytes, pieces: bytes.byteCount)
         let cut = read(bytes, pieces: max(1, pieces))

@@ -1,8 +1,8 @@
-package import Basics
+public import Basics
 
 extension MCS {
     /// Any frame, read.
-    package enum Message: Sendable, Equatable {
+    public enum Message: Sendable, Equatable {
         case heartbeatPing(Heartbeat)
         case heartbeatAck(Heartbeat)
         case loginRequest(LoginRequest)
@@ -13,7 +13,7 @@ extension MCS {
         case streamError(StreamError)
 
         /// Reads the frame of a tag; nil for a tag that is not known, whose frame is to be skipped.
-        package init?(tag: UInt8, decoding message: RawSpan) throws(MCSError) {
+        public init?(tag: UInt8, decoding message: RawSpan) throws(MCSError) {
             switch Tag(rawValue: tag) {
             case .heartbeatPing: self = .heartbeatPing(try Heartbeat(decoding: message))
             case .heartbeatAck: self = .heartbeatAck(try Heartbeat(decoding: message))
@@ -28,7 +28,7 @@ extension MCS {
         }
 
         /// Appends the whole frame.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             switch self {
             case .heartbeatPing(let heartbeat): heartbeat.append(as: .heartbeatPing, to: &buffer)
             case .heartbeatAck(let heartbeat): heartbeat.append(as: .heartbeatAck, to: &buffer)

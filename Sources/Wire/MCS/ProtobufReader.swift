@@ -3,28 +3,28 @@ import Basics
 /// Reads the fields of one protobuf message in place: no copy, no recursion, no allocation.
 ///
 /// After `next` the field is taken by `varint`, `bytes` or `skip`, exactly one of them.
-package struct ProtobufReader: ~Escapable {
+public struct ProtobufReader: ~Escapable {
     /// Number and encoding of a field.
-    package struct Field: Equatable, Sendable {
+    public struct Field: Equatable, Sendable {
         /// 1 … 2^29-1.
-        package var number: Int
+        public var number: Int
         /// 0 varint, 1 eight octets, 2 length and octets, 5 four octets.
-        package var wireType: UInt8
+        public var wireType: UInt8
     }
 
     private let message: RawSpan
     private var offset = 0
 
     /// Where the next field begins, or what is left of this one.
-    package var position: Int { offset }
+    public var position: Int { offset }
 
     /// Reads a whole message.
     @_lifetime(copy message)
-    package init(_ message: RawSpan) { self.message = message }
+    public init(_ message: RawSpan) { self.message = message }
 
     /// The next field; nil at the end.
     @_lifetime(self: copy self)
-    package mutating func next() throws(MCSError) -> Field? {
+    public mutating func next() throws(MCSError) -> Field? {
         guard offset < message.byteCount else { return nil }
         let key = try Varint.read(message, at: &offset)
         let wireType = UInt8(truncatingIfNeeded: key & 7)
@@ -36,26 +36,26 @@ package struct ProtobufReader: ~Escapable {
 
     /// The number in a varint field.
     @_lifetime(self: copy self)
-    package mutating func varint(_ field: Field) throws(MCSError) -> UInt64 {
+    public mutating func varint(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 0 else { throw .wrongWireType(field: field.number) }
         return try Varint.read(message, at: &offset)
     }
 
     /// The number in an `int32` field; higher bits are dropped, as protobuf does.
     @_lifetime(self: copy self)
-    package mutating func int32(_ field: Field) throws(MCSError) -> Int32 {
+    public mutating func int32(_ field: Field) throws(MCSError) -> Int32 {
         Int32(truncatingIfNeeded: try varint(field))
     }
 
     /// The number in an `int64` field.
     @_lifetime(self: copy self)
-    package mutating func int64(_ field: Field) throws(MCSError) -> Int64 {
+    public mutating func int64(_ field: Field) throws(MCSError) -> Int64 {
         Int64(bitPattern: try varint(field))
     }
 
     /// The number in a `fixed64` field.
     @_lifetime(self: copy self)
-    package mutating func fixed64(_ field: Field) throws(MCSError) -> UInt64 {
+    public mutating func fixed64(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 1 else { throw .wrongWireType(field: field.number) }
         guard message.byteCount &- offset >= 8 else { throw .truncated }
         defer { offset &+= 8 }
@@ -64,20 +64,20 @@ package struct ProtobufReader: ~Escapable {
 
     /// The truth in a `bool` field.
     @_lifetime(self: copy self)
-    package mutating func bool(_ field: Field) throws(MCSError) -> Bool {
+    public mutating func bool(_ field: Field) throws(MCSError) -> Bool {
         try varint(field) != 0
     }
 
     /// The octets of a string, bytes or message field, in place.
     @_lifetime(copy self)
     @_lifetime(self: copy self)
-    package mutating func bytes(_ field: Field) throws(MCSError) -> RawSpan {
+    public mutating func bytes(_ field: Field) throws(MCSError) -> RawSpan {
         message.extracting(try range(field))
     }
 
     /// Where the octets of a string, bytes or message field lie in the message.
     @_lifetime(self: copy self)
-    package mutating func range(_ field: Field) throws(MCSError) -> Range<Int> {
+    public mutating func range(_ field: Field) throws(MCSError) -> Range<Int> {
         guard field.wireType == 2 else { throw .wrongWireType(field: field.number) }
         let length = try Varint.read(message, at: &offset)
         guard length <= UInt64(message.byteCount &- offset) else { throw .truncated }
@@ -88,13 +88,13 @@ package struct ProtobufReader: ~Escapable {
 
     /// A copy of the octets of a string or bytes field.
     @_lifetime(self: copy self)
-    package mutating func array(_ field: Field) throws(MCSError) -> [UInt8] {
+    public mutating func array(_ field: Field) throws(MCSError) -> [UInt8] {
         [UInt8](copying: try bytes(field))
     }
 
     /// Passes over a field that is not known.
     @_lifetime(self: copy self)
-    package mutating func skip(_ field: Field) throws(MCSError) {
+    public mutating func skip(_ field: Field) throws(MCSError) {
         switch field.wireType {
         case 0: _ = try Varint.read(message, at: &offset)
         case 2: _ = try bytes(field)

@@ -1,68 +1,68 @@
-package import Basics
+public import Basics
 
 extension ByteBuffer {
     /// Appends a protobuf field that is an integer or enum; negative ones take ten octets.
-    package mutating func appendField(_ number: Int, varint value: some FixedWidthInteger) {
+    public mutating func appendField(_ number: Int, varint value: some FixedWidthInteger) {
         appendField(number, varint: Int64(truncatingIfNeeded: value))
     }
 
     /// Appends a protobuf field that is an `int64`; not generic, for the hot path.
     @inline(__always)
-    package mutating func appendField(_ number: Int, varint value: Int64) {
+    public mutating func appendField(_ number: Int, varint value: Int64) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3, to: &self)
         Varint.append(UInt64(bitPattern: value), to: &self)
     }
 
     /// Appends a protobuf field that is an `int32`; not generic, for the hot path.
     @inline(__always)
-    package mutating func appendField(_ number: Int, varint value: Int32) {
+    public mutating func appendField(_ number: Int, varint value: Int32) {
         appendField(number, varint: Int64(value))
     }
 
     /// Appends a protobuf field that is a truth value.
     @inline(__always)
-    package mutating func appendField(_ number: Int, bool value: Bool) {
+    public mutating func appendField(_ number: Int, bool value: Bool) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3, to: &self)
         append(byte: value ? 1 : 0)
     }
 
     /// Appends a protobuf field that is a string or bytes.
     @inline(__always)
-    package mutating func appendField(_ number: Int, bytes: borrowing RawSpan) {
+    public mutating func appendField(_ number: Int, bytes: borrowing RawSpan) {
         appendFieldHead(number, length: bytes.byteCount)
         append(bytes)
     }
 
     /// Appends a protobuf field that is a string or bytes.
     @inline(__always)
-    package mutating func appendField(_ number: Int, bytes: [UInt8]) {
+    public mutating func appendField(_ number: Int, bytes: [UInt8]) {
         appendFieldHead(number, length: bytes.count)
         append(bytes)
     }
 
     /// Appends a protobuf field that is a literal string.
     @inline(__always)
-    package mutating func appendField(_ number: Int, text: StaticString) {
+    public mutating func appendField(_ number: Int, text: StaticString) {
         appendFieldHead(number, length: text.utf8CodeUnitCount)
         append(text)
     }
 
     /// Appends tag and length of a length-delimited protobuf field; the content is to follow.
     @inline(__always)
-    package mutating func appendFieldHead(_ number: Int, length: Int) {
+    public mutating func appendFieldHead(_ number: Int, length: Int) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 2, to: &self)
         Varint.append(UInt64(truncatingIfNeeded: length), to: &self)
     }
 
     /// Appends a protobuf field that is a string, bytes or message, whose content `write` appends.
-    package mutating func appendField(_ number: Int, _ write: (inout ByteBuffer) -> Void) {
+    public mutating func appendField(_ number: Int, _ write: (inout ByteBuffer) -> Void) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 2, to: &self)
         appendSized(expecting: 1, write)
     }
 
     /// Appends a frame of the device link whose message `write` appends.
     @inline(__always)
-    package mutating func appendFrame(_ tag: MCS.Tag, _ write: (inout ByteBuffer) -> Void) {
+    public mutating func appendFrame(_ tag: MCS.Tag, _ write: (inout ByteBuffer) -> Void) {
         append(byte: tag.rawValue)
         appendSized(expecting: 2, write)
     }

@@ -1,16 +1,16 @@
-package import Basics
+public import Basics
 
 /// Base-128 varints of protobuf: 1 to 10 octets, lowest bits first.
-package enum Varint {
+public enum Varint {
     /// Octets that a number takes, 1 … 10.
     @inline(__always)
-    package static func size(_ value: UInt64) -> Int {
+    public static func size(_ value: UInt64) -> Int {
         (70 &- (value | 1).leadingZeroBitCount) / 7
     }
 
     /// Appends a number in as few octets as it takes.
     @inline(__always)
-    package static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
+    public static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
         var rest = value
         while rest >= 0x80 {
             buffer.append(byte: UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -23,7 +23,7 @@ package enum Varint {
     ///
     /// Longer forms than necessary are accepted, as protobuf does; more than 64 bits are not.
     @inline(__always)
-    package static func read(_ bytes: borrowing RawSpan, at offset: inout Int) throws(MCSError) -> UInt64 {
+    public static func read(_ bytes: borrowing RawSpan, at offset: inout Int) throws(MCSError) -> UInt64 {
         guard offset < bytes.byteCount else { throw .truncated }
         let first = bytes.byte(at: offset)
         offset &+= 1

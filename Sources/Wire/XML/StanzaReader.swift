@@ -19,7 +19,7 @@ import Basics
 /// no parser and no bytes. Each byte is looked at a bounded number of times however the stream is split: once to find the
 /// end of the stanza, and when it is complete once more to recognise or parse it; `work` counts that.
 /// After a failure or `.closed` nothing more may be read.
-package struct StanzaReader: ~Copyable {
+public struct StanzaReader: ~Copyable {
     private enum Stage: UInt8 {
         case header, stanzas, ended
     }
@@ -33,21 +33,21 @@ package struct StanzaReader: ~Copyable {
     private var partial = ByteBuffer()
     private var root = StreamRoot()
     /// Bytes looked at, over all passes.
-    package private(set) var work: UInt64 = 0
+    public private(set) var work: UInt64 = 0
 
     /// Awaits the header of a new connection, with the limits before login.
-    package init() {}
+    public init() {}
 
     /// Whether a header was read and its stream is not closed: a stream error then needs no header of ours before it.
-    package var isOpen: Bool { stage == .stanzas }
+    public var isOpen: Bool { stage == .stanzas }
 
     /// Bytes held of what is not yet complete.
-    package var heldBytes: Int { partial.count }
+    public var heldBytes: Int { partial.count }
 
     /// Awaits a new header, after a successful login (RFC 6120, 6.4.6), and raises the limits to those after login.
     ///
     /// A client that leaves now ends its first stream instead, which is `.closed`.
-    package mutating func restart() {
+    public mutating func restart() {
         precondition(!framer.isInside, "a stream restarts between two stanzas only")
         isLoggedIn = true
         stage = .header
@@ -59,7 +59,7 @@ package struct StanzaReader: ~Copyable {
     /// Reads on from `offset` and moves it behind what was taken.
     ///
     /// Give the same `bytes` until the event is `.incomplete`; `offset` is then at their end.
-    package mutating func next(
+    public mutating func next(
         _ bytes: RawSpan, from offset: inout Int
     ) throws(XMLFailure) -> StreamEvent {
         let limits: XMLLimits = isLoggedIn ? .afterLogin : .beforeLogin

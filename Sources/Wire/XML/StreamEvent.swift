@@ -1,7 +1,7 @@
 import Basics
 
 /// What `StanzaReader.next` found.
-package enum StreamEvent: ~Copyable {
+public enum StreamEvent: ~Copyable {
     /// All bytes are taken; the next event needs more.
     case incomplete
     /// A stream header, checked; the answer and the features are due.
@@ -18,9 +18,9 @@ package enum StreamEvent: ~Copyable {
 ///
 /// In the usual shape nothing is copied: the parts lie in the chunk that was given to `next`, so the accessors
 /// take that same chunk again. In any other shape they lie in a buffer which the stanza owns.
-package struct MessageStanza: ~Copyable {
+public struct MessageStanza: ~Copyable {
     /// What the `gcm` child is like.
-    package enum Form: Sendable, Equatable {
+    public enum Form: Sendable, Equatable {
         /// One `gcm` with text alone: `payload` is that text.
         case usable
         /// No `gcm` child.
@@ -32,9 +32,9 @@ package struct MessageStanza: ~Copyable {
     }
 
     /// What the `gcm` child is like; all but `usable` deserve a stanza error `bad-request` (ccs-xmpp 1.8).
-    package var form: Form
+    public var form: Form
     /// Whether `type` is `error`: such a message must be swallowed, never answered.
-    package var isError: Bool
+    public var isError: Bool
     var parts: Parts
     var held: ByteBuffer
     var isHeld: Bool
@@ -50,18 +50,18 @@ package struct MessageStanza: ~Copyable {
 
     /// The text of `gcm`, references resolved; empty if there is none.
     @_lifetime(borrow self, copy chunk)
-    package func payload(in chunk: RawSpan) -> RawSpan { bytes(of: parts.payload, in: chunk) }
+    public func payload(in chunk: RawSpan) -> RawSpan { bytes(of: parts.payload, in: chunk) }
 
     /// The attribute `id`; nil if absent.
-    package func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
+    public func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
     /// The attribute `to`; nil if absent.
-    package func to(in chunk: RawSpan) -> String? { text(of: parts.to, in: chunk) }
+    public func to(in chunk: RawSpan) -> String? { text(of: parts.to, in: chunk) }
     /// The attribute `from`; nil if absent.
-    package func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
+    public func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
     /// The attribute `type`; nil if absent.
-    package func type(in chunk: RawSpan) -> String? { text(of: parts.type, in: chunk) }
+    public func type(in chunk: RawSpan) -> String? { text(of: parts.type, in: chunk) }
     /// Whether there is an attribute `from`: free to ask, unlike for its text.
-    package var hasFrom: Bool { parts.from.isPresent }
+    public var hasFrom: Bool { parts.from.isPresent }
 
     private func text(of slice: Slice, in chunk: RawSpan) -> String? {
         guard slice.isPresent else { return nil }

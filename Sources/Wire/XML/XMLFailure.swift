@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// Why the bytes of a stream were refused; each is a stream error (ccs-xmpp 1.11, 1.12) and ends the stream.
-package enum XMLFailure: Error, Sendable, CaseIterable {
+public enum XMLFailure: Error, Sendable, CaseIterable {
     /// Not well-formed: emitted as `invalid-xml`, which old clients test for, not as `not-well-formed`.
     case invalidXML
     /// A comment, processing instruction, DTD, or an entity other than the five.
@@ -20,7 +20,7 @@ package enum XMLFailure: Error, Sendable, CaseIterable {
     case badFormat
 
     /// The condition of the stream error to send.
-    package var condition: StreamCondition {
+    public var condition: StreamCondition {
         switch self {
         case .invalidXML: .invalidXML
         case .restrictedXML: .restrictedXML
@@ -34,7 +34,7 @@ package enum XMLFailure: Error, Sendable, CaseIterable {
     }
 
     /// Why the connection then ends.
-    package var closeReason: CloseReason {
+    public var closeReason: CloseReason {
         switch self {
         case .invalidXML, .badNamespacePrefix, .invalidNamespace, .badFormat: .invalidXML
         case .restrictedXML: .restrictedXML

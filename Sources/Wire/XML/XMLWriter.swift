@@ -1,22 +1,22 @@
-package import Basics
+public import Basics
 
 /// Writing of character data and attribute values: whatever bytes go in, what comes out is XML 1.0.
 ///
 /// Markup is escaped; what XML forbids (controls, U+FFFE, U+FFFF, bytes that are not UTF-8) becomes U+FFFD.
 extension ByteBuffer {
     /// Appends bytes as character data.
-    package mutating func appendText(_ text: borrowing RawSpan) { appendEscaped(text, inAttribute: false) }
+    public mutating func appendText(_ text: borrowing RawSpan) { appendEscaped(text, inAttribute: false) }
 
     /// Appends a string as character data.
-    package mutating func appendText(_ text: String) { appendText(Array(text.utf8).raw) }
+    public mutating func appendText(_ text: String) { appendText(Array(text.utf8).raw) }
 
     /// Appends bytes as an attribute value, for either kind of quotes.
-    package mutating func appendAttribute(_ text: borrowing RawSpan) {
+    public mutating func appendAttribute(_ text: borrowing RawSpan) {
         appendEscaped(text, inAttribute: true)
     }
 
     /// Appends a string as an attribute value, for either kind of quotes.
-    package mutating func appendAttribute(_ text: String) { appendAttribute(Array(text.utf8).raw) }
+    public mutating func appendAttribute(_ text: String) { appendAttribute(Array(text.utf8).raw) }
 
     private mutating func appendEscaped(_ text: borrowing RawSpan, inAttribute: Bool) {
         let count = text.byteCount

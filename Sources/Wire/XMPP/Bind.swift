@@ -1,11 +1,11 @@
-package import Basics
+public import Basics
 
 /// Making of the full JID of a session (ccs-xmpp 1.6).
-package enum Bind {
+public enum Bind {
     /// The full JID: the resource asked for, if any, and 8 upper-case hexadecimal digits that make it unique.
     ///
     /// Nil for a resource that is too long or holds what no resource may: answer `bad-request`.
-    package static func jid(
+    public static func jid(
         sender: SenderID, domain: String, resource: String?, suffix: UInt32
     ) -> String? {
         let resource = resource ?? ""

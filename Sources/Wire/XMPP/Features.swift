@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// What the server offers at each stage; the exact bytes, which several clients match on (ccs-xmpp 1.4).
-package enum Features {
+public enum Features {
     /// What is offered of SCRAM-SHA-256.
-    package enum SCRAMOffer: Sendable, Equatable {
+    public enum SCRAMOffer: Sendable, Equatable {
         /// Nothing.
         case none
         /// The mechanism.
@@ -13,7 +13,7 @@ package enum Features {
     }
 
     /// Appends the offer before login; without SCRAM it is what the real service offered.
-    package static func appendBeforeLogin(scram: SCRAMOffer = .none, to buffer: inout ByteBuffer) {
+    public static func appendBeforeLogin(scram: SCRAMOffer = .none, to buffer: inout ByteBuffer) {
         buffer.append(#"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl">"#)
         if scram == .bound { buffer.append("<mechanism>SCRAM-SHA-256-PLUS</mechanism>") }
         if scram != .none { buffer.append("<mechanism>SCRAM-SHA-256</mechanism>") }
@@ -33,7 +33,7 @@ package enum Features {
     }
 
     /// Appends the offer after login.
-    package static func appendAfterLogin(
+    public static func appendAfterLogin(
         offersStreamManagement: Bool = false, to buffer: inout ByteBuffer
     ) {
         buffer.append(

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// A request of a client; the answer goes with its `id` if it had one (ccs-xmpp 1.6 to 1.9).
-package struct IQ: Sendable, Equatable {
+public struct IQ: Sendable, Equatable {
     /// What is asked for.
-    package enum Request: Sendable, Equatable {
+    public enum Request: Sendable, Equatable {
         /// Resource binding, with the resource asked for.
         case bind(resource: String?)
         /// Session establishment.
@@ -17,16 +17,16 @@ package struct IQ: Sendable, Equatable {
     }
 
     /// The `id`, repeated in the answer.
-    package var id: String?
+    public var id: String?
     /// Whom it was sent to; the answer comes from there.
-    package var to: String?
+    public var to: String?
     /// The sender's JID, if given.
-    package var from: String?
+    public var from: String?
     /// What is asked for.
-    package var request: Request
+    public var request: Request
 
     /// Reads an `iq` of `jabber:client`; nil for any other element.
-    package init?(_ element: Element) {
+    public init?(_ element: Element) {
         guard element.matches("iq", Namespace.client) else { return nil }
         id = element["id"]
         to = element["to"]
@@ -47,13 +47,13 @@ package struct IQ: Sendable, Equatable {
     }
 
     /// Appends the empty result of a session request.
-    package func appendResult(to buffer: inout ByteBuffer) {
+    public func appendResult(to buffer: inout ByteBuffer) {
         appendStart("result", to: &buffer)
         buffer.append("/>")
     }
 
     /// Appends the answer to a ping: `from` is the request's `to`, exactly, or absent (ccs-xmpp 1.9).
-    package func appendPong(to jid: String, in buffer: inout ByteBuffer) {
+    public func appendPong(to jid: String, in buffer: inout ByteBuffer) {
         appendStart("result", to: &buffer)
         Self.append(" from=\"", to, to: &buffer)
         Self.append(" to=\"", jid, to: &buffer)
@@ -61,7 +61,7 @@ package struct IQ: Sendable, Equatable {
     }
 
     /// Appends the result of a binding.
-    package func appendBound(_ jid: String, to buffer: inout ByteBuffer) {
+    public func appendBound(_ jid: String, to buffer: inout ByteBuffer) {
         appendStart("result", to: &buffer)
         buffer.append("><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"><jid>")
         buffer.appendText(jid)
@@ -69,7 +69,7 @@ package struct IQ: Sendable, Equatable {
     }
 
     /// Appends an error: `service-unavailable` for what is not known, `not-allowed` for a second binding.
-    package func appendError(_ condition: StanzaCondition, to buffer: inout ByteBuffer) {
+    public func appendError(_ condition: StanzaCondition, to buffer: inout ByteBuffer) {
         appendStart("error", to: &buffer)
         Self.append(" from=\"", to, to: &buffer)
         buffer.append("><error type=\"")

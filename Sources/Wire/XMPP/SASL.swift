@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// Login of an app server: what it sends, what it is answered (ccs-xmpp 1.5).
-package enum SASL {
+public enum SASL {
     /// A failure condition; the raw value is the element's name.
-    package enum Condition: String, Error, Sendable, CaseIterable {
+    public enum Condition: String, Error, Sendable, CaseIterable {
         case aborted = "aborted"
         case accountDisabled = "account-disabled"
         case credentialsExpired = "credentials-expired"
@@ -15,7 +15,7 @@ package enum SASL {
         case temporaryAuthFailure = "temporary-auth-failure"
 
         /// Appends the failure; the namespace must be the default one.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.append("<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><")
             buffer.append(text: rawValue)
             buffer.append("/></failure>")
@@ -23,7 +23,7 @@ package enum SASL {
     }
 
     /// What a client sends during login.
-    package enum Step: Sendable, Equatable {
+    public enum Step: Sendable, Equatable {
         /// `<auth>` of a known mechanism with its first message, still in Base64.
         case auth(payload: String)
         /// `<auth>` of a known mechanism without a message: a challenge is due.
@@ -38,7 +38,7 @@ package enum SASL {
         case unknownMechanism
 
         /// Reads an element of the SASL namespace; nil for any other element.
-        package init?(_ element: Element) {
+        public init?(_ element: Element) {
             guard element.namespace == Namespace.sasl else { return nil }
             let payload = element.text.trimmingXMLSpace()
             switch element.name {
@@ -60,17 +60,17 @@ package enum SASL {
     }
 
     /// Who wants to log in, and what proves it.
-    package struct Credentials: Sendable, Equatable {
+    public struct Credentials: Sendable, Equatable {
         /// The sender.
-        package var sender: SenderID
+        public var sender: SenderID
         /// The domain behind the sender ID, lower case; the bound JID uses it.
-        package var domain: String
+        public var domain: String
         /// The server key, in clear; never to be logged.
-        package var password: [UInt8]
+        public var password: [UInt8]
     }
 
     /// Reads the message of PLAIN, or of X-OAUTH2, which has the same form: authzid, NUL, authcid, NUL, server key.
-    package static func credentials(
+    public static func credentials(
         _ payload: String, acceptedDomains: [String], defaultDomain: String
     ) throws(Condition) -> Credentials {
         let bytes = try decoded(payload)
@@ -94,7 +94,7 @@ package enum SASL {
     }
 
     /// The sender that names of any mechanism stand for, and its domain in lower case.
-    package static func account(
+    public static func account(
         authzid: String, authcid: String, acceptedDomains: [String], defaultDomain: String
     ) throws(Condition) -> (sender: SenderID, domain: String) {
         let user = split(authcid)
@@ -107,24 +107,24 @@ package enum SASL {
     }
 
     /// Appends the empty challenge that asks for the message of PLAIN.
-    package static func appendChallenge(to buffer: inout ByteBuffer) {
+    public static func appendChallenge(to buffer: inout ByteBuffer) {
         buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
     }
 
     /// Appends a challenge with a message.
-    package static func appendChallenge(_ message: [UInt8], to buffer: inout ByteBuffer) {
+    public static func appendChallenge(_ message: [UInt8], to buffer: inout ByteBuffer) {
         buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
         Base64.append(message.raw, urlSafe: false, padded: true, to: &buffer)
         buffer.append("</challenge>")
     }
 
     /// Appends the success; the client then opens a new stream.
-    package static func appendSuccess(to buffer: inout ByteBuffer) {
+    public static func appendSuccess(to buffer: inout ByteBuffer) {
         buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
     }
 
     /// Appends the success with a last message.
-    package static func appendSuccess(_ message: [UInt8], to buffer: inout ByteBuffer) {
+    public static func appendSuccess(_ message: [UInt8], to buffer: inout ByteBuffer) {
         buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
         Base64.append(message.raw, urlSafe: false, padded: true, to: &buffer)
         buffer.append("</success>")

@@ -1,16 +1,16 @@
 import Basics
 
 /// SCRAM-SHA-256: a login in which the key itself never travels (RFC 5802, RFC 7677; ccs-xmpp 1.5.1).
-package enum SCRAM {
+public enum SCRAM {
     /// What it computes with, from the host: this module knows no crypto library.
-    package struct Functions: Sendable {
+    public struct Functions: Sendable {
         /// SHA-256.
-        package var hash: @Sendable ([UInt8]) -> [UInt8]
+        public var hash: @Sendable ([UInt8]) -> [UInt8]
         /// HMAC-SHA-256 of a text with a key.
-        package var authenticate: @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
+        public var authenticate: @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
 
         /// Functions of the caller's.
-        package init(
+        public init(
             hash: @escaping @Sendable ([UInt8]) -> [UInt8],
             authenticate: @escaping @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
         ) {
@@ -19,13 +19,13 @@ package enum SCRAM {
         }
 
         /// StoredKey and ServerKey of a password that is salted already (`Hi` of RFC 5802, 2.2).
-        package func keys(saltedPassword: [UInt8]) -> (stored: [UInt8], server: [UInt8]) {
+        public func keys(saltedPassword: [UInt8]) -> (stored: [UInt8], server: [UInt8]) {
             let clientKey = authenticate(saltedPassword, Array("Client Key".utf8))
             return (hash(clientKey), authenticate(saltedPassword, Array("Server Key".utf8)))
         }
 
         /// Whether a client's proof was made with the key that belongs to a StoredKey; in constant time.
-        package func accepts(proof: [UInt8], storedKey: [UInt8], authMessage: [UInt8]) -> Bool {
+        public func accepts(proof: [UInt8], storedKey: [UInt8], authMessage: [UInt8]) -> Bool {
             let signature = authenticate(storedKey, authMessage)
             guard proof.count == signature.count else { return false }
             return ConstantTime.equal(hash(zip(proof, signature).map { $0 ^ $1 }), storedKey)
@@ -33,20 +33,20 @@ package enum SCRAM {
     }
 
     /// The one type of channel binding we offer: the only one that TLS 1.3 defines (RFC 9266).
-    package static let bindingType = "tls-exporter"
+    public static let bindingType = "tls-exporter"
 
     /// The server's first message; `nonce` is the client's with ours behind it.
-    package static func serverFirst(nonce: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
+    public static func serverFirst(nonce: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         Array("r=".utf8) + nonce + Array(",s=\(Base64.text(salt)),i=\(iterations)".utf8)
     }
 
     /// The server's last message, which proves to the client that we know its key.
-    package static func serverFinal(signature: [UInt8]) -> [UInt8] {
+    public static func serverFinal(signature: [UInt8]) -> [UInt8] {
         Array("v=\(Base64.text(signature))".utf8)
     }
 
     /// What both sides sign.
-    package static func authMessage(first: ClientFirst, serverFirst: [UInt8], final: ClientFinal) -> [UInt8] {
+    public static func authMessage(first: ClientFirst, serverFirst: [UInt8], final: ClientFinal) -> [UInt8] {
         first.bare + [comma] + serverFirst + [comma] + final.withoutProof
     }
 
@@ -55,9 +55,9 @@ package enum SCRAM {
 
 extension SCRAM {
     /// The first message of a client.
-    package struct ClientFirst: Sendable, Equatable {
+    public struct ClientFirst: Sendable, Equatable {
         /// What the client says about channel binding.
-        package enum Binding: Sendable, Equatable {
+        public enum Binding: Sendable, Equatable {
             /// `n`: it cannot.
             case unsupported
             /// `y`: it can, and thinks that the server cannot.
@@ -67,20 +67,20 @@ extension SCRAM {
         }
 
         /// What it says about channel binding.
-        package var binding: Binding
+        public var binding: Binding
         /// The identity to act as; empty for none.
-        package var authzid: String
+        public var authzid: String
         /// The user name, its escapes resolved.
-        package var user: String
+        public var user: String
         /// Its nonce.
-        package var nonce: [UInt8]
+        public var nonce: [UInt8]
         /// The message up to and with the second comma: part of what is bound.
-        package var header: [UInt8]
+        public var header: [UInt8]
         /// The message behind the header: part of what is signed.
-        package var bare: [UInt8]
+        public var bare: [UInt8]
 
         /// Reads a message, still in Base64.
-        package init(_ payload: String) throws(SASL.Condition) {
+        public init(_ payload: String) throws(SASL.Condition) {
             let bytes = try SASL.decoded(payload)
             let parts = bytes.split(separator: comma, maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3 else { throw .malformedRequest }
@@ -104,18 +104,18 @@ extension SCRAM {
     }
 
     /// The last message of a client.
-    package struct ClientFinal: Sendable, Equatable {
+    public struct ClientFinal: Sendable, Equatable {
         /// Header and channel binding as the client saw them.
-        package var bound: [UInt8]
+        public var bound: [UInt8]
         /// The whole nonce.
-        package var nonce: [UInt8]
+        public var nonce: [UInt8]
         /// The proof.
-        package var proof: [UInt8]
+        public var proof: [UInt8]
         /// The message before the proof: part of what is signed.
-        package var withoutProof: [UInt8]
+        public var withoutProof: [UInt8]
 
         /// Reads a message, still in Base64.
-        package init(_ payload: String) throws(SASL.Condition) {
+        public init(_ payload: String) throws(SASL.Condition) {
             let bytes = try SASL.decoded(payload)
             let fields = bytes.split(separator: comma, omittingEmptySubsequences: false)
             guard fields.count >= 3, let last = fields.last,

@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// Conditions of stanza errors that CCS sends; the raw value is the element's name (ccs-xmpp 3.5).
-package enum StanzaCondition: String, Sendable, CaseIterable {
+public enum StanzaCondition: String, Sendable, CaseIterable {
     case badRequest = "bad-request"
     case serviceUnavailable = "service-unavailable"
     case notAllowed = "not-allowed"
@@ -31,7 +31,7 @@ package enum StanzaCondition: String, Sendable, CaseIterable {
     /// Appends an error message in answer to a message that no NACK can answer (ccs-xmpp 3.5).
     ///
     /// `id` is that of the stanza; `payload` is the client's JSON, repeated before the error, absent if there was none.
-    package func appendMessage(
+    public func appendMessage(
         to jid: String, id: String?, payload: RawSpan?, text: String, to buffer: inout ByteBuffer
     ) {
         buffer.append("<message ")

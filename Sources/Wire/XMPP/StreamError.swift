@@ -1,7 +1,7 @@
-package import Basics
+public import Basics
 
 /// Conditions of stream errors; the raw value is the element's name (ccs-xmpp 1.11).
-package enum StreamCondition: String, Sendable, CaseIterable {
+public enum StreamCondition: String, Sendable, CaseIterable {
     case badFormat = "bad-format"
     case badNamespacePrefix = "bad-namespace-prefix"
     case conflict = "conflict"
@@ -25,7 +25,7 @@ package enum StreamCondition: String, Sendable, CaseIterable {
     /// Appends the error without the end tag of the stream, which must follow as a record of its own.
     ///
     /// Where our header was not sent yet it must come first (RFC 6120, 4.9.1.2).
-    package func append(to buffer: inout ByteBuffer) {
+    public func append(to buffer: inout ByteBuffer) {
         buffer.append("<stream:error><")
         buffer.append(text: rawValue)
         buffer.append(" xmlns=\"urn:ietf:params:xml:ns:xmpp-streams\"/></stream:error>")

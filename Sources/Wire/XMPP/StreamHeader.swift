@@ -1,17 +1,17 @@
-package import Basics
+public import Basics
 
 /// The header of a stream, as the client sent it (ccs-xmpp 1.3).
-package struct StreamHeader: Sendable, Equatable {
+public struct StreamHeader: Sendable, Equatable {
     /// The domain asked for, verbatim; clients send strings that are no domain.
-    package var to: String?
+    public var to: String?
     /// The sender's own JID; a few clients send it.
-    package var from: String?
+    public var from: String?
     /// Version, as sent; a major part above 1 never gets here.
-    package var version: String?
+    public var version: String?
     /// `xml:lang`.
-    package var language: String?
+    public var language: String?
     /// Default namespace of the stream; `jabber:client` with all known clients, empty if none is declared.
-    package var defaultNamespace: String
+    public var defaultNamespace: String
 
     /// Reads the root element.
     init(_ root: Element, defaultNamespace: String) {
@@ -31,7 +31,7 @@ package struct StreamHeader: Sendable, Equatable {
     }
 
     /// The name to answer with: what was asked for if it can be a domain, else the default (ccs-xmpp 1.3).
-    package func answerDomain(orElse defaultDomain: String) -> String {
+    public func answerDomain(orElse defaultDomain: String) -> String {
         guard let to, (1...Limits.resourceBytes).contains(to.utf8.count),
             to.utf8.allSatisfy({ byte in
                 (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)
@@ -41,7 +41,7 @@ package struct StreamHeader: Sendable, Equatable {
     }
 
     /// Appends our header: attribute order and quotes as the real service has them; `id` must be fresh for every header.
-    package static func appendAnswer(from domain: String, id: UInt64, to buffer: inout ByteBuffer) {
+    public static func appendAnswer(from domain: String, id: UInt64, to buffer: inout ByteBuffer) {
         buffer.append("<stream:stream from=\"")
         buffer.appendAttribute(domain)
         buffer.append("\" id=\"")
@@ -51,5 +51,5 @@ package struct StreamHeader: Sendable, Equatable {
     }
 
     /// Appends the end tag of our stream.
-    package static func appendEnd(to buffer: inout ByteBuffer) { buffer.append("</stream:stream>") }
+    public static func appendEnd(to buffer: inout ByteBuffer) { buffer.append("</stream:stream>") }
 }

@@ -1,9 +1,9 @@
-package import Basics
+public import Basics
 
 /// XEP-0198: what both sides have handled, and streams that outlive their connection (ccs-xmpp 1.15).
-package enum StreamManagement {
+public enum StreamManagement {
     /// What a client sends.
-    package enum Request: Sendable, Equatable {
+    public enum Request: Sendable, Equatable {
         /// `<enable/>`; whether it may want to resume the stream.
         case enable(resumes: Bool)
         /// `<resume/>`: the stream's id and how many of our stanzas it has; nil where that is no number.
@@ -14,7 +14,7 @@ package enum StreamManagement {
         case answer(handled: UInt32?)
 
         /// Reads an element of the namespace; nil for any other element.
-        package init?(_ element: Element) {
+        public init?(_ element: Element) {
             guard element.namespace == Namespace.streamManagement else { return nil }
             let handled = element["h"].flatMap { UInt32($0) }
             switch element.name {
@@ -28,7 +28,7 @@ package enum StreamManagement {
     }
 
     /// Why a request failed; the raw value is the element's name.
-    package enum Failure: String, Sendable, CaseIterable {
+    public enum Failure: String, Sendable, CaseIterable {
         /// It is not the time for it.
         case unexpectedRequest = "unexpected-request"
         /// There is no such stream, or no longer.
@@ -37,7 +37,7 @@ package enum StreamManagement {
         case badRequest = "bad-request"
 
         /// Appends the failure.
-        package func append(to buffer: inout ByteBuffer) {
+        public func append(to buffer: inout ByteBuffer) {
             buffer.append("<failed xmlns=\"urn:xmpp:sm:3\"><")
             buffer.append(text: rawValue)
             buffer.append(" xmlns=\"urn:ietf:params:xml:ns:xmpp-stanzas\"/></failed>")
@@ -45,7 +45,7 @@ package enum StreamManagement {
     }
 
     /// Appends the consent; without an id the stream cannot be resumed.
-    package static func appendEnabled(id: String?, seconds: Int, to buffer: inout ByteBuffer) {
+    public static func appendEnabled(id: String?, seconds: Int, to buffer: inout ByteBuffer) {
         buffer.append("<enabled xmlns=\"urn:xmpp:sm:3\"")
         if let id {
             buffer.append(" id=\"")
@@ -58,7 +58,7 @@ package enum StreamManagement {
     }
 
     /// Appends the news that a stream goes on.
-    package static func appendResumed(id: String, handled: UInt32, to buffer: inout ByteBuffer) {
+    public static func appendResumed(id: String, handled: UInt32, to buffer: inout ByteBuffer) {
         buffer.append("<resumed xmlns=\"urn:xmpp:sm:3\" previd=\"")
         buffer.appendAttribute(id)
         buffer.append("\" h=\"")
@@ -67,19 +67,19 @@ package enum StreamManagement {
     }
 
     /// Appends the question how many stanzas the client has handled.
-    package static func appendRequest(to buffer: inout ByteBuffer) {
+    public static func appendRequest(to buffer: inout ByteBuffer) {
         buffer.append("<r xmlns=\"urn:xmpp:sm:3\"/>")
     }
 
     /// Appends how many stanzas of the client we have handled.
-    package static func appendAnswer(handled: UInt32, to buffer: inout ByteBuffer) {
+    public static func appendAnswer(handled: UInt32, to buffer: inout ByteBuffer) {
         buffer.append("<a xmlns=\"urn:xmpp:sm:3\" h=\"")
         buffer.append(decimal: UInt64(handled))
         buffer.append("\"/>")
     }
 
     /// Appends the stream error for a client that has more of our stanzas than we sent.
-    package static func appendHandledTooHigh(_ handled: UInt32, sent: UInt32, to buffer: inout ByteBuffer) {
+    public static func appendHandledTooHigh(_ handled: UInt32, sent: UInt32, to buffer: inout ByteBuffer) {
         buffer.append(
             """
             <stream:error><undefined-condition xmlns="urn:ietf:params:xml:ns:xmpp-streams"/>\

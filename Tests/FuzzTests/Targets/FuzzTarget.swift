@@ -1,5 +1,5 @@
 /// What takes in octets that others wrote, each with a property that must hold for any input.
-package enum FuzzTarget: String, CaseIterable, Sendable {
+public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Streams of app servers, with libxml2 as the second opinion.
     case xml
     /// JSON as a value, and the fields that are read from it.
@@ -32,10 +32,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case canary
 
     /// All but the planted fault.
-    package static let real = allCases.filter { $0 != .canary }
+    public static let real = allCases.filter { $0 != .canary }
 
     /// Tries one input.
-    package func run(_ input: [UInt8]) throws(Violation) {
+    public func run(_ input: [UInt8]) throws(Violation) {
         switch self {
         case .xml: try fuzzXML(input)
         case .json: try fuzzJSON(input)
@@ -57,9 +57,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
 }
 
 /// A property that did not hold.
-package struct Violation: Error, CustomStringConvertible {
+public struct Violation: Error, CustomStringConvertible {
     /// Which, and for what.
-    package let description: String
+    public let description: String
 }
 
 /// Throws unless a property holds.

@@ -1,28 +1,28 @@
 import Glibc
 
 /// A conversation with one session, as a file to read and to run. Notation: Fixtures/transcripts/README.md.
-package struct Transcript: Sendable {
+public struct Transcript: Sendable {
     /// One line.
-    package struct Line: Sendable {
+    public struct Line: Sendable {
         /// `C:`, `S:`, `>>`, `<<`, `@`, `!!` or `%`.
-        package var mark: String
+        public var mark: String
         /// What follows, as written.
-        package var text: String
+        public var text: String
         /// Place in the file, from 1.
-        package var number: Int
+        public var number: Int
     }
 
     /// The name of its file.
-    package var name: String
+    public var name: String
     /// The lines that are played; remarks and the head are not among them.
-    package var lines: [Line]
+    public var lines: [Line]
     /// The rows of the spec that it proves, by the names of rows.txt.
-    package var proves: [String] = []
+    public var proves: [String] = []
     /// The clients that it stands for.
-    package var clients: [String] = []
+    public var clients: [String] = []
 
     /// Reads the text of a transcript; `part` gives the text of a part that it includes.
-    package init(name: String, text: String, part: (String) throws -> String = { _ in "" }) throws {
+    public init(name: String, text: String, part: (String) throws -> String = { _ in "" }) throws {
         self.name = name
         lines = []
         for (at, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -65,7 +65,7 @@ package struct Transcript: Sendable {
     }
 
     /// All transcripts of a folder below Fixtures/transcripts, sorted by name.
-    package static func all(in folder: String) throws -> [Transcript] {
+    public static func all(in folder: String) throws -> [Transcript] {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let path = root + "/Fixtures/transcripts/" + folder
         var names: [String] = []
@@ -89,7 +89,7 @@ package struct Transcript: Sendable {
     }
 
     /// The rows of a folder's rows.txt: their names, and what stands in the third part.
-    package static func rows(in folder: String) throws -> [(name: String, elsewhere: String?)] {
+    public static func rows(in folder: String) throws -> [(name: String, elsewhere: String?)] {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let text = try content(of: root + "/Fixtures/transcripts/" + folder + "/rows.txt")
         return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
@@ -116,17 +116,17 @@ package struct Transcript: Sendable {
 }
 
 /// Where a transcript and the session disagree.
-package struct TranscriptFailure: Error, CustomStringConvertible {
+public struct TranscriptFailure: Error, CustomStringConvertible {
     /// The file.
-    package var transcript: String
+    public var transcript: String
     /// The place in it, from 1.
-    package var line: Int
+    public var line: Int
     /// What is wrong.
-    package var what: String
-    package var description: String { "\(transcript):\(line): \(what)" }
+    public var what: String
+    public var description: String { "\(transcript):\(line): \(what)" }
 
     /// A disagreement at a line.
-    package init(transcript: String, line: Int, what: String) {
+    public init(transcript: String, line: Int, what: String) {
         self.transcript = transcript
         self.line = line
         self.what = what

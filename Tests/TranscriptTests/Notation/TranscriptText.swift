@@ -1,12 +1,12 @@
 import Basics
 
 /// The text of a transcript's line: visible signs for what cannot be seen, and `$(…)` for values.
-package struct TranscriptText {
+public struct TranscriptText {
     /// Values by name, those given and those captured.
-    package var values: [String: String] = [:]
+    public var values: [String: String] = [:]
 
     /// What transcripts of app servers may use: the header of a client, and our features before and after the login.
-    package static let appServer = [
+    public static let appServer = [
         "STREAM":
             #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#,
         "MECHANISMS":
@@ -16,10 +16,10 @@ package struct TranscriptText {
     ]
 
     /// No values yet.
-    package init() {}
+    public init() {}
 
     /// What a `$(…)` stands for that only one protocol knows; nil for none.
-    package var function: (_ inner: String, _ values: [String: String]) -> [UInt8]? = { _, _ in nil }
+    public var function: (_ inner: String, _ values: [String: String]) -> [UInt8]? = { _, _ in nil }
 
     private enum Part {
         case literal([UInt8])
@@ -31,7 +31,7 @@ package struct TranscriptText {
     ]
 
     /// The bytes of a line that is sent; every name must have a value.
-    package func bytes(_ text: String) throws -> [UInt8] {
+    public func bytes(_ text: String) throws -> [UInt8] {
         try parts(text).flatMap { part in
             switch part {
             case .literal(let bytes): return bytes
@@ -41,7 +41,7 @@ package struct TranscriptText {
     }
 
     /// Whether what came is what a line expects; names without a value take what stands in their place.
-    package mutating func matches(_ expected: String, _ actual: [UInt8]) throws -> Bool {
+    public mutating func matches(_ expected: String, _ actual: [UInt8]) throws -> Bool {
         let parts = try parts(expected)
         var rest = actual[...]
         for (at, part) in parts.enumerated() {
@@ -65,13 +65,13 @@ package struct TranscriptText {
     }
 
     /// A line as it would have to be written.
-    package static func shown(_ bytes: [UInt8]) -> String {
+    public static func shown(_ bytes: [UInt8]) -> String {
         if bytes == [0x20] { return "␠" }
         return String(decoding: bytes, as: UTF8.self).replacing("\n", with: "⏎")
     }
 
     /// A name that has no value yet.
-    package struct Unbound: Error { let name: String }
+    public struct Unbound: Error { let name: String }
 
     private func parts(_ text: String) throws -> [Part] {
         var parts: [Part] = []

@@ -1,48 +1,48 @@
 import CNGHTTP2
 
 /// Reads what a server sends on an HTTP/2 connection.
-package final class HTTP2Answers {
+public final class HTTP2Answers {
     /// A frame of the server.
-    package struct Frame {
+    public struct Frame {
         /// Its type, flags and stream.
-        package var type: UInt8
-        package var flags: UInt8
-        package var stream: UInt32
+        public var type: UInt8
+        public var flags: UInt8
+        public var stream: UInt32
         /// What it carries.
-        package var payload: [UInt8]
+        public var payload: [UInt8]
         /// Whether it is the last of its stream.
-        package var ends: Bool { type <= 1 && flags & 1 != 0 }
+        public var ends: Bool { type <= 1 && flags & 1 != 0 }
         /// The number of 32 bits at an offset in it.
-        package func word(at offset: Int) -> UInt32 {
+        public func word(at offset: Int) -> UInt32 {
             payload[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
         }
     }
 
     /// The answer on one stream.
-    package struct Answer: Equatable {
-        package var status = ""
-        package var headers: [String: String] = [:]
-        package var body: [UInt8] = []
-        package var isWhole = false
+    public struct Answer: Equatable {
+        public var status = ""
+        public var headers: [String: String] = [:]
+        public var body: [UInt8] = []
+        public var isWhole = false
         /// The error code of the server, if it broke the stream off.
-        package var reset: UInt32?
+        public var reset: UInt32?
         /// How many header blocks with a status below 200 came first.
-        package var invitations = 0
+        public var invitations = 0
     }
 
     /// All frames, in order.
-    package private(set) var frames: [Frame] = []
+    public private(set) var frames: [Frame] = []
     /// The answers by stream.
-    package private(set) var answers: [UInt32: Answer] = [:]
+    public private(set) var answers: [UInt32: Answer] = [:]
     /// Streams in the order in which their answers ended.
-    package private(set) var order: [UInt32] = []
+    public private(set) var order: [UInt32] = []
     /// What GOAWAY said: the last stream and the error code.
-    package private(set) var goodbye: (last: UInt32, code: UInt32)?
+    public private(set) var goodbye: (last: UInt32, code: UInt32)?
     private var rest: [UInt8] = []
     private let inflater: OpaquePointer
 
     /// Nothing has come.
-    package init() {
+    public init() {
         var inflater: OpaquePointer?
         guard nghttp2_hd_inflate_new(&inflater) == 0, let inflater else { fatalError("out of memory") }
         self.inflater = inflater
@@ -51,7 +51,7 @@ package final class HTTP2Answers {
     deinit { nghttp2_hd_inflate_del(inflater) }
 
     /// Takes what the server has sent.
-    package func read(_ bytes: [UInt8]) {
+    public func read(_ bytes: [UInt8]) {
         rest += bytes
         while rest.count >= 9 {
             let length = Int(rest[0]) << 16 | Int(rest[1]) << 8 | Int(rest[2])
@@ -66,7 +66,7 @@ package final class HTTP2Answers {
     }
 
     /// Frames of one type.
-    package func frames(_ type: UInt8) -> [Frame] { frames.filter { $0.type == type } }
+    public func frames(_ type: UInt8) -> [Frame] { frames.filter { $0.type == type } }
 
     private func take(_ frame: Frame) {
         switch frame.type {

@@ -1,10 +1,10 @@
 /// Frames as a client may write them, proper or not (RFC 9113, 6).
-package enum HTTP2Frames {
+public enum HTTP2Frames {
     /// What opens a connection.
-    package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    public static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     /// Any frame.
-    package static func frame(
+    public static func frame(
         _ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = [], length: Int? = nil
     ) -> [UInt8] {
         let count = UInt32(length ?? payload.count)
@@ -13,62 +13,62 @@ package enum HTTP2Frames {
     }
 
     /// A number of 32 bits.
-    package static func word(_ value: UInt32) -> [UInt8] {
+    public static func word(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
     }
 
     /// A piece of a body.
-    package static func data(_ stream: UInt32, _ body: [UInt8], ends: Bool = false) -> [UInt8] {
+    public static func data(_ stream: UInt32, _ body: [UInt8], ends: Bool = false) -> [UInt8] {
         frame(0, flags: ends ? 1 : 0, stream: stream, body)
     }
 
     /// A header block as one frame.
-    package static func headers(
+    public static func headers(
         _ stream: UInt32, _ fields: [(String, String)], ends: Bool = false, isWhole: Bool = true
     ) -> [UInt8] {
         frame(1, flags: (ends ? 1 : 0) | (isWhole ? 4 : 0), stream: stream, block(fields))
     }
 
     /// The rest of a header block.
-    package static func continuation(_ stream: UInt32, _ block: [UInt8], isLast: Bool) -> [UInt8] {
+    public static func continuation(_ stream: UInt32, _ block: [UInt8], isLast: Bool) -> [UInt8] {
         frame(9, flags: isLast ? 4 : 0, stream: stream, block)
     }
 
     /// The end of a stream by force.
-    package static func reset(_ stream: UInt32, code: UInt32 = 8) -> [UInt8] {
+    public static func reset(_ stream: UInt32, code: UInt32 = 8) -> [UInt8] {
         frame(3, stream: stream, word(code))
     }
 
     /// Settings, by their numbers.
-    package static func settings(_ entries: [(UInt16, UInt32)] = []) -> [UInt8] {
+    public static func settings(_ entries: [(UInt16, UInt32)] = []) -> [UInt8] {
         frame(4, entries.flatMap { [UInt8($0.0 >> 8), UInt8($0.0 & 0xFF)] + word($0.1) })
     }
 
     /// The peer's settings are known.
-    package static let settingsKnown = frame(4, flags: 1)
+    public static let settingsKnown = frame(4, flags: 1)
     /// A ping.
-    package static let ping = frame(6, [1, 2, 3, 4, 5, 6, 7, 8])
+    public static let ping = frame(6, [1, 2, 3, 4, 5, 6, 7, 8])
 
     /// Room for so many octets more.
-    package static func room(_ stream: UInt32, _ octets: UInt32) -> [UInt8] {
+    public static func room(_ stream: UInt32, _ octets: UInt32) -> [UInt8] {
         frame(8, stream: stream, word(octets))
     }
 
     /// What every client begins with.
-    package static let hello = preface + settings() + settingsKnown
+    public static let hello = preface + settings() + settingsKnown
 
     /// Fields in HPACK, each as a literal that is not remembered.
-    package static func block(_ fields: [(String, String)]) -> [UInt8] {
+    public static func block(_ fields: [(String, String)]) -> [UInt8] {
         fields.flatMap { name, value in [0x00] + text(name) + text(value) }
     }
 
     /// A text in HPACK, not packed (RFC 7541, 5.2).
-    package static func text(_ text: String) -> [UInt8] {
+    public static func text(_ text: String) -> [UInt8] {
         number(text.utf8.count, prefix: 7, bits: 0) + Array(text.utf8)
     }
 
     /// A number in HPACK (RFC 7541, 5.1).
-    package static func number(_ value: Int, prefix: Int, bits: UInt8) -> [UInt8] {
+    public static func number(_ value: Int, prefix: Int, bits: UInt8) -> [UInt8] {
         let most = 1 << prefix - 1
         guard value >= most else { return [bits | UInt8(value)] }
         var octets = [bits | UInt8(most)]
@@ -81,7 +81,7 @@ package enum HTTP2Frames {
     }
 
     /// The fields of a request.
-    package static func request(
+    public static func request(
         _ method: String, _ path: String, _ more: [(String, String)] = []
     ) -> [(String, String)] {
         [
