@@ -276,10 +276,10 @@ public enum Limits {
     /// Octets of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
     /// second at full load, and what an opening has to bring to the engine at most.
     public static let journalYoungBytes = 25_165_824
-    /// Mailboxes in memory that may hold nothing, before those that hold nothing go: most owners get their next message soon, and
-    /// a mailbox costs 100 octets.
+    /// Mailboxes in memory that may hold nothing, or as many as hold something, before the empty ones go: most owners get their
+    /// next message soon. An empty one costs 100 octets and the storage that it keeps.
     public static let keptMailboxes = 1_024
-    /// Places whose storage an emptied mailbox keeps for its next messages: as many as most ever have at once.
+    /// Messages for which an emptied mailbox keeps storage (40 octets each): as many as most ever have at once.
     public static let keptMailboxSlots = 64
     /// Octets of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
     /// commits wait for it. Bounds what an opening reads.

@@ -2,14 +2,14 @@ import Basics
 
 /// The mailboxes of many owners in memory, each in order of sequence.
 public struct Mailboxes<Element: Sendable>: Sendable {
-    struct Slot: Sendable {
+    private struct Slot: Sendable {
         var sequence: UInt64
         /// Nil where it was removed; the place goes with the next sweep.
         var element: Element?
     }
 
     /// The slots of one owner. Most messages come at the end and go at the begin: neither moves the others.
-    struct Mailbox: Sendable {
+    private struct Mailbox: Sendable {
         var slots: [Slot] = []
         /// How many of them are empty.
         var empty = 0
@@ -27,9 +27,8 @@ public struct Mailboxes<Element: Sendable>: Sendable {
             return low
         }
 
-        mutating func put(_ element: Element, _ sequence: UInt64) -> (
-            isPut: Bool, wasHollow: Bool
-        ) {
+        /// Whether it was put, and whether there was nothing before.
+        mutating func put(_ element: Element, _ sequence: UInt64) -> (isPut: Bool, wasHollow: Bool) {
             let wasHollow = slots.isEmpty
             let at = place(of: sequence)
             if at < slots.count, slots[at].sequence == sequence {
@@ -60,9 +59,11 @@ public struct Mailboxes<Element: Sendable>: Sendable {
         }
     }
 
-    var mailboxes: [UInt64: Mailbox] = [:]
+    private var mailboxes: [UInt64: Mailbox] = [:]
     /// How many of them hold nothing. They stay for a while: most owners get their next message soon.
-    var hollow = 0
+    private var hollow = 0
+    /// How many there are, those that hold nothing among them.
+    var count: Int { mailboxes.count }
 
     /// Holds nothing.
     public init() {}
@@ -94,7 +95,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     /// One more holds nothing: they go where there are many, and most are so.
-    mutating func hollowed() {
+    private mutating func hollowed() {
         hollow += 1
         guard hollow >= Limits.keptMailboxes, hollow * 2 > mailboxes.count else { return }
         mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }

@@ -46,6 +46,7 @@ import Testing
             }
             #expect(mailboxes[owner, next] == model[owner]?[next])
         }
+        #expect(mailboxes.count == 3)
         for owner in 1...3 as ClosedRange<UInt64> {
             #expect(
                 mailboxes.all(owner).map(\.element) == model[owner, default: [:]].keys.sorted().map { $0 * 7 }
@@ -57,5 +58,26 @@ import Testing
             #expect(model[owner]?[sequence] == element)
         }
         #expect(count == model.values.reduce(0) { $0 + $1.count })
+    }
+
+    @Test("Mailboxes that hold nothing stay as long as they are few, or fewer than the others")
+    func hollow() {
+        var mailboxes = Mailboxes<UInt64>()
+        let few = UInt64(Limits.keptMailboxes)
+        for owner in 1..<few {
+            mailboxes.put(owner, owner, 1)
+            mailboxes.remove(owner, 1)
+        }
+        #expect(mailboxes.count == Limits.keptMailboxes - 1)
+        mailboxes.put(7, 1, 2)
+        mailboxes.remove(1, 2)
+        #expect(mailboxes.count == Limits.keptMailboxes - 1, "one that was filled again is counted once")
+        mailboxes.put(8, 1, 3)
+        mailboxes.put(few, few, 1)
+        mailboxes.remove(few, 1)
+        #expect(mailboxes.count == Limits.keptMailboxes)
+        mailboxes.put(9, few + 1, 1)
+        mailboxes.remove(few + 1, 1)
+        #expect(mailboxes.count == 1 && mailboxes[1, 3] == 8, "they went when they were too many")
     }
 }

@@ -24,7 +24,7 @@ public enum PayloadError: Error, Sendable, Equatable {
 ///
 /// The steps of ccs-xmpp 3.4 are separate calls, since the connection's own checks lie between them: first the kind, then
 /// `messageID`, then (duplicate, draining, window) `DownstreamMessage` or `Acknowledgement`.
-public struct AppServerPayload: ~Escapable {
+public struct AppServerPayload: ~Copyable, ~Escapable {
     /// What `message_type` says.
     public enum Kind: Sendable, Equatable {
         /// Absent: a message to a device.
@@ -36,6 +36,8 @@ public struct AppServerPayload: ~Escapable {
     /// The document.
     public let reader: JSONReader
     private var places: InlineArray<19, JSONSlice>
+    /// A bit for each field that is there: most are not, and to look into `places` copies all of it.
+    private var present: UInt32 = 0
 
     /// Reads a payload; of equal keys the last one counts, and null is the same as absent.
     @_lifetime(copy text)
@@ -44,14 +46,17 @@ public struct AppServerPayload: ~Escapable {
         do throws(JSONError) { reader = try JSONReader(text) } catch { throw .notJSON(error) }
         guard reader.kind(reader.root) == .object else { throw .notObject }
         var places = InlineArray<19, JSONSlice>(repeating: JSONSlice.absent)
+        var present: UInt32 = 0
         var cursor = reader.begin(reader.root)
         while let member = reader.nextMember(&cursor) {
             guard let field = Self.field(member.key, in: reader) else { continue }
-            places[field.rawValue] =
-                reader.kind(member.value) == .null ? .absent : member.value
+            places[field.rawValue] = member.value
+            let bit = UInt32(1) << UInt32(field.rawValue)
+            present = reader.kind(member.value) == .null ? present & ~bit : present | bit
         }
         self.reader = reader
         self.places = places
+        self.present = present
     }
 
     private static func field(_ key: JSONSlice, in reader: borrowing JSONReader) -> PayloadField? {
@@ -64,9 +69,8 @@ public struct AppServerPayload: ~Escapable {
     /// The value of a field; nil if absent or null.
     @inline(__always)
     public subscript(field: PayloadField) -> JSONSlice? {
-        // Through the span: the subscript of the array itself copies all of it first.
-        let place = places.span[field.rawValue]
-        return place.start < 0 ? nil : place
+        guard present & UInt32(1) << UInt32(field.rawValue) != 0 else { return nil }
+        return places.span[field.rawValue]
     }
 
     /// What `message_type` says; words other than `ack` and `nack` count as downstream, whose checks refuse them.
