@@ -31,7 +31,9 @@ public struct Mailboxes<Element: Sendable>: Sendable {
         mutating func put(_ element: Element, _ sequence: UInt64) -> (isPut: Bool, wasHollow: Bool) {
             let wasHollow = slots.isEmpty
             let at = place(of: sequence)
-            if at < slots.count, slots[at].sequence == sequence {
+            if at == slots.count {
+                slots.append(Slot(sequence: sequence, element: element))
+            } else if slots[at].sequence == sequence {
                 guard slots[at].element == nil else { return (false, false) }
                 slots[at].element = element
                 empty -= 1
