@@ -20,15 +20,7 @@ struct Loading: ~Copyable {
         // Of a walk that failed no cursor is kept.
         var state = try self.device(device, rows, messages)
         var entries: [MailboxEntry] = []
-        for row in young.rows {
-            if let entry = try? MessageRecord.entry(
-                row.record, device: device, sequence: Sequence(row.sequence))
-            {
-                entries.append(entry)
-            } else {
-                unreadable += 1
-            }
-        }
+        for row in young.rows { add(row.record, row.sequence, of: device, to: &entries) }
         state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
         registry = consume rows
         mailboxes = consume messages
@@ -57,11 +49,8 @@ struct Loading: ~Copyable {
         try rows.finish()
         messages.seek(owner: device.number)
         while messages.isValid {
-            if messages.key.byteCount == 16,
-                let entry = try? MessageRecord.entry(
-                    messages.value, device: device, sequence: Sequence(messages.key.bigEndian(at: 8)))
-            {
-                state.mailbox.append(entry)
+            if messages.key.byteCount == 16 {
+                add(messages.value, messages.key.bigEndian(at: 8), of: device, to: &state.mailbox)
             } else {
                 unreadable += 1
             }
@@ -69,6 +58,14 @@ struct Loading: ~Copyable {
         }
         try messages.finish()
         return state
+    }
+
+    /// Adds what a mailbox shows of a message; one that cannot be read is passed over.
+    private mutating func add(
+        _ record: borrowing RawSpan, _ sequence: UInt64, of device: DeviceID, to mailbox: inout [MailboxEntry]
+    ) {
+        let entry = try? MessageRecord.entry(record, device: device, sequence: Sequence(sequence))
+        if let entry { mailbox.append(entry) } else { unreadable += 1 }
     }
 
     /// A page of a device's mailbox.

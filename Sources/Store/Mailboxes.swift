@@ -82,9 +82,9 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     @discardableResult public mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
         -> Bool
     {
-        let count = mailboxes.count
+        let before = count
         let (isPut, wasHollow) = mailboxes[owner, default: Mailbox()].put(element, sequence)
-        if wasHollow, mailboxes.count == count { hollow -= 1 }
+        if wasHollow, count == before { hollow -= 1 }
         return isPut
     }
 
@@ -99,7 +99,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     /// One more holds nothing: they go where there are many, and most are so.
     private mutating func hollowed() {
         hollow += 1
-        guard hollow >= Limits.keptMailboxes, hollow * 2 > mailboxes.count else { return }
+        guard hollow >= Limits.keptMailboxes, hollow * 2 > count else { return }
         mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }
         hollow = 0
     }

@@ -35,9 +35,9 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
 
     /// The document.
     public let reader: JSONReader
-    private var places: InlineArray<19, JSONSlice>
+    private let places: InlineArray<19, JSONSlice>
     /// A bit for each field that is there: most are not, and to look into `places` copies all of it.
-    private var present: UInt32 = 0
+    private let present: UInt32
 
     /// Reads a payload; of equal keys the last one counts, and null is the same as absent.
     @_lifetime(copy text)
