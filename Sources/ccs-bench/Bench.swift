@@ -77,6 +77,19 @@ final class Bench {
     /// Threads of ccsd that serve connections.
     var reactors: Int { invocation.integer("--reactors") ?? 1 }
 
+    /// Devices that are connected all at once: as many as were wanted, where the server may have so many.
+    func crowd(_ usual: Int) throws(BenchError) -> Int {
+        let count = invocation.integer("--devices") ?? usual
+        let limit = DescriptorLimit.raise()
+        let room = limit - Limits.descriptorsKept
+        guard count <= room else {
+            throw BenchError(
+                "--devices \(count): a program may have \(limit) descriptors here, so at most \(room) devices are connected at once; raise the hard limit (ulimit -Hn)"
+            )
+        }
+        return count
+    }
+
     /// Whether messages that are sent at once share a TLS record; else each has one of its own.
     var writesBatches: Bool { invocation.has("--batches") }
 

@@ -75,4 +75,22 @@ struct CompareTests {
         #expect(run.code == 1 && run.errors.contains("ccsd-down"), "\(run)")
         #expect(try !processes(CommandLine.arguments[0]).isEmpty, "a process that runs is found")
     }
+
+    @Test(
+        "A crowd for which a program may not have the descriptors is refused before anything starts",
+        arguments: ["login", "idle"])
+    func crowd(_ command: String) throws {
+        let scratch = try Scratch()
+        let program = Places.programs.appendingPathComponent("ccs-bench").path
+        let run = try Tool.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "ulimit -n 1024; exec \"$0\" \"$@\"", program, command, "--devices", "1000",
+                "--directory", scratch.url.path,
+            ])
+        #expect(run.code == 1 && run.errors.contains("--devices 1000: "), "\(run)")
+        #expect(run.errors.contains("ulimit -Hn"), "\(run)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
+        #expect(left.isEmpty, "\(left)")
+    }
 }

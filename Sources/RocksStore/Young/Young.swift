@@ -31,6 +31,16 @@ struct Young: Sendable {
     /// None, and what was counted.
     init(tally: Tally) { self.tally = tally }
 
+    /// The mailboxes of one direction.
+    private subscript(kind: ExpiryKey.Kind) -> Mailboxes<Entry> {
+        _read {
+            if kind == .upstream { yield upstream } else { yield messages }
+        }
+        _modify {
+            if kind == .upstream { yield &upstream } else { yield &messages }
+        }
+    }
+
     /// Does what a commit did.
     mutating func apply(_ changes: [YoungChange], of frame: borrowing RawSpan, tally: Tally) {
         self.tally = tally
@@ -52,28 +62,20 @@ struct Young: Sendable {
     }
 
     private mutating func put(_ place: Place, _ entry: Entry) {
-        let isPut =
-            place.kind == .upstream
-            ? upstream.put(entry, place.owner, place.sequence)
-            : messages.put(entry, place.owner, place.sequence)
-        guard isPut else { return }
+        guard self[place.kind].put(entry, place.owner, place.sequence) else { return }
         frames.retain(entry.frame)
         floor = min(floor, entry.expiresAt)
     }
 
     /// A message is gone, or is in the engine from now on.
     mutating func remove(_ place: Place) {
-        let entry =
-            place.kind == .upstream
-            ? upstream.remove(place.owner, place.sequence) : messages.remove(place.owner, place.sequence)
+        let entry = self[place.kind].remove(place.owner, place.sequence)
         if let entry { frames.release(entry.frame) }
     }
 
     /// A message and when it ends; nil: there is none.
     func row(at place: Place) -> (row: YoungRow, end: UnixMilliseconds)? {
-        let entry =
-            place.kind == .upstream
-            ? upstream[place.owner, place.sequence] : messages[place.owner, place.sequence]
+        let entry = self[place.kind][place.owner, place.sequence]
         return entry.map { (row(place.sequence, $0), $0.expiresAt) }
     }
 

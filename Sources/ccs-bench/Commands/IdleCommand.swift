@@ -5,8 +5,8 @@ import Wire
 extension Bench {
     /// Memory of idle device connections.
     func idle() throws(BenchError) {
+        let count = try crowd(5_000)
         let target = try DaemonTarget(self, reactors: reactors)
-        let count = invocation.integer("--devices") ?? 5_000
         let devices = try devices(target, count)
         // What enrolling left in the daemon's memory would be taken for room of connections.
         try target.restart()

@@ -6,10 +6,10 @@ import Wire
 extension Bench {
     /// Logins of devices, against the least that a C program can do.
     func login() throws(BenchError) {
+        let count = try crowd(2_000)
         let resumes = invocation.has("--resume")
         var targets: [any Target] = [try RelayTarget(self, resumes ? .tickets : nil)]
         if !invocation.has("--only-relay") { targets.append(try DaemonTarget(self, reactors: reactors)) }
-        let count = invocation.integer("--devices") ?? 2_000
         var crowds: [[BenchDevice]] = []
         for target in targets { crowds.append(try devices(target, count)) }
         progress.clear()
