@@ -156,6 +156,7 @@ struct EndingChecker {
         case .expired: world.met(.expiredDown)
         case .replaced: world.met(.collapsed)
         case .discarded where message.collapseKey != nil: world.met(.collapseKeyDiscarded)
+        case .discarded: truth.downstream[number]?.isMarked = isTrue
         default: break
         }
         if !isTrue { world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so") }

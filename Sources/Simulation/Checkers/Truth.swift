@@ -29,6 +29,8 @@ final class Truth {
         var persistentIDs: Set<PersistentID> = []
         /// Whether the device has said that it has it.
         var isReported = false
+        /// Whether too many waited for its app, and a marker stands for them all: the device hears of that instead.
+        var isMarked = false
         /// Whether its receipt has been put into the sender's mailbox.
         var hasReceipt = false
         /// Whether it was submitted after the faults had ended.
