@@ -188,7 +188,7 @@ struct FirebaseMessagingTests {
         let device = try Driver(
             "firebase_messaging_device.py", [state, bench.sender.id, "20"],
             environment: bench.daemon.hostMap(httpsPort: 1))
-        try device.expect("a complaint", seconds: 10) { $0["level"] as? String == "WARNING" }
+        try device.expect("a complaint") { $0["level"] as? String == "WARNING" }
         #expect(throws: HarnessFailure.self) { try device.expect(event: "ready", seconds: 3) }
     }
 }

@@ -27,7 +27,7 @@ struct SoakTests {
             let books = try #require(run.object?[direction] as? [String: Int])
             #expect(books["accepted"] ?? 0 > 0 && books["lost"] == 0 && books["stored"] == 0, "\(run)")
         }
-        #expect(samples.count > 20)
+        #expect(samples.count >= 9)
         let logins = samples.compactMap { $0["logins"] as? Int }
         #expect(logins.first == 20 && logins.last ?? 0 > 20, "devices come back: \(logins)")
         #expect(samples.contains { ($0["devices"] as? Int ?? 20) < 20 }, "and are away")

@@ -12,7 +12,7 @@ import Testing
         ])
     func hangs(_ words: String) throws {
         let error = #expect(throws: HarnessFailure.self) {
-            try Tool.run(shell, ["-c", "echo $$; echo so far >&2; \(words)"], seconds: 1)
+            try Tool.run(shell, ["-c", "echo $$; echo so far >&2; \(words)"], seconds: 5)
         }
         let told = try #require(error?.description)
         #expect(told.contains("/bin/sh -c") && told.contains(words) && told.contains("so far"), "\(told)")
@@ -23,7 +23,7 @@ import Testing
     @Test("a program whose output somebody else holds is named as well")
     func held() throws {
         let error = #expect(throws: HarnessFailure.self) {
-            try Tool.run(shell, ["-c", "sleep 4 & echo gone"], seconds: 1)
+            try Tool.run(shell, ["-c", "sleep 20 & echo gone"], seconds: 5)
         }
         #expect(error?.description.contains("held its output: /bin/sh -c") == true)
     }

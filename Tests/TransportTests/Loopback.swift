@@ -93,9 +93,9 @@ extension Connection {
 }
 
 extension Reactor {
-    /// Turns until a condition holds; false when it does not within twenty seconds.
+    /// Turns until a condition holds; false when it does not within two minutes, far more than any takes on a busy machine.
     func turns(until condition: () -> Bool) -> Bool {
-        let end = Now.read().monotonic.advanced(seconds: 20)
+        let end = Now.read().monotonic.advanced(seconds: 120)
         while !condition() {
             guard Now.read().monotonic < end else { return false }
             turn(waitMilliseconds: 20)

@@ -110,6 +110,23 @@ struct SoakTests {
         #expect(faults.count == 1 && faults[0].hasPrefix("\(name) drifts"), "\(faults)")
     }
 
+    @Test(
+        "Canary: what is planted is found however slow the machine was",
+        arguments: SoakPlant.allCases, [0, 3e5, 1e6, 3e7])
+    func plants(_ plant: SoakPlant, slow: Double) {
+        var record = Self.good
+        record.samples = Array(record.samples.prefix(9))
+        for at in record.samples.indices {
+            record.samples[at].seconds = Double(at + 1)
+            // A start that takes the longest.
+            record.samples[at].downTimes.p50 += slow / Double(at + 1)
+        }
+        let before = SoakVerdict(record).faults
+        #expect(before.isEmpty, "\(before)")
+        plant.spoil(&record)
+        #expect(!SoakVerdict(record).faults.isEmpty)
+    }
+
     @Test("the slope is that of the closest line")
     func slope() {
         #expect(SoakVerdict.slope([]) == 0 && SoakVerdict.slope([(1, 5)]) == 0)

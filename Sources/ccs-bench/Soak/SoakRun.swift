@@ -39,6 +39,10 @@ final class SoakRun {
     /// So many seconds lie between two samples at most; a short run has at least so many samples.
     private static let sampleSeconds: Int64 = 5
     private static let fewestSamples: Int64 = 30
+    /// So many samples a run has even where the machine is so busy that its time is over before: three thirds of three.
+    private static let neededSamples = 9
+    /// Seconds beyond its time that a run may take for them, and for the first message each way.
+    private static let patienceSeconds = 120
 
     /// Enrols devices and logs all in; `flappingPercent` of the devices leave and come back all the time.
     init(
@@ -133,7 +137,7 @@ final class SoakRun {
 
     // MARK: The run
 
-    /// Runs for so many seconds; `tell` is given every sample.
+    /// Runs for so many seconds, and on until there are samples to judge; `tell` is given every sample.
     func measure(seconds: Int, tell: (SoakSample) -> Void) throws(BenchError) -> SoakRecord {
         var record = SoakRecord(rate: rate)
         _ = bench.turn(seconds: 2) { false }
@@ -154,12 +158,14 @@ final class SoakRun {
         var tended = begin
         while true {
             let now = Now.read().monotonic
-            if now.milliseconds(since: sampledAt) >= interval || now >= end {
+            let isOver =
+                now >= end.advanced(seconds: Self.patienceSeconds) || now >= end && hasEnough(record)
+            if now.milliseconds(since: sampledAt) >= interval || isOver {
                 record.samples.append(sample(now))
                 if let last = record.samples.last { tell(last) }
                 bench.progress.show("soaking", Int(now.milliseconds(since: begin) / 1_000), of: seconds)
             }
-            guard now < end, target.isRunning else { break }
+            guard !isOver, target.isRunning else { break }
             if now.milliseconds(since: tended) >= Self.tendMilliseconds {
                 tended = now
                 for device in devices.prefix(flappers) { device.tend(now, &flapping) }
@@ -169,6 +175,11 @@ final class SoakRun {
         bench.progress.clear()
         try settle(&record)
         return record
+    }
+
+    /// Whether a judge has something to go by, with a last sample that is due now.
+    private func hasEnough(_ record: SoakRecord) -> Bool {
+        record.samples.count + 1 >= Self.neededSamples && down.accepted > 0 && up.accepted > 0
     }
 
     /// Ends the load, has all devices come back, and balances the books.

@@ -41,6 +41,7 @@ final class KillWorld {
     }
 
     private let reactor: Reactor
+    private static let patience = Int(Patience.seconds)
     /// Loads of seconds go to few devices: the rates of the service would refuse most of it.
     private static let flags = ["--device-messages-per-minute", "0", "--device-upstream-per-minute", "0"]
     private let scratch: Scratch
@@ -84,14 +85,22 @@ final class KillWorld {
     }
 
     /// Starts the daemon, lets everybody talk for a moment, and kills it in the middle.
-    func cycle() throws {
+    ///
+    /// Where fewer than `least` have been acknowledged by then in either direction, in all cycles together, it goes on first:
+    /// how much load there is must not depend on the machine.
+    func cycle(least: Int = 0) throws {
         let daemon = try begin(
             devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
-        let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
-        while Now.read().monotonic < end {
-            talk()
-            reactor.turn(waitMilliseconds: 1)
+        let isEnough = talk(seconds: Self.patience) {
+            min(downstream.acknowledged.count, upstream.acknowledged.count) >= least
         }
+        guard isEnough else {
+            throw HarnessFailure(
+                "in \(Self.patience) s only \(downstream.acknowledged.count) downstream and \(upstream.acknowledged.count) upstream of \(least) were acknowledged: \(daemon.words.suffix(1_000))"
+            )
+        }
+        let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
+        _ = talk(seconds: Self.patience) { Now.read().monotonic >= end }
         daemon.signal(SIGKILL)
         _ = try daemon.wait()
         endConnections()
@@ -102,7 +111,7 @@ final class KillWorld {
     func finish() throws {
         _ = try begin(devices: Array(devices.indices))
         // What was never acknowledged to a device is its own to repeat; everything else must come.
-        _ = reactor.turn(seconds: 30) { downstream.isWhole(but: pretended) && upstream.isWhole() }
+        _ = reactor.turn(seconds: Self.patience) { downstream.isWhole(but: pretended) && upstream.isWhole() }
         let audit = try daemon?.ctl("audit")["downstream"] as? [String: Any]
         discarded = audit?["discarded"] as? Int ?? -1
         endConnections()
@@ -135,7 +144,7 @@ final class KillWorld {
         for index in online { try connect(devices[index], daemon) }
         guard
             reactor.turn(
-                seconds: 20,
+                seconds: Self.patience,
                 until: { servers.allSatisfy(\.isReady) && online.allSatisfy { devices[$0].isReady } })
         else { throw HarnessFailure("not everybody could log in: \(daemon.words.suffix(1_000))") }
         return daemon
@@ -165,8 +174,19 @@ final class KillWorld {
             device.client = nil
             device.isReady = false
         }
-        _ = reactor.turn(seconds: 5) { servers.allSatisfy { !$0.isConnected } }
+        _ = reactor.turn(seconds: Self.patience) { servers.allSatisfy { !$0.isConnected } }
         servers.removeAll()
+    }
+
+    /// Talks until something holds; false if it does not within so many seconds.
+    private func talk(seconds: Int, until isDone: () -> Bool) -> Bool {
+        let end = Now.read().monotonic.advanced(seconds: seconds)
+        while !isDone() {
+            guard Now.read().monotonic < end else { return false }
+            talk()
+            reactor.turn(waitMilliseconds: 1)
+        }
+        return true
     }
 
     private func talk() {
