@@ -125,7 +125,7 @@ let package = Package(
             [
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
                 "Transport", "Catalogue", "TranscriptNotation",
-            ], exclude: ["Clients", "PowerCut"]),
+            ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
             name: "FuzzTargets",

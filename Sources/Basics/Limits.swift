@@ -315,12 +315,20 @@ public enum Limits {
 
     /// Milliseconds beyond grace and spread after which a drain gives up on what is still open.
     public static let drainSlackMilliseconds: Int64 = 5_000
+    /// Milliseconds that a connection accepted just before the end of the process has to finish its handshake and its login
+    /// or first request: several round trips to the other side of the world.
+    public static let lastCallMilliseconds: Int64 = 2_000
+    /// Milliseconds between two looks at who is left then: clients wait for the next process meanwhile.
+    public static let lastCallPollMilliseconds: Int64 = 5
     /// Milliseconds between two looks at a drain that is under way.
     public static let drainPollMilliseconds: Int64 = 50
     /// Milliseconds of one turn of the main thread: certificates are looked at, the watchdog is told.
     public static let mainTurnMilliseconds: Int64 = 10_000
     /// Seconds beyond `shutdownSeconds` after which the process ends with what is not finished.
     public static let shutdownSlackSeconds = 10
+    /// Seconds that a start which a wrong configuration or command line refuses takes where systemd holds the sockets: it
+    /// starts ccsd again for every connection that waits, at once, and gives up the sockets after 20 starts in 2 seconds.
+    public static let refusedStartSeconds = 5
     /// Milliseconds between two ticks of the core: half of the longest that an expiry may be late.
     public static let tickMilliseconds: Int64 = 250
 
@@ -328,6 +336,8 @@ public enum Limits {
 
     /// Octets of one control request.
     public static let controlRequestBytes = 65_536
+    /// Bytes of a certificate or key that `ccsctl reload` hands over: both, escaped, fit into one control request.
+    public static let handedFileBytes = 24_576
     /// Octets of one line of a control answer: a full listing of long rows.
     public static let controlLineBytes = 16_777_216
     /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.

@@ -9,6 +9,8 @@ final class Certificates: Sendable {
         var files: Files
         /// When the keys of session tickets are to be replaced, with the context that holds them.
         var freshBy: Instant
+        /// What the operator handed over in the place of the files' content; nil: the files count.
+        var handed: CertificateContent?
     }
 
     private struct Files: Equatable, Sendable {
@@ -46,8 +48,13 @@ final class Certificates: Sendable {
     var authorityPath: String? { state.withLock { $0.files.authority } }
 
     /// Reads or renews the certificate (SIGHUP); on failure the old one stays.
-    func reload(_ configuration: Configuration) throws(TransportError) {
-        try changes.withLock { _ throws(TransportError) in try reloadAlone(configuration) }
+    ///
+    /// What is `handed` over counts in the place of the files, until these change: systemd shows a service the credentials of
+    /// its start, and not their renewal.
+    func reload(_ configuration: Configuration, handed: CertificateContent? = nil) throws(TransportError) {
+        try changes.withLock { _ throws(TransportError) in
+            try reloadAlone(configuration, handed: handed ?? stillHanded(configuration))
+        }
         Self.warn(of: configuration.tlsMinimum, log)
     }
 
@@ -62,15 +69,29 @@ final class Certificates: Sendable {
             ])
     }
 
-    private func reloadAlone(_ configuration: Configuration) throws(TransportError) {
-        let (watcher, files) = try Self.open(configuration)
+    /// What was handed over earlier, where the files are still those of then.
+    private func stillHanded(_ configuration: Configuration) -> CertificateContent? {
+        state.withLock { state in
+            let isSame =
+                state.files.certificate == configuration.certificateFile
+                && state.files.key == configuration.keyFile
+            return isSame && !state.watcher.hasChanged ? state.handed : nil
+        }
+    }
+
+    private func reloadAlone(_ configuration: Configuration, handed: CertificateContent?)
+        throws(TransportError)
+    {
+        let (watcher, files) = try Self.open(configuration, handed)
         let (context, webContext) = (
             try watcher.context(Self.settings(files)), try watcher.context(Self.webSettings(files))
         )
         holder.replace(with: context)
         webHolder.replace(with: webContext)
         for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
-        state.withLock { $0 = State(watcher: watcher, files: files, freshBy: Self.freshBy()) }
+        state.withLock {
+            $0 = State(watcher: watcher, files: files, freshBy: Self.freshBy(), handed: handed)
+        }
     }
 
     private static func freshBy() -> Instant {
@@ -85,7 +106,7 @@ final class Certificates: Sendable {
                 if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
                 let (hasChanged, isOld) = state.withLock { ($0.watcher.hasChanged, $0.freshBy <= now) }
                 guard hasChanged || isOld else { return lastProblem.withLock { $0 = nil } }
-                try reloadAlone(configuration)
+                try reloadAlone(configuration, handed: stillHanded(configuration))
                 guard hasChanged else { return }
                 log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
             }
@@ -117,14 +138,21 @@ final class Certificates: Sendable {
         try authority.ensure(names: HostNames.all(configuration), now: Now.read().wall)
     }
 
-    private static func open(_ configuration: Configuration) throws(TransportError) -> (
-        CertificateWatcher, Files
-    ) {
+    private static func open(_ configuration: Configuration, _ handed: CertificateContent? = nil)
+        throws(TransportError) -> (CertificateWatcher, Files)
+    {
         let minimum = configuration.tlsMinimum
         let files: Files
         if let certificate = configuration.certificateFile, let key = configuration.keyFile {
             files = Files(certificate: certificate, key: key, authority: nil, minimum: minimum)
         } else {
+            guard handed == nil else {
+                throw TransportError(
+                    "use the certificate that was handed over",
+                    detail:
+                        "certificate_file and key_file are not set: set both, then hand over what replaces them"
+                )
+            }
             try makeOwn(configuration)
             let own = CertificateAuthority(directory: configuration.dataDirectory)
             files = Files(
@@ -132,7 +160,7 @@ final class Certificates: Sendable {
                 minimum: minimum)
         }
         let watcher = try CertificateWatcher(
-            certificateFile: files.certificate, keyFile: files.key, now: Now.read().wall)
+            certificateFile: files.certificate, keyFile: files.key, content: handed, now: Now.read().wall)
         return (watcher, files)
     }
 }

@@ -84,6 +84,19 @@ final class Daemon: Sendable {
         log.level = configuration.logLevel
     }
 
+    /// Where it listens for clients, as the sockets say: `device on 127.0.0.1:5228, https on 127.0.0.1:443 and [::1]:443`.
+    var listenersText: String {
+        var places: [(name: String, addresses: [String])] = []
+        for fact in listeners where fact.name != Link.Kind.control.rawValue {
+            let host = fact.host.contains(":") ? "[\(fact.host)]" : fact.host
+            let at = places.firstIndex { $0.name == fact.name } ?? places.count
+            if at == places.count { places.append((fact.name, [])) }
+            places[at].addresses.append("\(host):\(fact.port)")
+        }
+        return places.map { "\($0.name) on \($0.addresses.joined(separator: " and "))" }.joined(
+            separator: ", ")
+    }
+
     /// Whether new work can be accepted: `/readyz`.
     var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
 

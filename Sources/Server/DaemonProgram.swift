@@ -9,6 +9,20 @@ import Transport
 public enum DaemonProgram {
     /// Runs to the end; returns the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
+        let code = runOnce(arguments)
+        if InheritedSockets.areGiven { slowDown(code) }
+        return code
+    }
+
+    /// Takes its time over a start that fails again each time it is tried: systemd, which has the sockets, would try at once
+    /// for every connection that waits in them, and after a few tries give up the sockets as well. A signal ends the wait.
+    private static func slowDown(_ code: Int32) {
+        guard code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue else { return }
+        SystemdNotify().status("start refused: see the log, correct the configuration and restart")
+        Threads.sleep(milliseconds: Int64(Limits.refusedStartSeconds) * 1_000)
+    }
+
+    private static func runOnce(_ arguments: [String]) -> Int32 {
         let invocation: Invocation
         do {
             switch try ArgumentParser.parse(arguments, for: .ccsd) {
@@ -81,8 +95,9 @@ public enum DaemonProgram {
                 [
                     "version": .text(Program.version), "reactors": LogValue(configuration.reactorCount),
                     "data_directory": .text(configuration.dataDirectory),
+                    "listeners": .text(daemon.listenersText),
                 ])
-            notify.ready(status: "serving on \(configuration.listenAddress)")
+            notify.ready(status: "serving \(daemon.listenersText)")
             return watch(daemon, signals, notify)
         } catch {
             Console.error("ccsd: \(error.text)")

@@ -3,7 +3,10 @@ import Delivery
 import Synchronization
 import Transport
 
-/// Ends connections in a planned way: notice, grace, then closes spread over time so that nobody storms back.
+/// Ends connections in a planned way: notice, grace, then closes spread over time to avoid a reconnect storm.
+///
+/// At the end of the process app servers are drained first, while devices are served as ever; then, with every listener
+/// closed, `lastCall` ends the rest.
 final class Drainer: Sendable {
     /// Where the daemon is.
     enum State: String, Sendable {
@@ -20,8 +23,6 @@ final class Drainer: Sendable {
         case sender(SenderID)
         /// One, of an app server or a device.
         case session(ConnectionID)
-        /// All, for the end of the process.
-        case everyone
 
         /// Whether a connection is among them.
         func takes(_ link: Link) -> Bool {
@@ -29,7 +30,6 @@ final class Drainer: Sendable {
             case .appServers: link.kind.isAppServer
             case .sender(let sender): link.kind.isAppServer && link.peerNumber == sender.number
             case .session(let id): link.connection.id == id
-            case .everyone: link.kind != .control && link.kind != .admin
             }
         }
     }
@@ -77,7 +77,7 @@ final class Drainer: Sendable {
             pace.spreadMilliseconds = 0
             fallthrough
         case .sender: return drain(selection, pace, reason: .connectionDraining, progress: progress)
-        case .appServers, .everyone: break
+        case .appServers: break
         }
         let wasServing = current.withLock { state in
             guard state == .serving else { return false }
@@ -88,14 +88,31 @@ final class Drainer: Sendable {
         return drain(selection, pace, reason: .connectionDraining, progress: progress)
     }
 
-    /// Drains for the end of the process: within `seconds`, whatever the settings say.
+    /// Drains the app servers for the end of the process, within `seconds`; returns as soon as none is left.
+    ///
+    /// Closes are not spread: those who come back find the next process, however their ends were spread. The listeners of
+    /// app servers are closed before this is called.
     func drainForShutdown(seconds: Int) {
         var limited = pace.withLock { $0 }
         let most = Int64(seconds) * 1_000
         limited.graceMilliseconds = min(limited.graceMilliseconds, most / 2)
-        limited.spreadMilliseconds = min(limited.spreadMilliseconds, most / 4)
+        limited.spreadMilliseconds = 0
         limited.slackMilliseconds = min(limited.slackMilliseconds, most / 4)
-        _ = drain(.everyone, limited, reason: .systemShutdown) { _, _ in }
+        _ = drain(.appServers, limited, reason: .systemShutdown) { _, _ in }
+    }
+
+    /// Ends all that is left, once nothing is accepted any more: each device gets its Close; a connection that was accepted
+    /// last finishes its login or its first request, for a short time.
+    func lastCall(seconds: Int) {
+        let most = min(Limits.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
+        let deadline = Now.read().monotonic.advanced(milliseconds: most)
+        for latch in mailboxes.ask({ $0.beginLastCall() }) { _ = latch.wait() }
+        while !isHurried.load(ordering: .relaxed), Now.read().monotonic < deadline {
+            let left = mailboxes.ask { host in host.allLinks.count { $0.kind != .control } }
+                .reduce(0) { $0 + ($1.wait() ?? 0) }
+            if left == 0 { break }
+            Threads.sleep(milliseconds: Limits.lastCallPollMilliseconds)
+        }
     }
 
     private func drain(
@@ -131,7 +148,8 @@ extension ReactorHost {
     ///
     /// Each is closed when the grace is over and its share of the spread. An app server that owes and is owed nothing, and
     /// sends nothing, need not sit out the grace: its connection ends once its share of the spread is over (ccs-xmpp 3.7).
-    /// One without app-server protocol has no notice to heed, and messages to it may still be on their way.
+    /// One without app-server protocol has no notice to heed, and messages to it may still be on their way. At the end of the
+    /// process one that has been accepted and is still logging in has a short time to do so; in a drain it is left alone.
     func beginDrain(
         _ selection: Drainer.Selection, _ pace: Drainer.Pace, reason: CloseReason
     ) -> [ConnectionID] {
@@ -141,16 +159,16 @@ extension ReactorHost {
         var closes: [CloseSchedule.Entry] = []
         for link in allLinks where selection.takes(link) {
             let id = link.connection.id
-            guard link.isLoggedIn else {
-                if reason == .systemShutdown { link.perform(.close(reason), now: now) }
-                continue
-            }
+            guard link.isLoggedIn || reason == .systemShutdown else { continue }
             drained.append(id)
             link.perform(.drain, now: now)
             let jitter =
                 pace.spreadMilliseconds > 0
                 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
-            let at = now.monotonic.advanced(milliseconds: pace.graceMilliseconds + jitter)
+            let grace =
+                link.isLoggedIn
+                ? pace.graceMilliseconds : min(pace.graceMilliseconds, Limits.lastCallMilliseconds)
+            let at = now.monotonic.advanced(milliseconds: grace + jitter)
             if link.kind.isAppServer {
                 let from = now.monotonic.advanced(milliseconds: jitter)
                 link.perform(.endWhenIdle(from: from, reason), now: now)
@@ -159,6 +177,20 @@ extension ReactorHost {
         }
         closeLater(closes)
         return drained
+    }
+
+    /// Closes every connection for the end of the process, those that have just been accepted after their login or their
+    /// first request; connections of the control socket stay.
+    func beginLastCall() {
+        let now = reactor.now
+        for link in allLinks {
+            switch link.kind {
+            case .appServer, .appServerPreproduction: link.perform(.close(.systemShutdown), now: now)
+            case .device, .https, .admin:
+                link.perform(.endWhenIdle(from: now.monotonic, .systemShutdown), now: now)
+            case .control: break
+            }
+        }
     }
 
     /// Closes what is left of a drain at once.

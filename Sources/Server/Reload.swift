@@ -21,9 +21,11 @@ extension Daemon {
     }
 
     /// Reads configuration and certificates again; on any problem everything stays as it was.
-    func reload() throws(ReloadFailure) -> Reloaded {
+    ///
+    /// A certificate that is `handed` over counts in the place of the configured files, until these change.
+    func reload(handed: CertificateContent? = nil) throws(ReloadFailure) -> Reloaded {
         do throws(ReloadFailure) {
-            let reloaded = try reloadAll()
+            let reloaded = try reloadAll(handed)
             metrics.shards[0].add(to: .configReloads, 0)
             metrics.shards.last?.set(.configReloadSuccess, to: 1)
             log.notice("reloaded", ["changed": .text(Self.names(reloaded.applied))])
@@ -39,12 +41,14 @@ extension Daemon {
         }
     }
 
-    private func reloadAll() throws(ReloadFailure) -> Reloaded {
+    private func reloadAll(_ handed: CertificateContent?) throws(ReloadFailure) -> Reloaded {
         let newer: Configuration
         do { newer = try source.load() } catch { throw ReloadFailure(problems: error.lines) }
         let old = configuration
         let next = old.reloaded(from: newer)
-        do { try certificates.reload(next) } catch { throw ReloadFailure(problems: [error.description]) }
+        do { try certificates.reload(next, handed: handed) } catch {
+            throw ReloadFailure(problems: [error.description])
+        }
         apply(next)
         return Reloaded(applied: next.changes(from: old), waiting: newer.changes(from: next))
     }

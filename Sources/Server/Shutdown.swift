@@ -4,7 +4,11 @@ import Glibc
 import Store
 import Transport
 
-/// Takes the daemon down: notice, drain, commit, then the end.
+/// Takes the daemon down: app servers are drained, then devices get their Close, what is left is committed.
+///
+/// Devices, HTTPS and the operator are served until the app servers are gone. Listeners are closed before the connections
+/// that they have accepted, so that nothing is accepted only to be dropped. A socket that systemd opened stays open there:
+/// those who connect from then on wait in its backlog for the next process.
 struct Shutdown {
     let daemon: Daemon
     let notify: SystemdNotify
@@ -13,17 +17,24 @@ struct Shutdown {
     func run() -> ExitCode {
         let configuration = daemon.configuration
         daemon.log.notice("stopping", ["seconds_at_most": LogValue(configuration.shutdownSeconds)])
-        notify.stopping(status: "draining")
+        notify.stopping(status: "stopping: waits for app servers to leave; devices are served")
         daemon.drainer.enter(.stopping)
-        stopListening()
+        stopListening([.appServer, .appServerPreproduction])
         daemon.drainer.drainForShutdown(seconds: configuration.shutdownSeconds)
+        notify.status("stopping: closes the connections of devices")
+        stopListening(Link.Kind.allCases)
+        _ = unsafe unlink(configuration.controlSocket)
+        daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
         stopReactors()
         return closeStore()
     }
 
-    private func stopListening() {
-        for mailbox in daemon.mailboxes { mailbox.post { host in host.reactor.stopListening() } }
-        _ = unsafe unlink(daemon.configuration.controlSocket)
+    /// Returns when no reactor accepts on these any more.
+    private func stopListening(_ kinds: [Link.Kind]) {
+        let latches = daemon.mailboxes.ask { host in
+            for kind in kinds { host.reactor.stopListening(ListenerName(rawValue: kind.rawValue)) }
+        }
+        for latch in latches { _ = latch.wait() }
     }
 
     /// Waits until each reactor has ended: its last turn hands the store what it still has to write, and the process must

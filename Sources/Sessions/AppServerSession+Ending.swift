@@ -38,7 +38,8 @@ extension AppServerSession {
     /// The host or the core ends the connection.
     mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {
         switch reason {
-        case .systemShutdown where !isDraining || tickets.count > 0: fail(.systemShutdown, reason, &io)
+        case .systemShutdown where !isDraining || isOpening || tickets.count > 0:
+            fail(.systemShutdown, reason, &io)
         case .credentialsRevoked: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
@@ -60,6 +61,9 @@ extension AppServerSession {
             }
         }
     }
+
+    /// Whether there is no stream of ours to end yet.
+    private var isOpening: Bool { stage == .opening || stage == .restarting }
 
     /// Announces that no new messages are taken; what is on its way still is (ccs-xmpp 3.7).
     mutating func drain(_ io: inout SessionIO) {

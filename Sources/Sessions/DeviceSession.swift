@@ -41,6 +41,8 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     var isIdle = false
     /// Whether the core has heard of this connection, so that it must hear of its end.
     var hasAskedToLogIn = false
+    /// Why the connection ends right after the login; nil while it may stay.
+    var endAfterLogin: CloseReason?
     /// Frames received.
     var incoming = 0
     /// Frames sent.
@@ -116,7 +118,9 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch (phase, command) {
         case (.ended, _): return
-        case (.checking, .deviceLoginAccepted(let stored)): acceptLogin(stored, now: now, io: &io)
+        case (.checking, .deviceLoginAccepted(let stored)):
+            acceptLogin(stored, now: now, io: &io)
+            if let endAfterLogin { close(endAfterLogin, io: &io) }
         case (.checking, .loginRefused(let refusal)): refuseLogin(refusal, io: &io)
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
         case (.open, .reportWhenReady): reportWhenReady(now: now, io: &io)
@@ -125,7 +129,10 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
             acknowledgeUpstream(now: now, io: &io)
         case (.open, .upstreamRefused(let ticket, let refusal)):
             settleRefused(ticket, refusal, now: now, io: &io)
-        case (_, .close(let reason)): close(reason, io: &io)
+        // A device that has been let in to log in is greeted before it is sent away: no answer would read as an outage.
+        case (.awaitingLogin, .endWhenIdle(_, let reason)), (.checking, .endWhenIdle(_, let reason)):
+            endAfterLogin = reason
+        case (_, .endWhenIdle(_, let reason)), (_, .close(let reason)): close(reason, io: &io)
         default: return
         }
     }

@@ -59,6 +59,9 @@ struct HTTPAnswers {
     /// Recipients of all open sends of which nothing is known yet.
     private(set) var recipients = 0
 
+    /// Whether no request waits.
+    var isEmpty: Bool { open.isEmpty }
+
     /// When the oldest of them has waited too long.
     var deadline: Instant {
         guard oldest < order.count, let first = open[order[oldest]] else { return .distantFuture }

@@ -16,6 +16,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     private var answers = HTTPAnswers()
     private var nextTicket: UInt32 = 1
     private var isCongested = false
+    /// Whether a request has been answered.
+    private var hasAnswered = false
+    /// Why the connection ends after the next request; nil while it may stay.
+    private var endAfterNext: CloseReason?
     /// Whether requests or answers wait only because much has been written in one call; the next wake goes on.
     private var isPaused = false
     /// When a connection without any request ends.
@@ -56,6 +60,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         switch command {
         case .close(let reason): front.end(reason)
         case .drain: front.end(.connectionDraining)
+        case .endWhenIdle(_, let reason): endWhenIdle(reason)
         default:
             guard
                 let (ticket, response) = noted(command, &io) ?? answerGroup(command) ?? answerToken(command)
@@ -64,6 +69,16 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
             answer(ticket, response, now)
         }
         advance(now, &io)
+    }
+
+    /// Ends the connection after what is asked now, or else after its first request: a client that was just let in gets its
+    /// answer.
+    private mutating func endWhenIdle(_ reason: CloseReason) {
+        if !answers.isEmpty || front.isIdle && hasAnswered {
+            front.end(reason)
+        } else {
+            endAfterNext = reason
+        }
     }
 
     /// Answers a request that the host was asked, from `SessionIO.hostRequests`.
@@ -164,7 +179,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
                 io.close = front.ending ?? .responseComplete
                 return
             }
-            if answered > 0 { idleDeadline = now.monotonic.advanced(seconds: Limits.requestIdleSeconds) }
+            if answered > 0 {
+                hasAnswered = true
+                idleDeadline = now.monotonic.advanced(seconds: Limits.requestIdleSeconds)
+            }
             goesOn = wasFull && answered > 0
             // Answers may be longer than requests: what one call writes is bounded.
             if goesOn || front.hasMoreToWrite, io.out.bytes.count >= Limits.outboundLowBytes {
@@ -176,6 +194,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
+        if let endAfterNext { front.end(endAfterNext) }
         let ticket = nextTicket
         nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
         var declared: [HTTPDescription.Answer] = []

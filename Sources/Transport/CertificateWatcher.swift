@@ -1,5 +1,19 @@
 public import Basics
 
+/// A certificate chain and its key, both PEM, that were handed over rather than read from their files.
+public struct CertificateContent: Sendable {
+    /// The chain, the server's own certificate first.
+    public var chain: [UInt8]
+    /// The key of the server's own certificate.
+    public var key: Redacted<[UInt8]>
+
+    /// Both parts.
+    public init(chain: [UInt8], key: Redacted<[UInt8]>) {
+        self.chain = chain
+        self.key = key
+    }
+}
+
 /// Keeps the contexts of listeners in step with the certificate files.
 ///
 /// New handshakes use the new certificate; any failure keeps the old one.
@@ -26,12 +40,20 @@ public struct CertificateWatcher: Sendable {
     public var warnings: [String] { identity.warnings }
 
     /// Reads the files; fails where they cannot be used, since there is nothing older to keep.
-    public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
+    ///
+    /// With `content` that is used in the place of what the files hold now, until they change.
+    public init(
+        certificateFile: String, keyFile: String, content: CertificateContent? = nil, now: UnixMilliseconds
+    ) throws(TransportError) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
         stamps = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
         loadedAt = now
-        identity = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
+        if let content {
+            identity = try TLSIdentity(chain: content.chain, key: content.key.revealed, now: now)
+        } else {
+            identity = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
+        }
     }
 
     /// A context holder with these settings that this watcher keeps up to date.

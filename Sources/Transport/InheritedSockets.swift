@@ -23,6 +23,9 @@ public enum InheritedSockets {
         }
     }
 
+    /// Whether systemd, or whatever else started us with sockets, keeps them when we end.
+    public static var areGiven: Bool { !entries().isEmpty }
+
     /// As `entries`, and hides them from processes that we start.
     public static func take() -> [Entry] {
         let found = entries()

@@ -29,6 +29,7 @@ enum CommandArguments {
             if invocation.has("--session"), invocation.has("--sender") {
                 throw Failure(.usage, "--session and --sender exclude each other", hint: "give one of them")
             }
+        case "reload": members += try certificate(invocation)
         default: break
         }
         if let session = invocation.text("--session") {
@@ -54,6 +55,23 @@ enum CommandArguments {
             members.append(.init("key", .string(key.revealed)))
         }
         return .object(members)
+    }
+
+    /// The certificate and key to use in the place of the configured files; empty where none is named.
+    private static func certificate(_ invocation: Invocation) throws(Failure) -> [JSONValue.Member] {
+        let paths = (invocation.text("--certificate"), invocation.text("--private-key"))
+        guard paths.0 != nil || paths.1 != nil else { return [] }
+        guard let certificate = paths.0, let key = paths.1 else {
+            throw Failure(
+                .usage, "--certificate and --private-key belong together", hint: "give both, or neither")
+        }
+        let texts = (
+            try TextFile.read(certificate, limit: Limits.handedFileBytes),
+            try TextFile.read(key, limit: Limits.handedFileBytes)
+        )
+        return [
+            .init("certificate", .string(texts.0.revealed)), .init("private_key", .string(texts.1.revealed)),
+        ]
     }
 
     private static func message(_ invocation: Invocation) throws(Failure) -> JSONValue {

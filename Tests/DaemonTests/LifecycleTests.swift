@@ -120,19 +120,6 @@ struct LifecycleTests {
         #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("somebody-else-\(Int32.max)"))
     }
 
-    @Test("a second SIGTERM hurries a drain that would take long")
-    func hurried() throws {
-        let daemon = try RunningDaemon(flags: ["--shutdown-seconds", "120"], graceSeconds: 50)
-        let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
-        let start = Date()
-        daemon.signal(SIGTERM)
-        try eventually("it drains") { daemon.words.contains("stopping") }
-        daemon.signal(SIGTERM)
-        #expect(try daemon.wait() == 0)
-        #expect(Date().timeIntervalSince(start) < 40, "the drain was not cut short")
-        device.stop()
-    }
-
     @Test("canary: a daemon that cannot start is seen as such")
     func canary() throws {
         #expect(throws: HarnessFailure.self) { try RunningDaemon(flags: ["--no-such-flag", "1"]) }

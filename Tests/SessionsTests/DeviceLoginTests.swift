@@ -55,6 +55,30 @@ import Wire
         #expect(records == (id == "chrome-63.0.3234.0" ? [sent[0] + 1, sent[1]] : [sent[0] + 1]))
     }
 
+    @Test(
+        "At the end of the process a device that is just logging in is greeted and then closed; one that is in, at once",
+        arguments: [0, 1, 2])
+    func lastCall(step: Int) {
+        var harness = DeviceHarness()
+        let login = [41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login()))
+        let end = SessionCommand.endWhenIdle(from: harness.now.monotonic, .systemShutdown)
+        if step == 0 { harness.perform(end) }
+        harness.receive(login)
+        if step == 1 { harness.perform(end) }
+        let early = harness.io.close
+        #expect(early == nil)
+        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        if step == 2 { harness.perform(end) }
+        let sent = harness.takeSent()
+        guard case .loginResponse? = sent.first else {
+            Issue.record("not greeted: \(sent)")
+            return
+        }
+        #expect(sent.last == .close(MCS.Close()))
+        let close = harness.io.close
+        #expect(close == .systemShutdown)
+    }
+
     @Test("the list is sent even when empty")
     func emptyList() {
         var harness = DeviceHarness()

@@ -139,6 +139,36 @@ import Wire
         #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
     }
 
+    @Test(
+        "At the end of the process a connection just accepted gets one answer; one that has had answers ends at once"
+    )
+    func lastCall() {
+        let desk = HTTPDesk()
+        desk.perform(.endWhenIdle(from: desk.now.monotonic, .systemShutdown))
+        let fresh = desk.close
+        #expect(fresh == nil)
+        desk.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /more HTTP/1.1\r\n")
+        let answered = (desk.taken(), desk.close)
+        #expect(answered.0.hasPrefix("HTTP/1.1 404 ") && answered.0.contains("\r\nConnection: close\r\n"))
+        #expect(answered.1 == .systemShutdown)
+
+        let kept = HTTPDesk()
+        kept.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = kept.taken()
+        kept.perform(.endWhenIdle(from: kept.now.monotonic, .systemShutdown))
+        let idle = (kept.close, kept.taken())
+        #expect(idle.0 == .systemShutdown && idle.1.isEmpty)
+
+        let busy = HTTPDesk()
+        busy.send(HTTPSessionTests.registration)
+        busy.perform(.endWhenIdle(from: busy.now.monotonic, .systemShutdown))
+        let waiting = busy.close
+        #expect(waiting == nil)
+        busy.perform(.registered(ticket: 1, HTTPSessionTests.name(1)))
+        let last = (busy.taken(), busy.close)
+        #expect(last.0.contains("\r\nConnection: close\r\n") && last.1 == .systemShutdown)
+    }
+
     @Test("Closing an idle connection is immediate")
     func close() {
         let desk = HTTPDesk()

@@ -51,8 +51,20 @@ extension Program {
             examples: [Example("Before it is put in place", "ccsctl check new.yaml")]),
         Command(
             "reload",
-            "Read configuration and certificates again; wrong ones change nothing. Says which changes wait for a restart."
-        ),
+            "Read configuration and certificates again; wrong ones change nothing. Says which changes wait for a restart.",
+            details: [
+                "Exits with 1 where anything is wrong; the settings and the certificate of before stay in force.",
+                "With --certificate and --private-key ccsctl reads these files and hands them to ccsd, which uses them in the place of certificate_file and key_file until those change: systemd shows a service the credentials of its start, and not their renewal.",
+            ],
+            options: [
+                Option("--certificate", .text, "FILE", "PEM file of the renewed certificate and its chain."),
+                Option("--private-key", .text, "FILE", "PEM file of its private key."),
+            ],
+            examples: [
+                Example(
+                    "After a renewal, as root",
+                    "ccsctl reload --certificate /etc/ccsd/certificate.pem --private-key /etc/ccsd/key.pem")
+            ]),
         Command(
             "drain", "Ask app servers to reconnect, then close their connections.",
             details: [

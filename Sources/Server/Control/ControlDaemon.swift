@@ -3,6 +3,7 @@ import Catalogue
 import Delivery
 import Glibc
 import Store
+import Transport
 import Wire
 
 extension ControlServer {
@@ -142,9 +143,21 @@ extension ControlServer {
         .array(keys.map { .string($0.rawValue) })
     }
 
+    private func handedCertificate(_ request: Request) throws(Problem) -> CertificateContent? {
+        switch (request.arguments["certificate"]?.text, request.arguments["private_key"]?.text) {
+        case (nil, nil): return nil
+        case (let chain?, let key?):
+            return CertificateContent(chain: Array(chain.utf8), key: Redacted(Array(key.utf8)))
+        default:
+            throw Problem(
+                text: "certificate and private_key belong together", hint: "give both as PEM, or neither")
+        }
+    }
+
     func reload(_ request: Request) throws(Problem) -> JSONValue {
+        let handed = try handedCertificate(request)
         do {
-            let reloaded = try daemon.reload()
+            let reloaded = try daemon.reload(handed: handed)
             return .object([
                 .init("reloaded", true), .init("changed", Self.names(reloaded.applied)),
                 .init("needs_restart", Self.names(reloaded.waiting)),

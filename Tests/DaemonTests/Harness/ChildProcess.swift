@@ -23,6 +23,8 @@ final class ChildProcess {
     var standardInput: Any?
     var standardOutput: Any?
     var standardError: Any?
+    /// Descriptors that it finds open from 3 on, in this order.
+    var inherited: [Int32] = []
     private(set) var processIdentifier: Int32 = 0
     private var status: Int32?
 
@@ -40,7 +42,13 @@ final class ChildProcess {
             let handle = (end as? Pipe)?[keyPath: pipeEnd] ?? end as? FileHandle
             if let handle { posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, number) }
         }
-        _ = addCloseFrom(&actions, 3)
+        // Copies, out of the way of the numbers that they get there.
+        let copies = inherited.map { fcntl($0, F_DUPFD_CLOEXEC, 512) }
+        defer { for copy in copies { close(copy) } }
+        for (at, copy) in copies.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, copy, 3 + Int32(at))
+        }
+        _ = addCloseFrom(&actions, 3 + Int32(copies.count))
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -75,7 +75,8 @@ final class Driver {
 
     /// The first thing told, from now or earlier, that fits; others are kept for later.
     @discardableResult
-    func expect(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String: Any]
+    func expect(_ what: String, seconds: Double = Patience.seconds, _ fits: ([String: Any]) -> Bool) throws
+        -> [String: Any]
     {
         if let at = told.firstIndex(where: fits) { return told.remove(at: at) }
         let end = Date().addingTimeInterval(seconds)
@@ -97,13 +98,14 @@ final class Driver {
 
     /// Waits for an event of that name.
     @discardableResult
-    func expect(event: String, seconds: Double = 30) throws -> [String: Any] {
+    func expect(event: String, seconds: Double = Patience.seconds) throws -> [String: Any] {
         try expect(event, seconds: seconds) { $0["event"] as? String == event }
     }
 
     /// Waits for a CCS message whose JSON fits, and returns the JSON.
     @discardableResult
-    func expectJSON(_ what: String, seconds: Double = 30, _ fits: ([String: Any]) -> Bool) throws -> [String:
+    func expectJSON(_ what: String, seconds: Double = Patience.seconds, _ fits: ([String: Any]) -> Bool)
+        throws -> [String:
         Any]
     {
         let event = try expect(what, seconds: seconds) { event in
@@ -115,9 +117,18 @@ final class Driver {
         return event["json"] as? [String: Any] ?? [:]
     }
 
+    /// All that it told, nobody has asked for and fits.
+    func takeAll(_ fits: ([String: Any]) -> Bool) -> [[String: Any]] {
+        defer { told.removeAll(where: fits) }
+        return told.filter(fits)
+    }
+
+    /// Ends its input.
+    func endInput() { try? feed.fileHandleForWriting.close() }
+
     /// Ends its input, upon which it disconnects in its own way, and waits.
     func finish() {
-        try? feed.fileHandleForWriting.close()
+        endInput()
         let end = Date().addingTimeInterval(10)
         while process.isRunning, Date() < end { usleep(5_000) }
     }

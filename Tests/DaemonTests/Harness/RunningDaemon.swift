@@ -20,18 +20,20 @@ final class RunningDaemon {
     /// Milliseconds from its start until the port of app servers took a connection; nil where the port was not given.
     private(set) var firstConnectionMilliseconds: Double?
 
-    /// Starts one and waits until it serves; `scratch` is an earlier one to continue, `ports` keeps its ports.
+    /// Starts one and waits until it serves; `scratch` is an earlier one to continue, `ports` keeps its ports, `sockets` gives
+    /// it listening sockets as systemd does.
     init(
         continuing scratch: Scratch? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
-        ports given: [String: Int] = [:], environment: [String: String] = [:]
+        ports given: [String: Int] = [:], sockets: [String: Int32] = [:], environment: [String: String] = [:]
     )
         throws
     {
         self.scratch = try scratch ?? Scratch()
         log = self.scratch.url.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-        process.executableURL = Places.programs.appendingPathComponent("ccsd")
-        process.arguments =
+        let program = Places.programs.appendingPathComponent("ccsd")
+        process.executableURL = program
+        let arguments =
             [
                 "--data-directory", directory.appendingPathComponent("data").path, "--reactors",
                 String(reactors),
@@ -40,6 +42,16 @@ final class RunningDaemon {
             + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
                 ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
             }
+        process.arguments = arguments
+        var environment = environment
+        if !sockets.isEmpty {
+            // A shell knows the number of its process, and hands it on.
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "LISTEN_PID=$$ exec \"$0\" \"$@\"", program.path] + arguments
+            process.inherited = sockets.map(\.value)
+            environment["LISTEN_FDS"] = "\(sockets.count)"
+            environment["LISTEN_FDNAMES"] = sockets.map(\.key).joined(separator: ":")
+        }
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
@@ -48,11 +60,12 @@ final class RunningDaemon {
         // With a configuration file there is no greeting: a service's output is a journal.
         if !flags.contains("--config") {
             let lines = Lines(output.fileHandleForReading)
-            while let line = lines.next(seconds: 60), greeting.last?.hasPrefix("Next:") != true {
+            while let line = lines.next(seconds: Patience.seconds), greeting.last?.hasPrefix("Next:") != true
+            {
                 greeting.append(line)
             }
         }
-        let end = Date().addingTimeInterval(60)
+        let end = Date().addingTimeInterval(Patience.seconds)
         while !words.contains("event=started") {
             guard process.isRunning, Date() < end else {
                 throw HarnessFailure("ccsd did not start: \(greeting) \(words)")
@@ -78,7 +91,7 @@ final class RunningDaemon {
     private func connects(to port: UInt16) throws -> Double {
         let start = Date()
         while !PlainHTTP.canConnect(port: port) {
-            guard process.isRunning, start.timeIntervalSinceNow > -60 else {
+            guard process.isRunning, start.timeIntervalSinceNow > -Patience.seconds else {
                 throw HarnessFailure("ccsd does not listen on \(port): \(words)")
             }
             usleep(500)
@@ -88,6 +101,9 @@ final class RunningDaemon {
 
     /// The log so far.
     var words: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// Whether it has not ended.
+    var isRunning: Bool { process.isRunning }
 
     /// The process.
     var pid: Int32 { process.processIdentifier }
@@ -127,7 +143,7 @@ final class RunningDaemon {
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
     /// Waits for the end; the exit code, or minus the signal.
-    func wait(seconds: Double = 60) throws -> Int32 {
+    func wait(seconds: Double = Patience.seconds) throws -> Int32 {
         let end = Date().addingTimeInterval(seconds)
         while process.isRunning {
             guard Date() < end else { throw HarnessFailure("ccsd did not end: \(words)") }

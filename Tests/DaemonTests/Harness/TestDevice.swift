@@ -14,6 +14,7 @@ final class TestDevice {
     private var messages: [[String: String]] = []
     private(set) var stored: Set<String> = []
     private var heartbeats = 0
+    private var closes = 0
     private var isLoggedIn = false
     private var received: [[UInt8]] = []
     private var isIdle = false
@@ -48,7 +49,7 @@ final class TestDevice {
         self.client = client
         isLoggedIn = false
         try client.connect()
-        guard reactor.turn(seconds: 20, until: { isLoggedIn }) else {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { isLoggedIn }) else {
             throw HarnessFailure("the device cannot log in")
         }
     }
@@ -81,13 +82,24 @@ final class TestDevice {
                     uniquingKeysWith: { $1 }))
         case .heartbeat(isAnswer: true): heartbeats += 1
         case .upstreamStored(let id): stored.insert(String(decoding: id, as: UTF8.self))
+        case .closeRequested: closes += 1
         default: break
         }
     }
 
+    /// Waits for the server's Close.
+    func expectClose() throws {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { closes > 0 }) else {
+            throw HarnessFailure("the server did not say Close")
+        }
+        closes = 0
+    }
+
     /// The next message whose pairs fit, in order of arrival; others are kept.
     @discardableResult
-    func expectMessage(seconds: Int = 20, _ fits: ([String: String]) -> Bool) throws -> [String: String] {
+    func expectMessage(seconds: Int = Int(Patience.seconds), _ fits: ([String: String]) -> Bool) throws
+        -> [String: String]
+    {
         guard reactor.turn(seconds: seconds, until: { messages.contains(where: fits) }),
             let at = messages.firstIndex(where: fits)
         else { throw HarnessFailure("the message did not come; the device has \(messages)") }
@@ -112,7 +124,7 @@ final class TestDevice {
         defer { http.close() }
         var found: HTTPAnswer?
         http.send(request) { found = try? $0.get() }
-        guard reactor.turn(seconds: 20, until: { found != nil }), let found else {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { found != nil }), let found else {
             throw HarnessFailure("a request over HTTPS was not answered")
         }
         return found
@@ -132,7 +144,7 @@ final class TestDevice {
                 isDone = true
             }
         }
-        guard reactor.turn(seconds: 20, until: { isDone }) else {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { isDone }) else {
             throw HarnessFailure("the app cannot be unregistered")
         }
         http.close()
@@ -162,14 +174,15 @@ final class TestDevice {
     func heartbeat() throws {
         let before = heartbeats
         client?.heartbeat()
-        guard reactor.turn(seconds: 20, until: { heartbeats > before }) else {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { heartbeats > before }) else {
             throw HarnessFailure("the server does not answer the heartbeat")
         }
     }
 
     /// Waits until the server has acknowledged an upstream message.
     func expectStored(_ id: String) throws {
-        guard reactor.turn(seconds: 20, until: { stored.contains("persistent-\(id)") }) else {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { stored.contains("persistent-\(id)") })
+        else {
             throw HarnessFailure("\(id) was not acknowledged")
         }
     }

@@ -1,0 +1,110 @@
+"""Comes as a new client again and again, as long as its input is open: HTTPS_PORT DEVICE_PORT. It needs Python alone.
+
+Over HTTPS it asks for a page that does not exist, and wants an answer; as a device, which it enrols first, it wants the answer to
+its login. Tells "ok" for each, or "failed" with the error, and when it began (seconds of the monotonic clock).
+"""
+import socket
+import ssl
+import sys
+import threading
+import time
+
+from dialogue import tell
+
+HTTPS_PORT, DEVICE_PORT = int(sys.argv[1]), int(sys.argv[2])
+# Longer than any restart may take: what comes later was not refused, but waited.
+PATIENCE = 120
+stopped = threading.Event()
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+
+
+def connect(port):
+    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    return context.wrap_socket(plain, server_hostname="localhost")
+
+
+def read_all(connection):
+    answer = b""
+    while chunk := connection.recv(65536):
+        answer += chunk
+    return answer
+
+
+def ask(method, path, body=b"", kind="text/plain"):
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+    with connect(HTTPS_PORT) as connection:
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        head, _, body = read_all(connection).partition(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 "):
+        raise OSError(f"no answer: {head!r}")
+    return body
+
+
+def enrol():
+    """Checks in as a new device; returns its ID and its token."""
+    # logging_id 2: 0, checkin 4: empty, version 14: 3 (mcs-device 5.1).
+    body = ask("POST", "/checkin", b"\x10\x00\x22\x00\x70\x03", "application/x-protobuf")
+    found, at = {}, 0
+    while at < len(body):
+        tag, at = varint(body, at)
+        if tag & 7 == 0:
+            _, at = varint(body, at)
+        elif tag & 7 == 2:
+            length, at = varint(body, at)
+            at += length
+        else:
+            size = 8 if tag & 7 == 1 else 4
+            found[tag >> 3] = int.from_bytes(body[at:at + size], "little")
+            at += size
+    return found[7], found[8]
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def text(field, value):
+    return bytes([field << 3 | 2, len(value)]) + value.encode()
+
+
+def log_in(device, token):
+    login = (text(1, "android-30") + text(2, "mcs.android.com") + text(3, str(device)) + text(4, str(device))
+             + text(5, str(token)) + text(6, f"android-{device:x}") + b"\x80\x01\x02")
+    with connect(DEVICE_PORT) as connection:
+        connection.sendall(bytes([41, 2, len(login) & 0x7F | 0x80, len(login) >> 7]) + login)
+        answer = connection.recv(65536)
+        # The version, then the answer to the login.
+        if answer[:1] == b"\x29" and len(answer) == 1:
+            answer += connection.recv(65536)
+        if answer[:2] != b"\x29\x03":
+            raise OSError(f"no answer to the login: {answer!r}")
+
+
+def knock(kind, visit):
+    while not stopped.is_set():
+        began = time.monotonic()
+        try:
+            visit()
+            tell("ok", kind=kind, at=began, seconds=time.monotonic() - began)
+        except (ssl.SSLError, OSError) as error:
+            tell("failed", kind=kind, at=began, error=repr(error))
+        stopped.wait(0.02)
+
+
+device, token = enrol()
+threads = [threading.Thread(target=knock, args=("https", lambda: ask("GET", "/knock")), daemon=True),
+           threading.Thread(target=knock, args=("device", lambda: log_in(device, token)), daemon=True)]
+for thread in threads:
+    thread.start()
+sys.stdin.read()
+stopped.set()
+for thread in threads:
+    thread.join()
+tell("done")

@@ -1,0 +1,161 @@
+import Foundation
+
+/// A real systemd, booted in a container over this machine's own files, with ccsd installed as README says.
+final class BootedSystem {
+    /// Why none can be booted here; nil where one can.
+    static let obstacle: String? = {
+        let found = findObstacle()
+        if let found {
+            print("SKIPPED, since no systemd can be booted here: the tests of the units. \(found)")
+        }
+        return found
+    }()
+
+    private static func findObstacle() -> String? {
+        guard getuid() == 0 else { return "Only root can boot one." }
+        for program in ["systemd-nspawn", "nsenter", "unshare", "openssl", "python3"] {
+            guard access("/usr/bin/\(program)", X_OK) == 0 else {
+                return "\(program) is missing: run Scripts/bootstrap --tests."
+            }
+        }
+        // With one mount and one control group tried out: a container that this machine runs in may forbid either.
+        let trial = """
+            set -e; d=$(mktemp -d); trap 'rm -rf "$d"' EXIT
+            unshare --mount sh -c "mount -t tmpfs tmpfs $d && mkdir $d/u $d/w $d/m && \
+            mount -t overlay overlay -o lowerdir=/,upperdir=$d/u,workdir=$d/w $d/m"
+            own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+            group=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)$own/ccsd-trial-$$
+            mkdir "$group"; rmdir "$group"
+            """
+        let result = try? Tool.run(URL(fileURLWithPath: "/bin/sh"), ["-c", trial], seconds: 60)
+        guard let result, result.code == 0 else {
+            return "No overlay, or no control group, can be made: \(result.map { $0.errors } ?? "")"
+        }
+        return nil
+    }
+
+    private let scratch: Scratch
+    private let process = ChildProcess()
+    private let input = Pipe()
+    private let leader: Int32
+
+    /// Boots, and installs programs, units and the sample configuration; starts nothing of them.
+    init() throws {
+        scratch = try Scratch()
+        try Self.install(into: scratch.url.appendingPathComponent("root"))
+        let log = scratch.url.appendingPathComponent("boot.txt")
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+        process.arguments = [
+            "--mount", "--propagation", "private",
+            Places.root.appendingPathComponent("Tests/DaemonTests/Systemd/boot.sh").path, scratch.url.path,
+        ]
+        process.standardInput = input
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        process.standardError = try FileHandle(forWritingTo: log)
+        try process.run()
+        let (folder, process) = (scratch.url, process)
+        let words = { (name: String) in
+            (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
+        }
+        do {
+            try eventually("the container runs", seconds: 120) {
+                guard process.isRunning else {
+                    throw HarnessFailure("nothing was booted: \(words("boot.txt"))")
+                }
+                return !words("leader").isEmpty
+            }
+        } catch {
+            process.end()
+            throw error
+        }
+        leader = Int32(words("leader").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+        do {
+            try eventually("systemd has booted", seconds: 300) {
+                try run("systemctl", "is-active", "ccsd-test.target").code == 0
+            }
+        } catch { throw HarnessFailure("\(error); the console: \(words("console").suffix(4_000))") }
+    }
+
+    deinit {
+        // The script ends with its input, and the container with the script.
+        try? input.fileHandleForWriting.close()
+        let end = Date().addingTimeInterval(30)
+        while process.isRunning, Date() < end { usleep(20_000) }
+        process.end()
+    }
+
+    private static func install(into root: URL) throws {
+        let files = FileManager.default
+        for folder in ["usr/bin", "etc/systemd/system", "etc/ccsd", "opt/ccsd-tests"] {
+            try files.createDirectory(
+                at: root.appendingPathComponent(folder), withIntermediateDirectories: true)
+        }
+        for program in ["ccsd", "ccsctl"] {
+            try files.copyItem(
+                at: Places.programs.appendingPathComponent(program).resolvingSymlinksInPath(),
+                to: root.appendingPathComponent("usr/bin/\(program)"))
+        }
+        let units = Places.root.appendingPathComponent("systemd")
+        for (name, folder) in [
+            ("ccsd.service", "etc/systemd/system"), ("ccsd.socket", "etc/systemd/system"),
+            ("ccsd.yaml", "etc/ccsd"),
+        ] {
+            try files.copyItem(
+                at: units.appendingPathComponent(name), to: root.appendingPathComponent("\(folder)/\(name)"))
+        }
+        for script in ["knocker.py", "dialogue.py"] {
+            try files.copyItem(
+                at: Places.clients.appendingPathComponent(script),
+                to: root.appendingPathComponent("opt/ccsd-tests/\(script)"))
+        }
+    }
+
+    private var entry: [String] {
+        [
+            "-t", "\(leader)", "-m", "-u", "-i", "-n", "-p", "-C", "--", "/usr/bin/env", "-i",
+            "PATH=/usr/sbin:/usr/bin",
+        ]
+    }
+
+    private static let nsenter = URL(fileURLWithPath: "/usr/bin/nsenter")
+
+    /// Runs a command in the container, to its end.
+    @discardableResult
+    func run(_ words: String...) throws -> Tool {
+        try Tool.run(Self.nsenter, entry + words, seconds: 300)
+    }
+
+    /// Runs a command that must succeed, and returns what it printed, without the last newline.
+    @discardableResult
+    func output(_ words: String...) throws -> String {
+        let result = try Tool.run(Self.nsenter, entry + words, seconds: 300)
+        guard result.code == 0 else {
+            throw HarnessFailure(
+                "\(words): \(result); \(try run("journalctl", "-n", "40", "--no-pager").output)")
+        }
+        return result.output.trimmingCharacters(in: .newlines)
+    }
+
+    /// A property of the service, as systemd has it.
+    func property(_ name: String) throws -> String {
+        try output("systemctl", "show", "-P", name, "ccsd.service")
+    }
+
+    /// Writes a file of the container.
+    func write(_ path: String, _ text: String) throws {
+        let url = URL(fileURLWithPath: "/proc/\(leader)/root\(path)")
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// Starts the clients that come again and again, in the container.
+    func knocker() throws -> Knocker {
+        Knocker(
+            try Driver(
+                program: Self.nsenter,
+                entry + ["/usr/bin/python3", "-u", "/opt/ccsd-tests/knocker.py", "8443", "5228"], secret: nil)
+        )
+    }
+}

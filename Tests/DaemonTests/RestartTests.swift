@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+/// A planned restart: who is refused, and for how long.
+@Suite("Planned restart", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct RestartTests {
+    /// An app server that owes an ack, so that a drain waits for it until `acknowledge` is called.
+    private struct OwingServer {
+        let driver: Driver
+        private let ack: [String: Any]
+
+        init(_ daemon: RunningDaemon, _ device: TestDevice, _ sender: (id: String, key: String)) throws {
+            driver = try Driver(
+                "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+            try driver.expect(event: "connected")
+            try device.sendUpstream(["n": "1"])
+            let message = try driver.expectJSON("an upstream message") { $0["category"] != nil }
+            ack = ["to": device.token, "message_id": message["message_id"] ?? "", "message_type": "ack"]
+        }
+
+        func acknowledge() throws { try driver.send(ack) }
+    }
+
+    /// So long that no test waits for its end.
+    private static let endless = ["--shutdown-seconds", "3600"]
+
+    @Test(
+        "Devices and HTTPS are served until the last app server has gone; only from then until the next start are they refused"
+    )
+    func alone() throws {
+        let daemon = try RunningDaemon(flags: Self.endless, reactors: 2, graceSeconds: 3_000)
+        let sender = try daemon.firstSender
+        let resident = try TestDevice(daemon, sender: sender.id)
+        let server = try OwingServer(daemon, resident, sender)
+        let knocker = try Knocker(daemon)
+        try knocker.expectServed(3)
+
+        daemon.signal(SIGTERM)
+        try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        try knocker.expectServed(10)
+        try resident.heartbeat()
+        #expect(try daemon.ctl("status")["state"] as? String == "stopping", "operators are served as well")
+        #expect(!PlainHTTP.canConnect(port: UInt16(try daemon.port("app_server"))))
+        #expect(daemon.isRunning)
+        let lastAck = Knocker.now
+        try server.acknowledge()
+        try server.driver.expect(event: "closed")
+        #expect(try daemon.wait() == 0, "the grace of 3000 s is not sat out")
+        try resident.expectClose()
+
+        let next = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
+        let started = Knocker.now
+        try knocker.expectServed(3)
+        let failures = try knocker.failures()
+        for failure in failures {
+            // One that came just before may have been on its way.
+            let at = try #require(failure["at"] as? Double)
+            #expect(
+                at > lastAck - 1 && at < started, "\(failure), last ack at \(lastAck), start at \(started)")
+        }
+        #expect(try next.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test(
+        "A second SIGTERM hurries a drain that waits for an app server, and devices get their Close all the same"
+    )
+    func hurried() throws {
+        let daemon = try RunningDaemon(flags: Self.endless, graceSeconds: 3_000)
+        let sender = try daemon.firstSender
+        let resident = try TestDevice(daemon, sender: sender.id)
+        let server = try OwingServer(daemon, resident, sender)
+        daemon.signal(SIGTERM)
+        try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        try resident.expectClose()
+        try server.driver.expect(event: "closed")
+    }
+
+    @Test("With sockets of systemd nobody is refused, from the first second of a restart to the last")
+    func activated() throws {
+        let sockets = try HeldSockets(["app_server", "app_server_preproduction", "device", "https"])
+        var daemon = try RunningDaemon(reactors: 2, sockets: sockets.descriptors)
+        #expect(daemon.ports == sockets.ports.merging(daemon.ports) { given, _ in given })
+        let sender = try daemon.firstSender
+        let resident = try TestDevice(daemon, sender: sender.id)
+        let knocker = try Knocker(daemon)
+        for _ in 0..<3 {
+            let server = try OwingServer(daemon, resident, sender)
+            try knocker.expectServed(3)
+            daemon.signal(SIGTERM)
+            try server.driver.expectJSON("the notice") {
+                $0["control_type"] as? String == "CONNECTION_DRAINING"
+            }
+            // An app server that comes now waits for the next process.
+            let early = try Driver(
+                "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
+            try server.acknowledge()
+            #expect(try daemon.wait() == 0)
+            daemon = try RunningDaemon(
+                continuing: daemon.scratch, reactors: 2, sockets: sockets.descriptors)
+            try early.expect(event: "connected")
+            try knocker.expectServed(3)
+            early.drop()
+            try resident.start(daemon)
+        }
+        let failures = try knocker.failures()
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test(
+        "A start that its configuration refuses takes its time where the sockets are systemd's, and none elsewhere"
+    )
+    func refusedStart() throws {
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("ccsd.yaml").path
+        try "format: 1\nlog_level: loud\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let ccsd = Places.programs.appendingPathComponent("ccsd").path
+        let start = Date()
+        let alone = try Tool.run("ccsd", ["--config", file])
+        #expect(alone.code == 78 && alone.errors.contains("log_level"))
+        let quick = Date().timeIntervalSince(start)
+        let again = Date()
+        let given = try Tool.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "LISTEN_FDS=1 LISTEN_PID=$$ exec \(ccsd) --config \(file)"])
+        #expect(given.code == 78 && given.errors.contains("log_level"))
+        #expect(Date().timeIntervalSince(again) >= 5, "\(quick)")
+    }
+
+    @Test("canary: a client that is refused is told of")
+    func canary() throws {
+        let daemon = try RunningDaemon()
+        let knocker = try Knocker(daemon)
+        try knocker.expectServed(1)
+        daemon.signal(SIGKILL)
+        _ = try daemon.wait()
+        try knocker.driver.expect("a refused device") {
+            $0["event"] as? String == "failed" && $0["kind"] as? String == "device"
+        }
+    }
+}
+
+/// Listening sockets that stay open while daemons come and go, as systemd holds them.
+final class HeldSockets {
+    let descriptors: [String: Int32]
+    let ports: [String: Int]
+
+    init(_ names: [String]) throws {
+        var descriptors: [String: Int32] = [:]
+        var ports: [String: Int] = [:]
+        for name in names {
+            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isOpen = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(number, $0, length) == 0 && listen(number, 4_096) == 0
+                        && getsockname(number, $0, &length) == 0
+                }
+            }
+            guard isOpen else { throw HarnessFailure("cannot listen for \(name): \(errno)") }
+            descriptors[name] = number
+            ports[name] = Int(UInt16(bigEndian: address.sin_port))
+        }
+        (self.descriptors, self.ports) = (descriptors, ports)
+    }
+
+    deinit { for number in descriptors.values { close(number) } }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// The units of `systemd/` under a real systemd, booted in a container.
+@Suite(
+    "Under systemd", .serialized,
+    .enabled(
+        if: BootedSystem.obstacle == nil, Comment(rawValue: BootedSystem.obstacle ?? "")))
+struct SystemdUnitTests {
+    /// Boots, and starts the service as README says.
+    private func started() throws -> BootedSystem {
+        let system = try BootedSystem()
+        try system.output("systemctl", "enable", "--now", "ccsd.socket", "ccsd.service")
+        return system
+    }
+
+    /// The lines of a unit that stand in a comment, without it: what its operator is told to put into a drop-in.
+    private func documented(_ unit: String, mark: String, from first: String) throws -> String {
+        let text = try String(
+            contentsOf: Places.root.appendingPathComponent("systemd/\(unit)"), encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let begin = try #require(lines.firstIndex { $0 == mark + first })
+        return lines[begin...].prefix { $0.hasPrefix(mark) }.map { $0.dropFirst(mark.count) + "\n" }.joined()
+    }
+
+    private func listeners(_ system: BootedSystem) throws -> Set<String> {
+        let status = try system.output(
+            "ccsctl", "--socket", "/run/ccsd/control.sock", "--json", "status")
+        let object = try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any]
+        let listeners = object?["listeners"] as? [[String: Any]] ?? []
+        return Set(
+            listeners.filter { $0["name"] as? String != "control" }
+                .map { "\($0["address"] as? String ?? "")|\($0["port"] as? Int ?? 0)" })
+    }
+
+    @Test(
+        "The first start with the sample listens on loopback alone, and says so; the documented drop-in opens it"
+    )
+    func firstStart() throws {
+        let system = try started()
+        #expect(try system.property("ActiveState") == "active")
+        let ports = [5235, 5236, 5228, 443, 8443]
+        #expect(try listeners(system) == Set(ports.map { "127.0.0.1|\($0)" }))
+        let text = try system.property("StatusText")
+        #expect(text.contains("device on 127.0.0.1:5228") && text.contains("app_server on 127.0.0.1:5235"))
+        #expect(text.contains("https on 127.0.0.1:443 and 127.0.0.1:8443"), "\(text)")
+        // Local address and state 0A (listening), as the kernel has them.
+        let sockets = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'"
+        let open = try system.output("sh", "-c", sockets).split(separator: "\n")
+        #expect(open.count == ports.count && open.allSatisfy { $0.hasPrefix("0100007F:") }, "\(open)")
+
+        try system.write(
+            "/etc/systemd/system/ccsd.socket.d/open.conf",
+            try documented("ccsd.socket", mark: "#   ", from: "[Socket]"))
+        try system.output("systemctl", "daemon-reload")
+        try system.output("systemctl", "restart", "ccsd.socket", "ccsd.service")
+        #expect(try listeners(system) == Set(ports.map { "::|\($0)" }))
+        #expect(try system.property("StatusText").contains("device on [::]:5228"))
+        let exposure = try system.output("systemd-analyze", "security", "--no-pager", "ccsd.service")
+        let level = exposure.split(separator: "\n").first { $0.contains("Overall exposure level") }
+        let number = try #require(level?.split(separator: " ").compactMap { Double($0) }.first, "\(exposure)")
+        #expect(number <= 1.2)
+    }
+
+    @Test(
+        "A typing error in the configuration fails the restart, and the sockets keep those who come meanwhile"
+    )
+    func typingError() throws {
+        let system = try started()
+        let knocker = try system.knocker()
+        try knocker.expectServed(1)
+        try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_levle: info\n")
+        #expect(try system.run("systemctl", "restart", "ccsd.service").code != 0)
+        let tries = "journalctl -u ccsd.service -o cat --no-pager | grep -c 'ccsd.yaml:2:1: log_levle'"
+        try eventually(
+            "waiting connections have started it more often than systemd used to bear", seconds: 300
+        ) {
+            Int(try system.output("sh", "-c", tries)) ?? 0 >= 11
+        }
+        let log = try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
+        #expect(log.contains("code=exited, status=78/CONFIG"), "\(log)")
+        #expect(try system.run("systemctl", "is-active", "ccsd.socket").code == 0)
+        #expect(try system.property("NRestarts") == "0", "systemd does not repeat what cannot get better")
+
+        try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_level: info\n")
+        try knocker.expectServed(1)
+        let failures = try knocker.failures()
+        #expect(failures.isEmpty, "\(failures)")
+        try system.output("systemctl", "restart", "ccsd.service")
+        #expect(try system.property("ActiveState") == "active")
+    }
+
+    @Test(
+        "systemctl reload fails where the configuration is wrong, and the service goes on with the one of before"
+    )
+    func reload() throws {
+        let system = try started()
+        let process = try system.property("MainPID")
+        try system.output("systemctl", "reload", "ccsd.service")
+        try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_level: loud\n")
+        #expect(try system.run("systemctl", "reload", "ccsd.service").code != 0)
+        #expect(try system.property("ActiveState") == "active")
+        let log = try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
+        #expect(log.contains("/etc/ccsd/ccsd.yaml:2:12: log_level"), "\(log)")
+        #expect(!(try listeners(system)).isEmpty)
+        try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_level: debug\n")
+        try system.output("systemctl", "reload", "ccsd.service")
+        #expect(try system.property("MainPID") == process)
+    }
+
+    @Test("A renewed certificate is taken over by reload, with the documented drop-in, and by restart")
+    func renewal() throws {
+        let system = try BootedSystem()
+        func make(_ name: String) throws {
+            try system.output(
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "90", "-subj",
+                "/CN=\(name)",
+                "-keyout", "/etc/ccsd/key.pem", "-out", "/etc/ccsd/certificate.pem")
+            try system.output("chmod", "600", "/etc/ccsd/key.pem")
+        }
+        func served() throws -> String {
+            let ask =
+                "openssl s_client -connect 127.0.0.1:8443 </dev/null 2>/dev/null | openssl x509 -noout -subject"
+            return try system.output("sh", "-c", ask)
+        }
+        try make("first")
+        try system.write(
+            "/etc/systemd/system/ccsd.service.d/certificate.conf",
+            try documented("ccsd.service", mark: "#", from: "[Service]"))
+        try system.output("systemctl", "daemon-reload")
+        try system.output("systemctl", "enable", "--now", "ccsd.socket", "ccsd.service")
+        #expect(try served().hasSuffix("first"))
+        let process = try system.property("MainPID")
+
+        try make("second")
+        try system.output("systemctl", "reload", "ccsd.service")
+        #expect(try served().hasSuffix("second"))
+        // A signal reads the files that systemd shows, which are those of the start: what was handed over stays.
+        try system.output("systemctl", "kill", "--signal=HUP", "--kill-whom=main", "ccsd.service")
+        try eventually("the signal is heard", seconds: 60) {
+            try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
+                .components(separatedBy: "event=reloaded").count > 2
+        }
+        #expect(try served().hasSuffix("second"))
+
+        try system.write("/etc/ccsd/key.pem", "not a key\n")
+        #expect(try system.run("systemctl", "reload", "ccsd.service").code != 0)
+        #expect(try served().hasSuffix("second"))
+        #expect(try system.property("MainPID") == process)
+
+        try make("third")
+        try system.output("systemctl", "restart", "ccsd.service")
+        #expect(try served().hasSuffix("third"))
+    }
+
+    @Test("systemctl restart under load refuses nobody")
+    func restart() throws {
+        let system = try started()
+        let knocker = try system.knocker()
+        for _ in 0..<3 {
+            try knocker.expectServed(3)
+            try system.output("systemctl", "restart", "ccsd.service")
+        }
+        try knocker.expectServed(3)
+        let failures = try knocker.failures()
+        #expect(failures.isEmpty, "\(failures)")
+    }
+
+    @Test("A daemon that was stopped (SIGSTOP) is back within 35 s, and nobody was refused")
+    func watchdog() throws {
+        let system = try started()
+        let knocker = try system.knocker()
+        try knocker.expectServed(3)
+        let process = try system.property("MainPID")
+        let start = Knocker.now
+        try system.output("systemctl", "kill", "--signal=STOP", "--kill-whom=main", "ccsd.service")
+        try eventually("another process serves", seconds: 120) {
+            let now = try system.property("MainPID")
+            let state = try system.property("ActiveState")
+            return now != process && now != "0" && state == "active"
+        }
+        try knocker.expectServed(1)
+        #expect(Knocker.now - start < 35)
+        #expect(try system.property("NRestarts") == "1")
+        // What the stopped process had accepted ended with it; no connection was refused.
+        let failures = try knocker.failures().filter { "\($0["error"] ?? "")".contains("Refused") }
+        #expect(failures.isEmpty, "\(failures)")
+    }
+}
