@@ -43,11 +43,15 @@ extension AppServerSession {
     }
 
     private mutating func opened(_ header: StreamHeader, _ io: inout SessionIO) {
+        headers += 1
+        guard headers <= Limits.headersBeforeLogin || stage == .restarting else {
+            return fail(.policyViolation, .protocolViolation, &io)
+        }
         StreamHeader.appendAnswer(
             from: header.answerDomain(orElse: settings.defaultDomain), id: settings.random(),
             to: &io.out.bytes)
         io.out.endRecord()
-        if stage == .opening {
+        if stage == .opening || stage == .login {
             Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
             stage = .login
         } else {

@@ -38,6 +38,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     /// Bytes that came while the key was being checked.
     var early = ByteBuffer()
     var failedLogins = 0
+    /// Stream headers that have come; before login their number is bounded.
+    var headers = 0
     /// The SCRAM login under way.
     var exchange: AppServerSCRAM?
     /// The managed stream, once the client has enabled it or gone on with it.

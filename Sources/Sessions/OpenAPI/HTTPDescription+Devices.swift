@@ -29,7 +29,7 @@ extension HTTPDescription {
                 .json(
                     .answer(
                         [
-                            ("stats_ok", true), ("time_msec", .whole(0)), ("android_id", .whole()),
+                            ("stats_ok", .truth), ("time_msec", .whole(0)), ("android_id", .whole()),
                             ("security_token", .whole()), ("version_info", .anyString),
                             ("digest", .anyString),
                             ("setting", .list(.answer([("name", .anyString), ("value", .anyString)]))),

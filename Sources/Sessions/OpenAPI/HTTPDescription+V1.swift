@@ -81,7 +81,7 @@ extension HTTPDescription {
             Answer(
                 .badRequest,
                 .json(
-                    .answer([
+                    JSONValue.answer([
                         (
                             "error",
                             .words([
@@ -89,7 +89,7 @@ extension HTTPDescription {
                             ])
                         ),
                         ("error_description", .anyString),
-                    ]))),
+                    ]).named("TokenError"))),
         ])
 
     static let allowedLocations = HTTPDescription(

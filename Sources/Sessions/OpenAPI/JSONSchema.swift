@@ -83,6 +83,12 @@ extension JSONValue {
         ["$ref": .string("#/components/schemas/\(name.rawValue)")]
     }
 
+    /// The same object under a name of its own in `components`.
+    func named(_ name: String) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object([Member("title", .string(name))] + members)
+    }
+
     /// The same with a sentence about what it means.
     func meaning(_ text: String) -> JSONValue {
         guard case .object(let members) = self else { return self }
