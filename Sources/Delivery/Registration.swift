@@ -117,7 +117,7 @@ public struct Registration: Sendable, Equatable {
     public func isSameApp(as other: Registration) -> Bool {
         category == other.category && subtype == other.subtype && senderText == other.senderText
             && (web == nil
-                ? other.web == nil && knownScope == other.knownScope
+                ? other.web == nil && (scope == other.scope || knownScope == other.knownScope)
                 : other.web != nil && sender == other.sender)
     }
 

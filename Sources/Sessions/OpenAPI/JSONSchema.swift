@@ -39,6 +39,9 @@ extension JSONValue {
         return .object(members)
     }
 
+    /// Bytes that are no text: generators of clients make a file of it.
+    static let binary: JSONValue = ["type": "string", "format": "binary"]
+
     static let truth: JSONValue = ["type": "boolean"]
 
     /// A list, of so many at least and at most.

@@ -146,7 +146,7 @@ public enum OpenAPI {
     // MARK: Parts
 
     private static func content(_ contents: [HTTPDescription.Content]) -> JSONValue {
-        // With the empty schema a body is any bytes: some tools know no schema that is a mere `true`, nor none at all.
+        // With the empty schema an answer is any bytes: some tools know no schema that is a mere `true`, nor none at all.
         .object(
             contents.map { .init($0.type, ["schema": $0.schema == true ? .object([]) : $0.schema]) })
     }

@@ -193,6 +193,8 @@ public struct StanzaReader: ~Copyable {
             framer.isHeader = true
             return nil
         case .header:
+            // A declaration is allowed before a repeated header alone.
+            if let root = framer.repeatableRoot, root != name { throw .restrictedXML }
             let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
             root = opened.root
             stage = .stanzas
