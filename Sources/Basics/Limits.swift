@@ -22,6 +22,10 @@ public enum Limits {
     public static let attributesPerElement = 32
     /// Nesting of JSON: real payloads have three levels.
     public static let jsonDepth = 32
+    /// Bytes of a whole number that is written with a fraction or an exponent: real ones have under ten.
+    public static let wholeNumberBytes = 64
+    /// Headers of one stream before its `<auth>`: QXmpp 1.4 sends it twice, once as soon as TCP is up and once after TLS.
+    public static let headersBeforeLogin = 3
     /// Seconds from TCP accept to the end of the TLS handshake; absolute, pings do not extend it.
     public static let handshakeDeadlineSeconds = 5
     /// Seconds from the handshake to a finished login; absolute.
@@ -124,6 +128,8 @@ public enum Limits {
     public static let registrationFieldBytes = 512
     /// Senders that one registration may name (FCM).
     public static let sendersPerRegistration = 100
+    /// Senders that may send to one app of one device, over all of its registrations (FCM).
+    public static let sendersPerApp = 100
     /// Octets of the sender string of a registration: so many numbers of 19 digits, with commas.
     public static let senderTextBytes = 2_048
     /// Registrations of one app instance that newer ones have replaced and that still work; older ones go.

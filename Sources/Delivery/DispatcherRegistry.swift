@@ -79,6 +79,9 @@ extension Dispatcher {
         case .failure(let refusal): refuse(request, refusal, &effects)
         case .success where entry.registrations.count >= settings.registrationsPerDevice:
             refuse(request, .tooManyRegistrations, &effects)
+        case .success(let senders)
+        where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
+            refuse(request, .tooManyRegistrations, &effects)
         case .success(let senders):
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
@@ -100,6 +103,7 @@ extension Dispatcher {
         var registration = entry.registrations[at].registration
         if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
         if !request.appVersion.isEmpty { registration.appVersion = request.appVersion }
+        registration.scope = request.scope
         change(at, of: entry, to: registration, &effects)
         answerOnceStored(entry.registrations[at], origin, &effects)
     }
@@ -171,7 +175,7 @@ extension Dispatcher {
             $0.category == request.category
                 && (request.subtype.isEmpty || $0.subtype == request.subtype)
                 && (anySender || $0.senderText == request.senderText)
-                && (request.scope.isEmpty || $0.scope == request.scope)
+                && $0.isEnded(by: request)
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &effects) }
         let answer = SessionCommand.unregistered(ticket: origin.ticket)
@@ -259,9 +263,10 @@ extension Dispatcher {
             refuse(request, .authenticationFailed, &effects)
             return nil
         }
+        let scope = if case .only(let text) = request.scope { text.count } else { 0 }
         let longest = max(
-            request.category.count, request.subtype.count, request.instance.count,
-            request.scope.count, request.apnsToken.count)
+            request.category.count, request.subtype.count, request.instance.count, scope,
+            request.apnsToken.count)
         guard !request.category.isEmpty, longest <= Limits.registrationFieldBytes,
             request.senderText.count <= Limits.senderTextBytes
         else {
@@ -281,14 +286,19 @@ extension Dispatcher {
 
     /// The accounts that may send to a registration, a known one first; none for the key of a web app.
     ///
-    /// One of those that the app names must be known; the others may be added to the server later.
+    /// One of those that the app names must be known; the others may be added to the server later. What an app of a package
+    /// names must be a sender ID or the key of an application server: nothing else will ever send to it.
     private func senders(of request: RegistrationRequest) -> Result<[SenderID], RegistrationRefusal> {
         guard !request.senderText.isEmpty else { return .failure(.invalidSender) }
+        let isOfPackage = Self.isPackage(request.category, subtype: request.subtype)
         var hasNumber = false
         var senders: [SenderID] = []
         var known: Int?
         for part in request.senderText.split(separator: UInt8(ascii: ",")) {
-            guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { continue }
+            guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+                guard !isOfPackage || Self.isKey(part) else { return .failure(.invalidSender) }
+                continue
+            }
             hasNumber = true
             guard let sender = SenderID(decimal: part), !senders.contains(sender) else { continue }
             guard senders.count < Limits.sendersPerRegistration else { return .failure(.invalidParameters) }
@@ -303,6 +313,36 @@ extension Dispatcher {
         let isBrowserItself = request.category.raw.equals("com.google.android.gms")
         return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success([])
     }
+
+    /// Whether an app is one with a package or bundle name of its own: not an extension, whose id has no dot, nor a browser,
+    /// which registers itself and its web apps (mcs-device 5.2).
+    private static func isPackage(_ category: [UInt8], subtype: [UInt8]) -> Bool {
+        let browsers: [StaticString] = ["org.chromium.", "com.chrome.", "com.google.android.gms"]
+        let isBrowser = browsers.contains { browser in
+            let length = browser.utf8CodeUnitCount
+            return category.count >= length && category.raw.extracting(0..<length).equals(browser)
+        }
+        return category.contains(UInt8(ascii: ".")) && !isBrowser && !subtype.starts(with: "wp:".utf8)
+    }
+
+    /// Whether a text can be the public key of an application server: an uncompressed point of P-256 in Base64.
+    private static func isKey(_ text: ArraySlice<UInt8>) -> Bool {
+        let point = Base64.bytes(Array(text).raw)
+        return point?.count == WebKeys.publicKeyBytes && point?.first == 0x04
+    }
+}
+
+extension DeviceEntry {
+    /// Whether an app may be sent messages by further senders: `Limits.sendersPerApp`, over all of its registrations.
+    func hasRoom(for senders: [SenderID], category: [UInt8], subtype: [UInt8]) -> Bool {
+        var all = Set(senders)
+        for state in registrations where state.registration.isOfApp(category, subtype: subtype) {
+            let registration = state.registration
+            if registration.sender != SenderID(0) { all.insert(registration.sender) }
+            all.formUnion(registration.otherSenders)
+        }
+        return all.count <= Limits.sendersPerApp
+    }
 }
 
 extension RegistrationState {
@@ -310,7 +350,8 @@ extension RegistrationState {
     fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
         registration.web == nil && registration.category == request.category
             && registration.subtype == request.subtype
-            && registration.senderText == request.senderText && registration.scope == request.scope
+            && registration.senderText == request.senderText
+            && registration.isFor(request.scope, instance: request.instance)
     }
 
     /// Whether it was made for this instance of the app; old clients name none.

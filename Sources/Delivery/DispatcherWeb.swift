@@ -14,9 +14,9 @@ extension Dispatcher {
             if let known, entry.registrations[known].isOfInstance(wanted.instance) {
                 return update(known, wanted, entry, request.origin, &effects)
             }
-            guard entry.registrations.count < settings.registrationsPerDevice else {
-                throw .tooManyRegistrations
-            }
+            guard entry.registrations.count < settings.registrationsPerDevice,
+                entry.hasRoom(for: [wanted.sender], category: wanted.category, subtype: wanted.subtype)
+            else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
             add(wanted, record, entry, request.origin, now, &effects)
         } catch {

@@ -89,8 +89,10 @@ public struct RegistrationRequest: Sendable {
     public var senderText: [UInt8]
     /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
     public var instance: [UInt8]
-    /// `X-scope`; empty for those that stand for all. For `unregister`, empty matches every scope.
-    public var scope: [UInt8] = []
+    /// `X-scope`, to register.
+    public var scope = RegistrationScope.unnamed
+    /// The scopes of what is to be ended, to unregister.
+    public var endedScopes = EndedScopes.any
     /// `apns_token` of an iOS app; empty where absent.
     public var apnsToken: [UInt8] = []
     /// `app_ver`; empty where absent.

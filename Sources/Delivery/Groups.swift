@@ -116,6 +116,17 @@ public struct GroupAnswer: Sendable, Equatable {
         self.failed = failed
     }
 
+    /// Why the message has reached no member, as one word for all of them; nil where it has reached one, or there is none.
+    ///
+    /// One that goes away by itself comes first, since trying again may then help; then what is wrong with a member that
+    /// is there; that all are gone comes last.
+    public var refusal: Refusal? {
+        guard success == 0 else { return nil }
+        return
+            (failed.first { $0.refusal.isRetryable } ?? failed.first { $0.refusal != .notRegistered }
+            ?? failed.first)?.refusal
+    }
+
     public static func == (a: Self, b: Self) -> Bool {
         a.success == b.success && a.failed.elementsEqual(b.failed) { $0 == $1 }
     }

@@ -1,5 +1,29 @@
 public import Basics
 
+/// For what an app asked to be sent messages: `X-scope` of its registration (mcs-device 5.2).
+public enum RegistrationScope: Sendable, Equatable {
+    /// Registered before it was recorded whether the request named a scope.
+    case unrecorded
+    /// The request named none: `chrome.gcm.register` and old Android apps.
+    case unnamed
+    /// `*`, `GCM` or `FCM`, which all stand for whatever the sender sends: `chrome.instanceID` and Firebase.
+    case all
+    /// Any other scope, as sent; never empty.
+    case only([UInt8])
+}
+
+/// Which registrations of an app a request to unregister ends, by their scopes (mcs-device 5.3).
+public enum EndedScopes: Sendable, Equatable {
+    /// All: an app that was uninstalled, and old Android apps.
+    case any
+    /// Those that named none: the app gives up what `chrome.gcm.register` gave it, and nothing else.
+    case unnamed
+    /// Those that named one. Where the request names a subtype, which only one app has, all of that subtype.
+    case named
+    /// Those of one scope.
+    case one(RegistrationScope)
+}
+
 /// What an app said of itself when it registered: made once, and shared by all copies of its registration.
 ///
 /// A message is checked against the registration and carries some of it to the device's session; one reference is counted
@@ -17,8 +41,8 @@ public final class RegisteredApp: Sendable, Equatable {
         public var otherSenders: [SenderID]
         /// `X-appid` as sent: the instance of the app that asked; empty where absent.
         public var instance: [UInt8]
-        /// `X-scope` as sent, where it is not one of those that stand for all: empty then (mcs-device 5.2).
-        public var scope: [UInt8] = []
+        /// For what it asked to be sent messages.
+        public var scope = RegistrationScope.unrecorded
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
         public var apnsToken: [UInt8] = []
         /// The version of the app as it told it last; empty where it told none.
@@ -92,8 +116,42 @@ public struct Registration: Sendable, Equatable {
     /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
     public func isSameApp(as other: Registration) -> Bool {
         category == other.category && subtype == other.subtype && senderText == other.senderText
-            && scope == other.scope
-            && (web == nil ? other.web == nil : other.web != nil && sender == other.sender)
+            && (web == nil
+                ? other.web == nil && (scope == other.scope || knownScope == other.knownScope)
+                : other.web != nil && sender == other.sender)
+    }
+
+    /// The scope; where it was not recorded, what the clients do of which one is known: those that name an instance name a
+    /// scope that stands for all, and the others none.
+    private var knownScope: RegistrationScope {
+        guard scope == .unrecorded else { return scope }
+        return instance.isEmpty ? .unnamed : .all
+    }
+
+    /// Whether a request with this scope, for the same app and senders, is answered with this registration.
+    func isFor(_ scope: RegistrationScope, instance: [UInt8]) -> Bool {
+        guard self.scope == .unrecorded else { return self.scope == scope }
+        // Without an instance it may be either: the first request that names none tells.
+        return knownScope == scope || scope == .all && instance.isEmpty
+    }
+
+    /// Whether a request to unregister, for this app and sender, ends this registration.
+    func isEnded(by request: RegistrationRequest) -> Bool {
+        let mayBeNamed = scope == .unrecorded && (!instance.isEmpty || request.instance.isEmpty)
+        switch request.endedScopes {
+        case .any: return true
+        case .unnamed: return knownScope == .unnamed
+        case .named: return !request.subtype.isEmpty || mayBeNamed || knownScope != .unnamed
+        case .one(.all): return scope == .all || mayBeNamed
+        case .one(let one): return scope == one
+        }
+    }
+
+    /// Whether it is of the same app on the same device, for whichever senders. The subtype of a web app tells it apart from
+    /// the others of its browser; any other is just a sender ID.
+    func isOfApp(_ category: [UInt8], subtype: [UInt8]) -> Bool {
+        let isWeb = self.subtype.starts(with: "wp:".utf8) || subtype.starts(with: "wp:".utf8)
+        return self.category == category && (!isWeb || self.subtype == subtype)
     }
 }
 
@@ -129,7 +187,7 @@ extension Registration {
     }
 
     /// See `RegisteredApp.Parts`.
-    public var scope: [UInt8] {
+    public var scope: RegistrationScope {
         get { app.parts.scope }
         set { app = app.with { $0.scope = newValue } }
     }

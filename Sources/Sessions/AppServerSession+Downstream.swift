@@ -115,11 +115,7 @@ extension AppServerSession {
 
     /// The members of a group have been sent the message of a ticket: an ACK with their count, a NACK where none was reached.
     mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
-        if answer.success == 0, let first = answer.failed.first {
-            // If trying again may help with one of them, it is worth to say so.
-            let refusal = answer.failed.first { $0.refusal.isRetryable }?.refusal ?? first.refusal
-            return refuse(ticket, refusal, &io)
-        }
+        if let refusal = answer.refusal { return refuse(ticket, refusal, &io) }
         guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
         AnswerWriter.appendGroupAck(
             to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,

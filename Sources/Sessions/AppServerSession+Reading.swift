@@ -14,13 +14,20 @@ extension AppServerSession {
             }
             do throws(XMLFailure) {
                 switch try reader.next(bytes, from: &offset) {
-                case .incomplete: return
+                case .incomplete: return answerHeader(&io)
                 case .opened(let header): opened(header, &io)
-                case .message(let message): received(message, in: bytes, &io)
-                case .element(let element): received(element, &io)
-                case .closed: peerEnded(&io)
+                case .message(let message):
+                    answerHeader(&io)
+                    received(message, in: bytes, &io)
+                case .element(let element):
+                    answerHeader(&io)
+                    received(element, &io)
+                case .closed:
+                    answerHeader(&io)
+                    peerEnded(&io)
                 }
             } catch {
+                answerHeader(&io)
                 return fail(error.condition, error.closeReason, &io)
             }
         }
@@ -42,12 +49,32 @@ extension AppServerSession {
         read(bytes.bytes, &io)
     }
 
+    /// A header: that of the first stream, the same once more, or that of the second stream.
+    ///
+    /// QXmpp 1.4 writes its first header twice in one go, and can read but one answer to both; a header that comes after the
+    /// answer to the one before is answered like that one.
     private mutating func opened(_ header: StreamHeader, _ io: inout SessionIO) {
+        if stage == .restarting {
+            unanswered = header
+            return answerHeader(&io)
+        }
+        headers += 1
+        if headers > Limits.headersBeforeLogin {
+            answerHeader(&io)
+            return fail(.policyViolation, .protocolViolation, &io)
+        }
+        unanswered = header
+    }
+
+    /// Answers the last header, if that was not done.
+    private mutating func answerHeader(_ io: inout SessionIO) {
+        guard let header = unanswered else { return }
+        unanswered = nil
         StreamHeader.appendAnswer(
             from: header.answerDomain(orElse: settings.defaultDomain), id: settings.random(),
             to: &io.out.bytes)
         io.out.endRecord()
-        if stage == .opening {
+        if stage == .opening || stage == .login {
             Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
             stage = .login
         } else {

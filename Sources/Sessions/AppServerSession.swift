@@ -38,6 +38,10 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     /// Bytes that came while the key was being checked.
     var early = ByteBuffer()
     var failedLogins = 0
+    /// Headers of the first stream that have come: their number is bounded.
+    var headers = 0
+    /// A header that is answered once it is clear that no other one follows it in the same bytes.
+    var unanswered: StreamHeader?
     /// The SCRAM login under way.
     var exchange: AppServerSCRAM?
     /// The managed stream, once the client has enabled it or gone on with it.

@@ -14,6 +14,7 @@ extension HTTPSession {
         of request: HTTPRequest, _ origin: Origin, declared: inout [HTTPDescription.Answer], _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
+        if request.asksAboutServer { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
         guard let path = HTTPPath(request.path) else {
             return .answer(
                 .plain(RequestFault(.badRequest, "A % in the path is not followed by two digits.")))

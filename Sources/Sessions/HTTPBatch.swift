@@ -57,8 +57,11 @@ extension HTTPSession {
             let project = HTTPEndpoint.services.lazy.filter({ $0.action == .sendMessage })
                 .compactMap({ path.captured(by: $0)?.first }).first
         else {
+            // Never 404: SDKs take that for a token that is gone, and their users delete it.
             throw V1Error(
-                .notFound, "A part of a batch must be POST /v1/projects/PROJECT/messages:send.")
+                .badRequest,
+                "invalid request line of a part: expected POST /v1/projects/PROJECT/messages:send, with or without https://HOST before the path and a version behind it"
+            )
         }
         let record = try granted(project, part.authorization ?? outer.header("authorization"), now)
         let read = try V1Message(part.body.raw)

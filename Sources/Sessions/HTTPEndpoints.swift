@@ -188,6 +188,14 @@ struct HTTPEndpoint: Sendable {
         }
     }
 
+    /// The answer to `OPTIONS *`: the methods that some endpoint takes.
+    static func allMethods(of endpoints: [HTTPEndpoint]) -> HTTPResponse {
+        let taken = HTTPMethod.allCases.filter { method in endpoints.contains { $0.takes(method) } }
+        let names = taken.map(\.rawValue) + [HTTPMethod.options.rawValue]
+        return HTTPResponse(
+            .ok, HTTPResponse.text, [], extra: ("Allow", names.joined(separator: ", ")))
+    }
+
     /// What an `Allow` header says of endpoints at one path.
     static func allow(_ endpoints: [HTTPEndpoint]) -> String {
         endpoints.map { $0.method == .get ? "GET, HEAD" : $0.method.rawValue }.joined(separator: ", ")

@@ -147,8 +147,14 @@ extension HTTPSession {
 
     /// The answer to a send: no `multicast_id`, by which clients tell it from that to tokens (http 2.5).
     private func sent(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
-        if answer.success == 0, !answer.failed.isEmpty {
-            return .plain(RequestFault(.unavailable, "No member of the group was reached, try again."))
+        if let refusal = answer.refusal {
+            guard !refusal.isRetryable else {
+                return .plain(RequestFault(.unavailable, "No member of the group was reached, try again."))
+            }
+            // As for a token that is refused in the same way: trying again cannot help.
+            let send = HTTPSend(form, recipients: 1)
+            send.note(.refused(refusal), at: 0)
+            return send.response
         }
         guard case .json = form else {
             // No reply is documented for a group in this form: the count is what can be told in one line.

@@ -111,7 +111,7 @@ extension HTTPSession {
     }
 
     /// What v1 says of a message to a group: it is sent where one member has been reached, and then has an id of its own,
-    /// since each member's is another; else the group is gone with all its members, or may be tried again (http 14, row 9).
+    /// since each member's is another; else it is refused as `GroupAnswer.refusal` says (http 14, row 9).
     func groupResult(_ answer: GroupAnswer) -> LegacyReply.Result {
         guard answer.success == 0 else {
             let id = PersistentID(
@@ -119,7 +119,6 @@ extension HTTPSession {
                 salt: UInt32(truncatingIfNeeded: settings.random()))
             return .sent(id, canonical: nil)
         }
-        return .refused(
-            answer.failed.allSatisfy { $0.refusal == .notRegistered } ? .notRegistered : .unavailable)
+        return .refused(answer.refusal ?? .notRegistered)
     }
 }

@@ -22,8 +22,10 @@ extension HTTPSession {
                     form, "sender", orEmpty: true, limit: Limits.senderTextBytes),
                 instance: try Self.field(
                     form, form["X-appid"] == nil ? "appid" : "X-appid", orEmpty: true))
-            registration.scope = Self.scope(
-                try Self.field(form, form["X-scope"] == nil ? "scope" : "X-scope", orEmpty: true))
+            let scope = try Self.field(
+                form, form["X-scope"] == nil ? "scope" : "X-scope", orEmpty: true)
+            registration.scope = Self.scope(scope)
+            registration.endedScopes = Self.endedScopes(scope, form)
             registration.apnsToken = try Self.field(form, "apns_token", orEmpty: true)
             registration.appVersion = Self.appVersion(form["app_ver"] ?? form["X-app_ver"] ?? [])
             guard !registration.category.isEmpty else { throw .invalidParameters }
@@ -74,9 +76,18 @@ extension HTTPSession {
     }
 
     /// A scope; those that stand for all that a sender may send are one, however they are written.
-    private static func scope(_ text: [UInt8]) -> [UInt8] {
+    private static func scope(_ text: [UInt8]) -> RegistrationScope {
+        guard !text.isEmpty else { return .unnamed }
         let all = ["*", "GCM", "FCM"]
-        return all.contains { Array($0.utf8) == text } ? [] : text
+        return all.contains { Array($0.utf8) == text } ? .all : .only(text)
+    }
+
+    /// The scopes of what a deletion ends. Without any, Chromium says by `gcm_unreg_caller` that the app itself gives up what
+    /// `chrome.gcm.register` gave it; a phone names the package alone when it is removed (mcs-device 5.3).
+    private static func endedScopes(_ text: [UInt8], _ form: FormBody) -> EndedScopes {
+        guard text != [UInt8(ascii: "*")] else { return .named }
+        guard text.isEmpty else { return .one(scope(text)) }
+        return form["gcm_unreg_caller"] == Array("false".utf8) ? .unnamed : .any
     }
 
     /// A field that is to be kept as it came: text within the limit, without control characters.

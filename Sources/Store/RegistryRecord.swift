@@ -12,6 +12,9 @@ public enum RegistryRecord {
     private static let fullVersion: UInt8 = 4
     /// Of a registration with the version of its app, before the keys of a web app and behind all else that version 4 holds.
     private static let appVersion: UInt8 = 5
+    /// Of a registration of which it is recorded whether it named a scope: behind its instance and senders come the scope, its
+    /// token of Apple's and version of the app, each perhaps empty, and the keys of a web app, perhaps absent.
+    private static let scopeVersion: UInt8 = 6
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
     /// Of a sender's record with a project id or accounts of HTTP v1, behind all that version 2 holds.
@@ -44,11 +47,13 @@ public enum RegistryRecord {
 
     /// Replaces a buffer's content by the record of a registration.
     public static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
-        // What needs no more is written as it always was.
+        // What was read from an older record, and needs no more, is written as it always was.
         let written: UInt8 =
-            if !registration.appVersion.isEmpty {
+            if registration.scope != .unrecorded {
+                scopeVersion
+            } else if !registration.appVersion.isEmpty {
                 appVersion
-            } else if !registration.scope.isEmpty || !registration.apnsToken.isEmpty {
+            } else if !registration.apnsToken.isEmpty {
                 fullVersion
             } else if registration.web != nil {
                 webVersion
@@ -69,9 +74,16 @@ public enum RegistryRecord {
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
         if written >= fullVersion {
-            writer.bytes(registration.scope)
+            switch registration.scope {
+            case .unrecorded: writer.bytes([])
+            case .unnamed: writer.byte(ScopeKind.unnamed.rawValue)
+            case .all: writer.byte(ScopeKind.all.rawValue)
+            case .only(let scope):
+                writer.byte(ScopeKind.only.rawValue)
+                writer.bytes(scope)
+            }
             writer.bytes(registration.apnsToken)
-            if written == appVersion { writer.bytes(registration.appVersion) }
+            if written >= appVersion { writer.bytes(registration.appVersion) }
             writer.byte(registration.web == nil ? 0 : 1)
         }
         if let web = registration.web {
@@ -86,7 +98,7 @@ public enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = (wideVersion...appVersion).contains(first) ? first : version
+        let written = (wideVersion...scopeVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -103,13 +115,15 @@ public enum RegistryRecord {
         }
         var hasKeys = written == webVersion
         if written >= fullVersion {
-            registration.scope = try reader.byteArray()
+            registration.scope = try scope(&reader, written)
             registration.apnsToken = try reader.byteArray()
-            if written == appVersion { registration.appVersion = try reader.byteArray() }
+            if written >= appVersion { registration.appVersion = try reader.byteArray() }
             let isNeeded =
-                written == appVersion
-                ? !registration.appVersion.isEmpty
-                : !registration.scope.isEmpty || !registration.apnsToken.isEmpty
+                switch written {
+                case scopeVersion: true
+                case appVersion: !registration.appVersion.isEmpty
+                default: registration.scope != .unrecorded || !registration.apnsToken.isEmpty
+                }
             guard isNeeded else { throw .value }
             hasKeys = try flag(&reader)
         }
@@ -120,6 +134,30 @@ public enum RegistryRecord {
         }
         try reader.finish()
         return registration
+    }
+
+    /// How a scope is told in a record of `scopeVersion`.
+    private enum ScopeKind: UInt8 {
+        case unnamed, all, only
+    }
+
+    /// The scope in a record. In older ones an empty text stands for none, or for one that stands for all.
+    private static func scope(
+        _ reader: inout RecordReader, _ written: UInt8
+    ) throws(RecordFault) -> RegistrationScope {
+        guard written == scopeVersion else {
+            let text = try reader.byteArray()
+            return text.isEmpty ? .unrecorded : .only(text)
+        }
+        switch ScopeKind(rawValue: try reader.byte()) {
+        case .unnamed?: return .unnamed
+        case .all?: return .all
+        case .only?:
+            let text = try reader.byteArray()
+            guard !text.isEmpty else { throw .value }
+            return .only(text)
+        case nil: throw .value
+        }
     }
 
     /// Replaces a buffer's content by the record of a sender.

@@ -11,6 +11,8 @@ struct DeviceState {
         var app: String
         var sender: String
         var token: String
+        /// The instance of the app that was named when it registered; `nil` if none was.
+        var instance: String?
         /// Where it is a web app: its keys, and the path that its messages are posted to.
         var web: WebApp?
         var endpoint: String?
@@ -34,20 +36,20 @@ struct DeviceState {
         return state
     }
 
-    /// Notes a token, in place of an older one of the same app and sender.
+    /// Notes a token, in place of an older one of the same app and sender. A web app of that name is another app.
     mutating func note(_ registration: Registration) {
-        forget(app: registration.app, sender: registration.sender)
+        forget(app: registration.app, sender: registration.sender, isWeb: registration.web != nil)
         registrations.append(registration)
     }
 
     /// Forgets the token of an app and sender.
-    mutating func forget(app: String, sender: String) {
-        registrations.removeAll { $0.app == app && $0.sender == sender }
+    mutating func forget(app: String, sender: String, isWeb: Bool = false) {
+        registrations.removeAll { $0.app == app && $0.sender == sender && ($0.web != nil) == isWeb }
     }
 
-    /// The token of an app and sender; nil if it is not registered.
-    func token(of app: DeviceCalls.App) -> String? {
-        registrations.first { $0.app == app.category && $0.sender == app.sender }?.token
+    /// The registration of an app and sender; `nil` if it is not registered.
+    func registration(of app: DeviceCalls.App) -> Registration? {
+        registrations.first { $0.app == app.category && $0.sender == app.sender && $0.web == nil }
     }
 
     // MARK: JSON
@@ -62,6 +64,7 @@ struct DeviceState {
                 let token = entry["token"]?.text
             else { return nil }
             var registration = Registration(app: app, sender: sender, token: token)
+            registration.instance = entry["instance"]?.text
             if let web = entry["web"] {
                 guard let known = WebApp(json: web) else { return nil }
                 registration.web = known
@@ -151,6 +154,7 @@ extension DeviceState.Registration {
             JSONValue.Member("app", .string(app)), JSONValue.Member("sender", .string(sender)),
             JSONValue.Member("token", .string(token)),
         ]
+        if let instance { members.append(JSONValue.Member("instance", .string(instance))) }
         if let web {
             members.append(
                 JSONValue.Member(

@@ -27,9 +27,9 @@ final class Listen {
         }
         behaviour = try Behaviour(invocation)
         let app = scene.app
-        let known = try DeviceState.read(scene.statePath)?.token(of: app)
-        if let known {
-            try Register.tell(known, scene)
+        let known = try DeviceState.read(scene.statePath)?.registration(of: app)
+        if let known, app.instance == nil || app.instance == known.instance {
+            try Register.tell(known.token, scene)
         } else if invocation.has("--sender") {
             try Register.register(scene)
         } else if invocation.has("--print-token") || invocation.has("--token-file") {

@@ -6,9 +6,16 @@ import Wire
 
 /// `register` and `unregister`.
 enum Register {
+    /// The instance of an app that registers for the first time: with one from the start, each other one is told apart.
+    static let usualInstance = "ccs-device"
+
     static func register(_ scene: Scene) throws(Failure) {
         let known = try DeviceState.read(scene.statePath)
-        let app = scene.app
+        var app = scene.app
+        if app.instance == nil {
+            let before = known?.registration(of: app)
+            app.instance = before == nil ? usualInstance : before?.instance
+        }
         guard !app.sender.isEmpty else {
             throw Failure(.usage, "register needs --sender ID", hint: "only a web app can do without: --web")
         }
@@ -18,7 +25,9 @@ enum Register {
                 known?.identity, app, reactor: scene.reactor, endpoint: scene.https)
         } catch { throw Failure(error, scene.https) }
         var state = DeviceState.of(made.identity, known)
-        state.note(DeviceState.Registration(app: app.category, sender: app.sender, token: made.token))
+        state.note(
+            DeviceState.Registration(
+                app: app.category, sender: app.sender, token: made.token, instance: app.instance))
         try state.write(scene.statePath)
         try tell(made.token, scene)
         guard !scene.invocation.has("--print-token") else { return }

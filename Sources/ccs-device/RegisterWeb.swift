@@ -7,19 +7,24 @@ import Wire
 /// `register --web`: an endpoint with keys, and where a sender is named a token that the server encrypts for.
 enum RegisterWeb {
     /// The category that libraries which are web apps register with (mcs-device 5.2).
-    private static let category = "org.chromium.linux"
+    private static let usualCategory = "org.chromium.linux"
 
     static func register(_ scene: Scene) throws(Failure) {
         let known = try DeviceState.read(scene.statePath)
+        let category = scene.invocation.text("--app") ?? usualCategory
         let key = try webKey(scene)
         let sender = scene.app.sender
-        // Another key or sender is another subscription, with keys of its own.
+        // Another key, sender or instance is another subscription, with keys of its own.
         let owner = sender.isEmpty ? key : sender
+        var before = known?.web(app: category, sender: owner)
+        if let instance = scene.app.instance, instance != before?.instance { before = nil }
         guard
-            let web = known?.web(app: category, sender: owner)?.web
+            let web = before?.web
                 ?? WebApp(subtype: "wp:ccs-device#" + Hex.text(SecureRandom.bytes(8)))
         else { throw Failure(.software, "no key could be made") }
-        let app = DeviceCalls.App(category: category, sender: key, subtype: web.subtype)
+        let app = DeviceCalls.App(
+            category: category, sender: key, subtype: web.subtype,
+            instance: scene.app.instance ?? (before == nil ? Register.usualInstance : before?.instance))
         var token: String
         let state: DeviceState
         let endpoint: String
@@ -32,12 +37,14 @@ enum RegisterWeb {
             var noted = DeviceState.of(made.identity, known)
             noted.note(
                 DeviceState.Registration(
-                    app: category, sender: owner, token: token, web: web, endpoint: endpoint))
+                    app: category, sender: owner, token: token, instance: app.instance, web: web,
+                    endpoint: endpoint))
             state = noted
         } catch { throw Failure(error, scene.https) }
         try state.write(scene.statePath)
         try Register.tell(token, scene)
-        if !scene.invocation.has("--print-token") { tell(scene, state, token, endpoint, web) }
+        guard !scene.invocation.has("--print-token") else { return }
+        tell(scene, state, category, token, endpoint, web)
     }
 
     /// The key of the application server: a point as it stands in a subscription.
@@ -59,7 +66,8 @@ enum RegisterWeb {
     }
 
     private static func tell(
-        _ scene: Scene, _ state: DeviceState, _ token: String, _ endpoint: String, _ web: WebApp
+        _ scene: Scene, _ state: DeviceState, _ category: String, _ token: String, _ endpoint: String,
+        _ web: WebApp
     ) {
         let p256dh = Base64.text(web.publicKey, urlSafe: true, padded: false)
         let auth = Base64.text(web.auth, urlSafe: true, padded: false)
@@ -76,7 +84,7 @@ enum RegisterWeb {
                         "keys": ["p256dh": .string(p256dh), "auth": .string(auth)],
                     ]),
             ],
-            "device \(device) registered a web app; its token is\n\(token)\nand its endpoint, for keys \(p256dh) \(auth),\n\(endpoint)"
+            "device \(device) registered \(category) as a web app; its token is\n\(token)\nand its endpoint, for keys \(p256dh) \(auth),\n\(endpoint)"
         )
     }
 }

@@ -117,6 +117,50 @@ struct DeviceToolTests {
         #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2])
     }
 
+    @Test("an instance that is named for the first time is another one than the app had before; unnamed it stays")
+    func firstInstance() throws {
+        let bench = try Bench()
+        let first = try bench.register()
+        let named = try bench.device(
+            "register", "--sender", bench.sender, "--instance", "new", "--token-file",
+            bench.daemon.directory.appendingPathComponent("token").path)
+        let token = try #require(bench.lines(named).first?["token"] as? String, "\(named)")
+        #expect(token != first)
+        #expect(try bench.register() == token, "that of before, where none is named")
+        let heard = try bench.device(
+            "listen", "--sender", bench.sender, "--instance", "newer", "--print-token", "--seconds", "1")
+        let newest = heard.output.prefix { $0 != "\n" }
+        #expect(newest.contains(":APA91b") && newest != token, "\(heard)")
+        #expect(try bench.register() == newest)
+    }
+
+    @Test("register --web --app registers the app that is named, beside one of that name which is none of the web")
+    func webApp() throws {
+        let bench = try Bench()
+        let app = "com.example.browser"
+        let web = try bench.device("register", "--web", "--sender", bench.sender, "--app", app)
+        let made = try #require(bench.lines(web).first, "\(web)")
+        #expect(made["app"] as? String == app && made["subscription"] is [String: Any], "\(web)")
+        let usual = try bench.device("register", "--web", "--sender", bench.sender)
+        #expect(bench.lines(usual).first?["app"] as? String == "org.chromium.linux", "\(usual)")
+        let plain = try bench.device("register", "--sender", bench.sender, "--app", app)
+        #expect(bench.lines(plain).first?["token"] as? String != made["token"] as? String)
+        let again = try bench.device("register", "--web", "--sender", bench.sender, "--app", app)
+        #expect(bench.lines(again).first?["token"] as? String == made["token"] as? String, "still known")
+        let other = try bench.device(
+            "register", "--web", "--sender", bench.sender, "--app", app, "--instance", "new")
+        #expect(bench.lines(other).first?["token"] as? String != made["token"] as? String, "\(other)")
+
+        let token = try #require(bench.lines(other).first?["token"] as? String)
+        try bench.send(to: token, "hello")
+        let heard = try bench.device("listen", "--count", "1", "--timeout", "20")
+        let message = try #require(
+            bench.lines(heard).first { $0["event"] as? String == "message" }, "\(heard)")
+        #expect(message["app"] as? String == app)
+        let opened = try #require(message["opened"] as? [String: Any], "\(heard)")
+        #expect(opened["data"] as? [String: String] == ["text": "hello"])
+    }
+
     @Test(
         "a device may acknowledge twice, replay, half-close or idle: each message comes, and nothing is lost",
         arguments: [

@@ -37,4 +37,34 @@ struct GroupTests {
         #expect(try devices[2].expectMessage { _ in true }["n"] == "2")
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
     }
+
+    @Test("a group whose members are all gone is answered as a token that is, and its name is free again")
+    func allGone() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let devices = try (0..<2).map { _ in try TestDevice(daemon, sender: sender.id) }
+        func call(_ path: String, _ json: String) throws -> (status: Int, text: String) {
+            var call = HTTPCall("POST", path)
+            call.add("Content-Type", "application/json")
+            call.add("project_id", sender.id)
+            call.headers.append(("Authorization", Redacted("key=\(sender.key)")))
+            call.body = Array(json.utf8)
+            let answer = try devices[0].call(daemon, call)
+            return (answer.status, answer.text)
+        }
+        let tokens = devices.map { "\"\($0.token)\"" }.joined(separator: ",")
+        let create =
+            "{\"operation\":\"create\",\"notification_key_name\":\"team\",\"registration_ids\":[\(tokens)]}"
+        let made = try JSONValue(parsing: try call("/fcm/notification", create).text)
+        let key = try #require(made["notification_key"]?.text)
+        for device in devices { try device.unregister(daemon) }
+        // The second send finds no group any more, and is answered like the first.
+        for _ in 0..<2 {
+            let sent = try call("/fcm/send", "{\"to\":\"\(key)\",\"data\":{\"n\":\"1\"}}")
+            #expect(sent.status == 200 && sent.text.hasSuffix("\"results\":[{\"error\":\"NotRegistered\"}]}"))
+        }
+        let fresh = try TestDevice(daemon, sender: sender.id)
+        let next = create.replacing(tokens, with: "\"\(fresh.token)\"")
+        #expect(try call("/fcm/notification", next).status == 200, "the name is free")
+    }
 }

@@ -189,6 +189,19 @@ import Testing
         #expect(Self.send(bench, 8, to: group) == "nack 8 not_registered")
     }
 
+    @Test("All of several members may go at once: the group goes with them, and its name is free")
+    func severalGone() throws {
+        let (bench, names) = Self.bench()
+        _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
+        for name in names { bench.store.registrations[name] = nil }
+        let group = try Self.made(bench)
+        #expect(
+            Self.send(bench, 7, to: group)
+                == "group 7 0/3 1=not_registered 2=not_registered 3=not_registered")
+        #expect(bench.store.groups.isEmpty)
+        #expect(Self.ask(bench, 8, .find(label: bytes("a"))) == "group refused 8 not_found")
+    }
+
     @Test("Another sender cannot send to a group, nor see it")
     func foreign() throws {
         let (bench, names) = Self.bench()

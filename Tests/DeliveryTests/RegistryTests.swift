@@ -55,6 +55,7 @@ import Testing
     @Test("The same app, subtype and sender get the same registration; another sender gets another")
     func sameAgain() {
         let bench = Harness.withDevice()
+        bench.store.registrations[Harness.target]?.scope = .unnamed
         bench.post(.register(request(1)))
         bench.post(.register(request(2, sender: "200")))
         bench.post(.register(request(3, sender: "200")))
@@ -90,6 +91,56 @@ import Testing
         #expect(bench.take(web).first?.word.hasPrefix(word) == true)
         let made = bench.store.registrations.values.first { $0.category == bytes("new") }
         #expect(made?.sender.number ?? 0 == sender)
+    }
+
+    @Test(
+        "A sender that cannot exist is refused to an app of a package, and left to browsers and their extensions",
+        arguments: [
+            ("com.example.app", "", "my-project", "INVALID_SENDER"),
+            ("com.example.app", "", "100,my-project", "INVALID_SENDER"),
+            ("com.example.app", "100", "*", "INVALID_SENDER"),
+            ("com.example.app", "", "BOk", "INVALID_SENDER"),
+            ("com.example.app", "", String(repeating: "A", count: 87), "INVALID_SENDER"),
+            ("com.example.app", "", key, "registered"), ("com.example.app", "", key + "=", "registered"),
+            ("com.example.app", "wp:ccs-device#1", "BOk", "registered"),
+            ("org.chromium.linux", "wp:https://example.org/#0-V2", "BOk", "registered"),
+            ("com.chrome.linux", "", "BOk", "registered"),
+            ("abcdefghijklmnopabcdefghijklmnop", "", "my-project", "registered"),
+            ("com.google.android.gms", "", "my-project", "registered"),
+        ])
+    func impossibleSenders(app: String, subtype: String, sender: String, word: String) {
+        let bench = Harness.withDevice()
+        bench.post(.register(request(1, category: app, subtype: subtype, sender: sender)))
+        bench.settle()
+        #expect(bench.take(web).first?.word.hasPrefix(word) == true)
+    }
+
+    /// The public key of an application server, as clients send it.
+    private static let key =
+        "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7ZmPvIM1Iv-4_l2LxQcYwhqby2xGpWwzjfAnG4"
+
+    @Test("One app of one device has at most 100 senders, over all of its registrations")
+    func sendersPerApp() {
+        let bench = Harness.withDevice()
+        let list = (["100"] + (1..<Limits.sendersPerApp).map { String(1_000 + $0) }).joined(separator: ",")
+        let app = "com.example.app"
+        bench.post(.register(request(1, category: app, sender: list)))
+        bench.settle()
+        bench.post(.register(request(2, category: app, subtype: "200", sender: "200")))
+        bench.post(.register(request(3, category: app, subtype: "100", sender: "100")))
+        bench.post(.register(request(4, category: app, sender: "100,1001")))
+        bench.post(.register(request(5, category: app, subtype: "wp:a", sender: "200")))
+        bench.post(.register(request(6, category: "com.example.other", sender: "200")))
+        bench.settle()
+        #expect(
+            bench.take(web).words.sorted() == [
+                "TOO_MANY_REGISTRATIONS 2", "registered 1 2", "registered 3 3", "registered 4 4",
+                "registered 5 5", "registered 6 6",
+            ])
+        bench.post(.unregister(request(7, category: app, sender: list)))
+        bench.post(.register(request(8, category: app, subtype: "200", sender: "200")))
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 7", "registered 8 7"], "room again")
     }
 
     @Test("The browser itself is always granted")

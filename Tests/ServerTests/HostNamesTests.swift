@@ -14,5 +14,6 @@ import Wire
         let hosts = Set(operations.flatMap { $0.value["x-hosts"]?.elements ?? [] }.compactMap(\.text))
         #expect(hosts.count >= 12, "canary: they are found at all")
         #expect(hosts.subtracting(HostNames.google) == [])
+        #expect(hosts.contains("jmt17.google.com"), "where the web apps of Chromium have their endpoints")
     }
 }

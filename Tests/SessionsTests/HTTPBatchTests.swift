@@ -114,11 +114,48 @@ import Wire
             ]))
         let text = other.taken()
         #expect(other.events.isEmpty)
-        for (id, status) in [(1, "401"), (2, "403"), (3, "404"), (4, "404"), (5, "404"), (6, "404")] {
+        for (id, status) in [(1, "401"), (2, "403"), (3, "400"), (4, "400"), (5, "400"), (6, "400")] {
             #expect(
                 text.contains(
                     "Content-ID: <response-\(id)>\r\n\r\nHTTP/1.1 \(status) "), "part \(id): \(text)")
         }
+    }
+
+    @Test(
+        "A part may name an absolute URL of any host, and lack the version, as the SDKs for Node, Java and .NET write it",
+        arguments: [
+            "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
+            "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send",
+            "POST /v1/projects/lab-project/messages:send",
+            "POST /v1/projects/lab-project/messages:send?alt=json",
+            "POST HTTPS://push.example.org:8443/v1/projects/lab-project/messages:send?alt=json HTTP/1.0",
+            "POST http://[::1]/v1/projects/lab-project/messages:send HTTP/2",
+        ])
+    func requestLines(line: String) {
+        let desk = HTTPTokenTests.desk()
+        desk.send(Self.request([Self.part("<1>", Self.message(), end: "\r\n", request: line)], end: "\r\n"))
+        #expect(Self.submissions(desk).map(\.target) == [Self.target])
+    }
+
+    @Test(
+        "A part whose request line is none is never answered as a token that is gone",
+        arguments: [
+            "POST", "POST  ", "", "POST https://fcm.googleapis.com HTTP/1.1",
+            "POST ftp://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
+            "POST //v1/projects/lab-project/messages:send",
+            "POST /v1/projects/lab-project/messages:send FTP/1.1",
+            "POST /v1/projects/lab-project/messages:send HTTP/1.1 x",
+            "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send#a HTTP/1.1",
+            "DELETE https://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
+            "POST https://fcm.googleapis.com/v1/projects/lab-project/messages HTTP/1.1",
+        ])
+    func unreadable(line: String) {
+        let desk = HTTPTokenTests.desk()
+        desk.send(Self.request([Self.part("<1>", Self.message(), request: line)]))
+        let text = desk.taken()
+        #expect(desk.events.isEmpty && text.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(text)")
+        #expect(text.contains("INVALID_ARGUMENT") && text.contains("invalid request line of a part"))
+        #expect(!text.contains("UNREGISTERED") && !text.contains("NOT_FOUND"))
     }
 
     @Test("What is no batch is refused as a whole")

@@ -106,7 +106,7 @@ import Wire
         #expect(
             text
                 == HTTPDesk.text(
-                    "This Content-Encoding is not taken, only gzip and identity.\n",
+                    "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are passed over\n",
                     "415 Unsupported Media Type", extra: "Accept-Encoding: gzip, identity\r\n"))
     }
 

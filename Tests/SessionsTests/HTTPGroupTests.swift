@@ -218,7 +218,6 @@ import Wire
             (3, [], "200", "{\"success\":3,\"failure\":0}"),
             (1, [2, 3], "200", "{\"success\":1,\"failure\":2,\"failed_registration_ids\":[\"T2\",\"T3\"]}"),
             (0, [], "200", "{\"success\":0,\"failure\":0}"),
-            (0, [1], "503", "No member of the group was reached, try again.\n"),
         ] as [(Int, [UInt64], String, String)])
     func sends(success: Int, failed: [UInt64], status: String, body: String) throws {
         let desk = HTTPDesk()
@@ -239,6 +238,29 @@ import Wire
         #expect(
             answer.body
                 == body.replacing("T2", with: Self.token(2)).replacing("T3", with: Self.token(3)))
+    }
+
+    @Test(
+        "Where no member is reached: 503 if trying again may help, else what is wrong, as for a token",
+        arguments: [
+            ([.notRegistered, .notRegistered], "200", "\"results\":[{\"error\":\"NotRegistered\"}]}"),
+            ([.notRegistered, .unavailable], "503", "No member of the group was reached, try again.\n"),
+            ([.deviceRateExceeded], "503", "No member of the group was reached, try again.\n"),
+            ([.notRegistered, .senderMismatch], "200", "\"results\":[{\"error\":\"MismatchSenderId\"}]}"),
+            ([.packageMismatch], "200", "\"results\":[{\"error\":\"InvalidPackageName\"}]}"),
+        ] as [([Refusal], String, String)])
+    func noneReached(refusals: [Refusal], status: String, body: String) {
+        let answer = GroupAnswer(
+            success: 0,
+            failed: refusals.enumerated().map { (member: Self.name(UInt64($0) + 1), refusal: $1) })
+        let desk = HTTPDesk()
+        desk.send(Self.send())
+        desk.perform(.groupAnswered(ticket: 1, answer))
+        let told = Self.answer(desk)
+        #expect(told.status == status && told.body.hasSuffix(body), "\(told)")
+        let isRetryable = refusals.contains { $0.isRetryable }
+        #expect(desk.session.groupResult(answer) == .refused(answer.refusal ?? .unavailable))
+        #expect(answer.refusal?.isRetryable == isRetryable, "the same as v1")
     }
 
     @Test("A group that is gone is answered as a token that is")

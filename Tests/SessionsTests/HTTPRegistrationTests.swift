@@ -158,6 +158,21 @@ import Wire
         #expect(text == HTTPDesk.text(body))
     }
 
+    @Test(
+        "The scope that a request names, or that it names none, is kept, and says what a deletion ends",
+        arguments: [
+            ("sender=1", .unnamed, .any), ("sender=1&scope=GCM&X-scope=GCM", .all, .one(.all)),
+            ("sender=1&X-scope=FCM", .all, .one(.all)), ("sender=*&scope=*&X-scope=*", .all, .named),
+            ("sender=1&X-scope=x", .only([0x78]), .one(.only([0x78]))),
+            ("gcm_unreg_caller=false", .unnamed, .unnamed), ("gcm_unreg_caller=true", .unnamed, .any),
+        ] as [(String, RegistrationScope, EndedScopes)])
+    func scopes(fields: String, scope: RegistrationScope, ends: EndedScopes) throws {
+        let desk = HTTPDesk()
+        desk.send(HTTPDesk.register("app=ext&device=600000000000000001&delete=1&\(fields)"))
+        let request = try #require(registration(desk))
+        #expect(request.scope == scope && request.endedScopes == ends)
+    }
+
     @Test("delete=false registers (canary for the case above)")
     func notDeleted() {
         let desk = HTTPDesk()

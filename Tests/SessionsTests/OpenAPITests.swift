@@ -68,6 +68,33 @@ import Wire
         #expect(document["info"]?["version"]?.text == "1.2.3")
     }
 
+    /// What generators of clients stumble over in a schema: its path and what is wrong.
+    private static func faults(in value: JSONValue, at path: String = "") -> [String] {
+        var faults: [String] = []
+        for member in value.members ?? [] {
+            let here = "\(path)/\(member.key)"
+            let isSchema = path.hasSuffix("/properties") || ["schema", "items"].contains(member.key)
+            if isSchema, member.value == true || member.value == false { faults.append("\(here): boolean") }
+            if path.hasSuffix("/content"), member.value["schema"] == nil { faults.append("\(here): no schema") }
+            for form in member.key == "anyOf" ? member.value.elements ?? [] : []
+            where form["type"]?.text == "object" { faults.append("\(here): object without a name") }
+            faults += Self.faults(in: member.value, at: here)
+        }
+        for (index, element) in (value.elements ?? []).enumerated() {
+            faults += Self.faults(in: element, at: "\(path)/\(index)")
+        }
+        return faults
+    }
+
+    @Test("generators of clients find no boolean schema, no body without one, and no nameless object in anyOf")
+    func generators() {
+        #expect(Self.faults(in: document) == [])
+        let canary: JSONValue = [
+            "content": ["a/b": [:]], "schema": ["anyOf": [["type": "object"]], "properties": ["x": true]],
+        ]
+        #expect(Self.faults(in: canary).count == 3)
+    }
+
     // MARK: Errors
 
     private static func answers(_ action: HTTPEndpoint.Action) -> [HTTPDescription.Answer] {

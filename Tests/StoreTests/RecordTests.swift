@@ -1,6 +1,6 @@
 import Basics
 import Delivery
-import Store
+@testable import Store
 import Testing
 
 /// Records are read exactly as they were written, or not at all.
@@ -107,7 +107,10 @@ import Testing
         all.instance = instance.instance
         all.web = Samples.keys(5)
         var scope = all
-        scope.scope = Array("a".utf8)
+        scope.scope = .only(Array("a".utf8))
+        var (unnamed, everything) = (plain, all)
+        unnamed.scope = .unnamed
+        everything.scope = .all
         var apple = plain
         apple.apnsToken = Array("s_01".utf8)
         var told = plain
@@ -115,8 +118,8 @@ import Testing
         var full = scope
         full.appVersion = told.appVersion
         let versions: [(Registration, UInt8)] = [
-            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (scope, 4), (apple, 4), (told, 5),
-            (full, 5),
+            (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (apple, 4), (told, 5),
+            (scope, 6), (full, 6), (unnamed, 6), (everything, 6),
         ]
         for (registration, version) in versions {
             var buffer = ByteBuffer()
@@ -132,6 +135,25 @@ import Testing
         sample.createdAt = 9
         RegistryRecord.write(sample, to: &record)
         #expect(Array(record.copied().dropLast(4)) == old)
+    }
+
+    @Test("A registration that was stored with a scope, or before scopes were recorded, is read as such")
+    func olderScopes() throws {
+        for (text, scope) in [([], .unrecorded), ([0x61], .only([0x61]))] as [([UInt8], RegistrationScope)] {
+            let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+            var writer = RecordWriter(ByteBuffer(), version: 4, place: RecordPlace(.registration, 5, 1))
+            for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
+            writer.number(4)
+            writer.signed(9)
+            writer.bytes([])
+            writer.number(0)
+            writer.bytes(text)
+            writer.bytes([0x73])
+            writer.byte(0)
+            let record = writer.finish()
+            let registration = try RegistryRecord.registration(record.bytes, name)
+            #expect(registration.scope == scope && registration.apnsToken == [0x73])
+        }
     }
 
     @Test("A tally returns as it was written")

@@ -141,8 +141,18 @@ struct HTTPDialect: TranscriptDialect {
         "#\(request.origin.ticket) device=\(request.device.number) token=\(text(request.token.octets)) "
             + "app=\(text(request.category)) subtype=\(text(request.subtype)) sender=\(text(request.senderText))"
             + (request.instance.isEmpty ? "" : " instance=\(text(request.instance))")
-            + (request.scope.isEmpty ? "" : " scope=\(text(request.scope))")
+            + scope(of: request)
             + (request.apnsToken.isEmpty ? "" : " apns=\(text(request.apnsToken))")
+    }
+
+    /// The scope that a request to register names, or those that a request to unregister ends.
+    private static func scope(of request: RegistrationRequest) -> String {
+        if request.endedScopes == .named, request.scope == .all { return " scope=*" }
+        switch request.scope {
+        case .unrecorded, .unnamed: return request.endedScopes == .unnamed ? " scope=unnamed" : ""
+        case .all: return " scope=all"
+        case .only(let scope): return " scope=\(text(scope))"
+        }
     }
 
     private static func shown(_ action: TokenRequest.Action) -> String {

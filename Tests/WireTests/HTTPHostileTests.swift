@@ -63,7 +63,7 @@ import Wire
         Case(400, "blank in the target", "GET /a b HTTP/1.1\r\n" + host + "\r\n"),
         Case(400, "blank in front", " GET / HTTP/1.1\r\n" + host + "\r\n"),
         Case(400, "target without slash", "GET a HTTP/1.1\r\n" + host + "\r\n"),
-        Case(400, "asterisk", "OPTIONS * HTTP/1.1\r\n" + host + "\r\n"),
+        Case(400, "asterisk", "GET * HTTP/1.1\r\n" + host + "\r\n"),
         Case(400, "authority", "CONNECT a:443 HTTP/1.1\r\n" + host + "\r\n"),
         Case(400, "absolute without path", "GET http://a HTTP/1.1\r\n" + host + "\r\n"),
         Case(400, "fragment", "GET /a#b HTTP/1.1\r\n" + host + "\r\n"),

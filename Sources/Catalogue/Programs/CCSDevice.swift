@@ -17,7 +17,10 @@ extension Program {
                     Option(
                         "--sender", .integer(1...Int.max), "ID",
                         "The sender ID to register with; only a web app can do without."),
-                    Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
+                    Option(
+                        "--app", .text, "NAME",
+                        "The package name of the app; of a web app the name that its browser registers with.",
+                        preset: "com.example.app, with --web org.chromium.linux"),
                     Option("--web", "Register as a web app, whose messages are encrypted for it."),
                     Option(
                         "--web-key", .text, "KEY",
@@ -92,7 +95,7 @@ extension Program {
                         "--sender", .integer(1...Int.max), "ID", "The sender ID to register with.",
                         isRequired: true),
                     Option("--app", .text, "NAME", "The package name of the app.", preset: "com.example.app"),
-                    instance,
+                    Option("--instance", .text, "ID", "The instance of the app, the same on each device."),
                     Option("--devices", .integer(1...100_000), "N", "How many.", preset: "100"),
                     Option("--seconds", .integer(1...31_536_000), "N", "Stay so long.", preset: "60"),
                     Option(
@@ -161,8 +164,8 @@ extension Program {
 
     private static let instance = Option(
         "--instance", .text, "ID",
-        "The instance of the app: another one than before stands for an app that was installed anew, and gets a new token."
-    )
+        "The instance of the app: another one than before stands for an app that was installed anew, and gets a new token.",
+        preset: "that of before, at first ccs-device")
     private static let printToken = Option(
         "--print-token", "Print the token, and nothing else about the registration, as soon as there is one.")
     private static let tokenFile = Option(

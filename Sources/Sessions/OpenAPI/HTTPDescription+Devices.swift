@@ -14,8 +14,8 @@ extension HTTPDescription {
         .devices, "A device checks in: it keeps its numbers, or gets fresh ones.",
         hosts: [android, "device-provisioning.googleapis.com"],
         content: [
-            Content(type: "application/x-protobuf", schema: true),
-            Content(type: "application/x-protobuffer", schema: true),
+            Content(type: "application/x-protobuf", schema: .binary),
+            Content(type: "application/x-protobuffer", schema: .binary),
             .json(
                 .request(
                     [
@@ -25,15 +25,16 @@ extension HTTPDescription {
         ],
         [
             Answer(
-                .ok, Content(type: "application/x-protobuffer", schema: true),
+                .ok,
                 .json(
                     .answer(
                         [
-                            ("stats_ok", true), ("time_msec", .whole(0)), ("android_id", .whole()),
+                            ("stats_ok", .truth), ("time_msec", .whole(0)), ("android_id", .whole()),
                             ("security_token", .whole()), ("version_info", .anyString),
                             ("digest", .anyString),
                             ("setting", .list(.answer([("name", .anyString), ("value", .anyString)]))),
-                        ], rare: ["digest", "setting"]))),
+                        ], rare: ["digest", "setting"])),
+                Content(type: "application/x-protobuffer", schema: true)),
             Answer(.unauthorized, .text()),
         ])
 

@@ -48,12 +48,14 @@ extension HTTPDescription {
         content: [
             .json(
                 .either(
-                    .request(
+                    JSONValue.request(
                         [("operation", .word("create"))] + group,
-                        required: ["operation", "notification_key_name", "registration_ids"]),
-                    .request(
+                        required: ["operation", "notification_key_name", "registration_ids"]
+                    ).named("GroupCreation"),
+                    JSONValue.request(
                         [("operation", .words(["add", "remove"]))] + group,
-                        required: ["operation", "notification_key", "registration_ids"])))
+                        required: ["operation", "notification_key", "registration_ids"]
+                    ).named("GroupChange")))
         ], [Answer(.ok, .json(.ref(.notificationKey)))] + groupFaults)
 
     static let showGroup = HTTPDescription(
@@ -69,10 +71,10 @@ extension HTTPDescription {
                 .json(
                     .either(
                         .ref(.notificationKey),
-                        .answer([
+                        JSONValue.answer([
                             ("notification_key_name", .anyString),
                             ("registration_ids", .list(HTTPSchema.token)),
-                        ]))))
+                        ]).named("GroupMembers"))))
         ] + groupFaults)
 
     static let tokenInfo = HTTPDescription(

@@ -81,7 +81,7 @@ extension HTTPDescription {
             Answer(
                 .badRequest,
                 .json(
-                    .answer([
+                    JSONValue.answer([
                         (
                             "error",
                             .words([
@@ -89,7 +89,7 @@ extension HTTPDescription {
                             ])
                         ),
                         ("error_description", .anyString),
-                    ]))),
+                    ]).named("TokenError"))),
         ])
 
     static let allowedLocations = HTTPDescription(
@@ -113,7 +113,7 @@ extension HTTPDescription {
                 .words(["aes128gcm", "aesgcm"])),
             .header("Crypto-Key", "Must be given with aesgcm.", pushHeader),
             .header("Encryption", "Must be given with aesgcm.", pushHeader),
-        ], content: [Content(type: "application/octet-stream", schema: true)], mayBeEmpty: true,
+        ], content: [Content(type: "application/octet-stream", schema: .binary)], mayBeEmpty: true,
         [
             created, Answer(.unauthorized, .text()), Answer(.forbidden, .text()), Answer(.gone, .text()),
             retriable(Answer(.tooManyRequests, .text())), retriable(Answer(.unavailable, .text())),
@@ -138,8 +138,8 @@ extension HTTPDescription {
 
     // MARK: Parts
 
-    private static let batch = JSONValue.string(
-        matching: nil, meaning: "Parts of the type application/http, each with a Content-ID.")
+    private static let batch = JSONValue.binary.meaning(
+        "Parts of the type application/http, each with a Content-ID.")
     private static let pushHeader = JSONValue.string(matching: "^[ -~]+$", longest: Limits.pushHeaderBytes)
 
     private static let created = {

@@ -76,39 +76,45 @@ enum HTTPSchema: String, Sendable, CaseIterable {
         let violation = JSONValue.answer([("field", .anyString), ("description", .anyString)])
         let subject = JSONValue.answer([("subject", .anyString), ("description", .anyString)])
         return .either(
-            .answer([
+            JSONValue.answer([
                 ("@type", .word(google + "firebase.fcm.v1.FcmError")),
                 ("errorCode", .words(V1Error.Code.allCases.map(\.rawValue))),
-            ]),
-            .answer([
+            ]).named("FcmError"),
+            JSONValue.answer([
                 ("@type", .word(google + "rpc.BadRequest")), ("fieldViolations", .list(violation, 1)),
-            ]),
-            .answer([("@type", .word(google + "rpc.QuotaFailure")), ("violations", .list(subject, 1))]),
-            .answer([
+            ]).named("BadRequest"),
+            JSONValue.answer([
+                ("@type", .word(google + "rpc.QuotaFailure")), ("violations", .list(subject, 1)),
+            ]).named("QuotaFailure"),
+            JSONValue.answer([
                 ("@type", .word(google + "rpc.ErrorInfo")), ("reason", .word("ACCESS_TOKEN_EXPIRED")),
                 ("domain", .anyString),
                 ("metadata", .object([], required: [], others: .anyString)),
-            ]))
+            ]).named("ErrorInfo"))
     }
 
     /// The answers to a legacy send: of tokens, of topics, of groups (http 2.3 to 2.5).
     private static var send: JSONValue {
         let count = JSONValue.whole(0)
         let result = JSONValue.either(
-            .answer([("message_id", .name()), ("registration_id", token)], rare: ["registration_id"]),
-            .answer([("error", .words(LegacyError.words))]))
+            JSONValue.answer([("message_id", .name()), ("registration_id", token)], rare: ["registration_id"])
+                .named("SentToToken"),
+            JSONValue.answer([("error", .words(LegacyError.words))]).named("RefusedForToken"))
         return .either(
             JSONValue.answer([
                 ("multicast_id", .whole(1)), ("success", count), ("failure", count),
                 ("canonical_ids", count), ("results", .list(result, 1, Limits.recipientsPerRequest)),
-            ]).meaning("Of one or several tokens: the results are in the order of the request."),
-            JSONValue.answer([("message_id", .whole(1))]).meaning("Of a topic or condition."),
-            JSONValue.answer([("error", .words(LegacyError.words))]).meaning("Of a topic or condition."),
+            ]).meaning("Of one or several tokens: the results are in the order of the request.")
+                .named("SentToTokens"),
+            JSONValue.answer([("message_id", .whole(1))]).meaning("Of a topic or condition.")
+                .named("SentToTopic"),
+            JSONValue.answer([("error", .words(LegacyError.words))]).meaning("Of a topic or condition.")
+                .named("RefusedForTopic"),
             JSONValue.answer(
                 [
                     ("success", count), ("failure", count),
                     ("failed_registration_ids", .list(token, 1, Limits.groupMembers)),
                 ], rare: ["failed_registration_ids"]
-            ).meaning("Of a device group."))
+            ).meaning("Of a device group.").named("SentToGroup"))
     }
 }

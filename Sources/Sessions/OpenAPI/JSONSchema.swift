@@ -39,6 +39,9 @@ extension JSONValue {
         return .object(members)
     }
 
+    /// Bytes that are no text: generators of clients make a file of it.
+    static let binary: JSONValue = ["type": "string", "format": "binary"]
+
     static let truth: JSONValue = ["type": "boolean"]
 
     /// A list, of so many at least and at most.
@@ -81,6 +84,12 @@ extension JSONValue {
     /// One of the schemas in `components`.
     static func ref(_ name: HTTPSchema) -> JSONValue {
         ["$ref": .string("#/components/schemas/\(name.rawValue)")]
+    }
+
+    /// The same object under a name of its own in `components`.
+    func named(_ name: String) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object([Member("title", .string(name))] + members)
     }
 
     /// The same with a sentence about what it means.

@@ -12,7 +12,10 @@ public enum OpenAPI {
 
     /// The same as a tree.
     static func value(version: String) -> JSONValue {
-        .object([
+        var named = NamedSchemas()
+        let paths = named.moved(outOf: .object(paths))
+        let components = named.moved(outOf: components)
+        return .object([
             .init("openapi", "3.1.0"),
             .init(
                 "info",
@@ -29,9 +32,19 @@ public enum OpenAPI {
                     HTTPDescription.Section.allCases.map {
                         ["name": .string($0.rawValue), "description": .string($0.summary)]
                     })),
-            .init("paths", .object(paths)),
-            .init("components", components),
+            .init("paths", paths),
+            .init("components", adding(named.schemas, to: components)),
         ])
+    }
+
+    private static func adding(_ schemas: [JSONValue.Member], to components: JSONValue) -> JSONValue {
+        .object(
+            (components.members ?? []).map { member in
+                guard member.key == "schemas", let known = member.value.members else { return member }
+                let isNew = schemas.allSatisfy { named in !known.contains { $0.key == named.key } }
+                precondition(isNew, "a schema has a name that another one has")
+                return .init(member.key, .object(known + schemas))
+            })
     }
 
     private static var paths: [JSONValue.Member] {
@@ -133,9 +146,9 @@ public enum OpenAPI {
     // MARK: Parts
 
     private static func content(_ contents: [HTTPDescription.Content]) -> JSONValue {
-        // Without a schema a body is any octets.
+        // With the empty schema an answer is any bytes: some tools know no schema that is a mere `true`, nor none at all.
         .object(
-            contents.map { .init($0.type, $0.schema == true ? .object([]) : ["schema": $0.schema]) })
+            contents.map { .init($0.type, ["schema": $0.schema == true ? .object([]) : $0.schema]) })
     }
 
     private static func parameter(_ parameter: HTTPDescription.Parameter) -> JSONValue {

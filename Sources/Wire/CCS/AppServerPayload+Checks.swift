@@ -86,7 +86,7 @@ extension AppServerPayload {
         guard let value = self[.timeToLive] else { return Limits.lifetimeSeconds }
         let seconds: Int?
         switch reader.kind(value) {
-        case .number: seconds = reader.integer(value)
+        case .number: seconds = reader.wholeNumber(value)
         case .string where lenient && JSONReader.integer(reader.inside(value)) != nil:
             seconds = JSONReader.integer(reader.inside(value))
         default: throw wrongType(.timeToLive, "java.lang.Number")

@@ -2,15 +2,17 @@ import Basics
 
 /// The requests in the body of a batch: a multipart text whose parts are requests of HTTP/1.1 (http 8.8).
 ///
-/// Lines end in CR LF or in LF alone, as clients write them.
+/// Lines end in CR LF or in LF alone, as clients write them. A request line may name an absolute URL, and may lack the
+/// version: the SDKs for Node, Java and .NET write both. The host in such a URL plays no part, as in any other request:
+/// a part goes to this server, whatever name the client knows it by.
 public struct BatchBody: Sendable {
     /// One request.
     public struct Part: Sendable {
         /// `Content-ID` of the part, as written; nil where it has none.
         public var contentID: [UInt8]?
-        /// The method; empty where the part is no request.
+        /// The method; empty where the request line cannot be read.
         public var method: [UInt8] = []
-        /// The path, without the query, and not decoded.
+        /// The path, without scheme, authority and query, and not decoded.
         public var path: [UInt8] = []
         /// `Authorization` within the request; nil where it has none.
         public var authorization: [UInt8]?
@@ -64,9 +66,11 @@ public struct BatchBody: Sendable {
         }
         guard let first = lines.next() else { return part }
         let words = text[first.content].split(separator: 0x20)
-        guard words.count == 3, words[2].starts(with: "HTTP/1.".utf8) else { return part }
+        guard words.count == 2 || words.count == 3 && words[2].starts(with: "HTTP/".utf8),
+            let target = try? RequestTarget.parts(Array(words[1]).raw, of: .post)
+        else { return part }
         part.method = Array(words[0])
-        part.path = Array(words[1].prefix { $0 != UInt8(ascii: "?") })
+        part.path = target.0
         while let line = lines.next(), !line.content.isEmpty {
             if let header = value(of: "authorization", in: text[line.content]) { part.authorization = header }
         }

@@ -86,14 +86,27 @@ extension HTTPRequest {
             || ASCII.equals(coding.raw, ignoringCase: "x-gzip")
     }
 
+    /// Whether the header names an encryption of web push although the body is plain JSON, as pywebpush writes it for GCM.
+    ///
+    /// There it describes `raw_data`, which is inside the JSON (http 1.2).
+    private var namesInnerEncryption: Bool {
+        guard mediaType == "application/json", let coding = header("content-encoding") else { return false }
+        return ASCII.equals(coding.raw, ignoringCase: "aes128gcm")
+            || ASCII.equals(coding.raw, ignoringCase: "aesgcm")
+    }
+
     /// The same request with its body unpacked; a coding that is not known is refused with 415.
     public func unpacked() throws(RequestFault) -> HTTPRequest {
         guard let coding = header("content-encoding"), !coding.isEmpty,
             !ASCII.equals(coding.raw, ignoringCase: "identity")
         else { return self }
-        guard isPacked, count(of: "content-encoding") == 1 else {
+        let isAlone = count(of: "content-encoding") == 1
+        if isAlone, namesInnerEncryption { return self }
+        guard isAlone, isPacked else {
             throw RequestFault(
-                .unsupportedMediaType, "This Content-Encoding is not taken, only gzip and identity.")
+                .unsupportedMediaType,
+                "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are passed over"
+            )
         }
         return with(body: try Gzip.unpacked(body, limit: Limits.unpackedBodyBytes))
     }

@@ -20,7 +20,7 @@ public struct HTTPRequest: Sendable {
     private let fields: [HeaderField]
     /// The method.
     public let method: HTTPMethod
-    /// The target's path: it begins with `/`, and nothing in it is decoded.
+    /// The target's path: it begins with `/`, and nothing in it is decoded; `*` for `OPTIONS *`.
     public let path: [UInt8]
     /// What follows the `?` of the target; empty where there is none.
     public let query: [UInt8]
@@ -49,6 +49,9 @@ public struct HTTPRequest: Sendable {
         self.keepsAlive = keepsAlive
         self.tellsBodyEnd = tellsBodyEnd
     }
+
+    /// Whether it is `OPTIONS *`, which asks what the whole server takes (RFC 9110, 9.3.7).
+    public var asksAboutServer: Bool { method == .options && path == [UInt8(ascii: "*")] }
 
     /// The same request with its body.
     func with(body: [UInt8]) -> HTTPRequest {

@@ -26,7 +26,7 @@ struct RequestLine {
             throw RequestFault(.badRequest, "The request line has no proper target.")
         }
         isVersion10 = try Self.isVersion10(line.extracting(end + 1..<line.byteCount))
-        (path, query) = try RequestTarget.parts(line.extracting(space + 1..<end))
+        (path, query) = try RequestTarget.parts(line.extracting(space + 1..<end), of: method)
     }
 
     private static func isVersion10(_ version: RawSpan) throws(RequestFault) -> Bool {
@@ -43,7 +43,10 @@ struct RequestLine {
 /// What a request asks for.
 enum RequestTarget {
     /// Cuts a target into path and query. The absolute form loses its scheme and authority (RFC 9112, 3.2.2).
-    static func parts(_ target: RawSpan) throws(RequestFault) -> ([UInt8], [UInt8]) {
+    ///
+    /// The path of `OPTIONS *`, which asks about the whole server, is the asterisk (RFC 9112, 3.2.4).
+    static func parts(_ target: RawSpan, of method: HTTPMethod) throws(RequestFault) -> ([UInt8], [UInt8]) {
+        if method == .options, target.equals("*") { return ([UInt8(ascii: "*")], []) }
         var start = 0
         for scheme: StaticString in ["http://", "https://"] {
             let length = scheme.utf8CodeUnitCount

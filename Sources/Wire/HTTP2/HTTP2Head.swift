@@ -83,10 +83,11 @@ struct HTTP2Head {
             }
         }
         let word = String(decoding: method, as: UTF8.self)
-        let (path, query) = try RequestTarget.parts(target.raw)
+        let method = HTTPMethod(rawValue: word) ?? .other
+        let (path, query) = try RequestTarget.parts(target.raw, of: method)
         let request = HTTPRequest(
-            head: bytes, fields: fields, method: HTTPMethod(rawValue: word) ?? .other, path: path,
-            query: query, keepsAlive: true, tellsBodyEnd: true)
+            head: bytes, fields: fields, method: method, path: path, query: query, keepsAlive: true,
+            tellsBodyEnd: true)
         return (request, length, expectsContinue)
     }
 }

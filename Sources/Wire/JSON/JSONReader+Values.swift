@@ -53,6 +53,42 @@ extension JSONReader {
         return Self.integer(raw(value))
     }
 
+    /// The value of a number that is whole however it is written: `3`, `3.0`, `3e0`, `30e-1`; nil for anything else.
+    ///
+    /// Some clients keep every number as floating point and write it so.
+    public func wholeNumber(_ value: JSONSlice) -> Int? {
+        guard kind(value) == .number else { return nil }
+        return integer(value) ?? Self.wholeNumber(raw(value))
+    }
+
+    /// The same for the text of a JSON number, exactly: no floating point rounds 2.99999999999999999 to 3.
+    private static func wholeNumber(_ text: RawSpan) -> Int? {
+        guard text.byteCount <= Limits.wholeNumberBytes else { return nil }
+        let bytes = [UInt8](copying: text)
+        let end = bytes.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? bytes.count
+        var exponent = 0
+        if end < bytes.count {
+            let sign = bytes[end + 1] == UInt8(ascii: "+") ? 1 : 0
+            guard let given = integer(text.extracting((end + 1 + sign)..<bytes.count)), abs(given) <= 99
+            else { return nil }
+            exponent = given
+        }
+        var digits = bytes[..<end]
+        if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
+            exponent -= end - point - 1
+            digits.remove(at: point)
+        }
+        while exponent < 0, digits.last == 0x30 {
+            digits.removeLast()
+            exponent += 1
+        }
+        let isZero = digits.allSatisfy { $0 == 0x30 || $0 == UInt8(ascii: "-") }
+        guard !isZero else { return 0 }
+        guard exponent >= 0 else { return nil }
+        digits += [UInt8](repeating: 0x30, count: exponent)
+        return integer(Array(digits).raw)
+    }
+
     /// The value of decimal text, `-` allowed; nil for anything else.
     public static func integer(_ text: RawSpan) -> Int? {
         let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")

@@ -24,6 +24,8 @@ struct Framer {
     var isHeader: Bool
     /// Whether the end tag of a former stream may come instead of the header.
     private let mayEnd: Bool
+    /// Hash of the name of the root, which may come again as a header; `nil` where it may not.
+    var repeatableRoot: UInt32?
     private var quote: UInt8 = 0
     /// Progress within `<![CDATA[`, `]]>`, `<?xml`.
     private var matched: UInt8 = 0
@@ -33,16 +35,17 @@ struct Framer {
     private var elements: UInt16 = 0
     /// Bytes of the frame so far.
     private(set) var count: UInt32 = 0
-    /// Hash of the name being read.
-    private var hash: UInt32 = 0
+    /// Hash of the name being read; of a complete header, that of its name.
+    private(set) var hash: UInt32 = 0
     /// Hashes of the names of the open elements: equal names have equal hashes, and the parser compares for good.
     private var open = InlineArray<16, UInt32>(repeating: 0)
     private(set) var kind = Kind.stanza
 
     /// Ready for the `<` of a frame.
-    init(isHeader: Bool, mayEnd: Bool = false) {
+    init(isHeader: Bool, mayEnd: Bool = false, repeatableRoot: UInt32? = nil) {
         self.isHeader = isHeader
         self.mayEnd = mayEnd
+        self.repeatableRoot = repeatableRoot
     }
 
     /// Whether a frame is begun and not complete.
@@ -86,7 +89,9 @@ struct Framer {
     }
 
     /// Forgets the complete frame.
-    mutating func reset() { self = Framer(isHeader: isHeader, mayEnd: mayEnd) }
+    mutating func reset() {
+        self = Framer(isHeader: isHeader, mayEnd: mayEnd, repeatableRoot: repeatableRoot)
+    }
 
     /// Takes one byte in any state but those with runs; true if it completes the frame.
     private mutating func step(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
@@ -121,7 +126,7 @@ struct Framer {
         switch byte {
         case UInt8(ascii: "/") where !isHeader || mayEnd: state = .endStart
         case UInt8(ascii: "!"): state = .bang
-        case UInt8(ascii: "?") where isHeader:
+        case UInt8(ascii: "?") where isHeader || repeatableRoot != nil && depth == 0:
             matched = 0
             state = .declarationName
         case UInt8(ascii: "?"): throw .restrictedXML
@@ -171,7 +176,7 @@ struct Framer {
 
     private mutating func closeStartTag(isEmpty: Bool) throws(XMLFailure) -> Bool {
         isEmptyTag = isEmpty
-        if isHeader {
+        if isHeader || depth == 0 && hash == repeatableRoot {
             kind = .header
             return true
         }

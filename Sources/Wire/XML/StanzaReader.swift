@@ -15,6 +15,9 @@ import Basics
 ///         }
 ///     }
 ///
+/// Until the first element of a stream that nobody has logged in on, its header may come again, with a declaration or
+/// without one: each time it is `.opened` (ccs-xmpp 1.3).
+///
 /// Keepalive blanks and a stray `>` between stanzas are skipped (ccs-xmpp 1.3, 1.9). Between two stanzas the reader holds
 /// no parser and no bytes. Each byte is looked at a bounded number of times however the stream is split: once to find the
 /// end of the stanza, and when it is complete once more to recognise or parse it; `work` counts that.
@@ -39,7 +42,7 @@ public struct StanzaReader: ~Copyable {
     public init() {}
 
     /// Whether a header was read and its stream is not closed: a stream error then needs no header of ours before it.
-    public var isOpen: Bool { stage == .stanzas }
+    public var isOpen: Bool { stage == .stanzas || framer.repeatableRoot != nil }
 
     /// Bytes held of what is not yet complete.
     public var heldBytes: Int { partial.count }
@@ -87,10 +90,11 @@ public struct StanzaReader: ~Copyable {
             offset = end
             let kind = framer.kind
             let isEmptyTag = framer.isEmptyTag
+            let name = framer.hash
             framer.reset()
             if partial.isEmpty {
                 let frame = bytes.extracting(start..<end)
-                if let event = try complete(kind, frame, isEmptyTag: isEmptyTag) { return event }
+                if let event = try complete(kind, frame, name, isEmptyTag: isEmptyTag) { return event }
             } else {
                 partial.append(bytes.extracting(start..<end))
                 var frame = ByteBuffer()
@@ -108,7 +112,7 @@ public struct StanzaReader: ~Copyable {
                         return .message(message)
                     }
                 }
-                if let event = try complete(kind, frame.bytes, isEmptyTag: isEmptyTag) { return event }
+                if let event = try complete(kind, frame.bytes, name, isEmptyTag: isEmptyTag) { return event }
             }
         }
     }
@@ -173,10 +177,10 @@ public struct StanzaReader: ~Copyable {
         return MessageStanza(form: .usable, isError: usual.isError, parts: parts, held: held, isHeld: true)
     }
 
-    /// Turns a complete frame into an event; nil for a declaration.
+    /// Turns a complete frame into an event; nil for a declaration. `name` is the hash of a header's name.
     @inline(never)
     private mutating func complete(
-        _ kind: Framer.Kind, _ frame: RawSpan, isEmptyTag: Bool
+        _ kind: Framer.Kind, _ frame: RawSpan, _ name: UInt32, isEmptyTag: Bool
     ) throws(XMLFailure) -> StreamEvent? {
         work &+= UInt64(frame.byteCount)
         switch kind {
@@ -184,18 +188,25 @@ public struct StanzaReader: ~Copyable {
             guard !hasDeclaration else { throw .invalidXML }
             hasDeclaration = true
             try ElementParser.checkDeclaration(frame)
+            // Between two headers: only another one may follow it.
+            stage = .header
+            framer.isHeader = true
             return nil
         case .header:
+            // A declaration is allowed before a repeated header alone.
+            if let root = framer.repeatableRoot, root != name { throw .restrictedXML }
             let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
             root = opened.root
             stage = .stanzas
-            framer.isHeader = false
+            hasDeclaration = false
+            framer = Framer(isHeader: false, repeatableRoot: isLoggedIn ? nil : name)
             return .opened(opened.header)
         case .streamEnd:
             guard root.isEnded(by: frame) else { throw .invalidXML }
             stage = .ended
             return .closed
         case .stanza:
+            framer.repeatableRoot = nil
             let element = try ElementParser.element(frame, within: root)
             guard element.matches("message", Namespace.client) else { return .element(element) }
             return .message(MessageStanza(element))

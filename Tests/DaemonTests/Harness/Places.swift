@@ -23,6 +23,14 @@ enum Places {
     /// Python with the releases that cannot share a folder with those.
     static let pythonV1 = root.appendingPathComponent(".venv-v1/bin/python")
 
+    /// The generator of clients from /openapi.json.
+    static let clientGenerator = root.appendingPathComponent(".venv-openapi/bin/openapi-python-client")
+
+    /// Whether it is installed.
+    static var hasClientGenerator: Bool {
+        FileManager.default.isExecutableFile(atPath: clientGenerator.path)
+    }
+
     /// Whether the Python clients are installed.
     static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
     static var hasPythonV1: Bool { FileManager.default.isExecutableFile(atPath: pythonV1.path) }
