@@ -17,6 +17,7 @@ public enum CloseReason: String, LabelWord, Sendable {
     case deadPeer = "dead_peer"
     case slowConsumer = "slow_consumer"
     // What the peer sent.
+    case proxyHeader = "proxy_header"
     case handshakeFailed = "handshake_failed"
     case invalidXML = "invalid_xml"
     case restrictedXML = "restricted_xml"

@@ -34,10 +34,18 @@ public enum Limits {
     public static let loginsPerConnection = 3
     /// Tokens of devices that a connection of an app server keeps, of those whose messages it wrote last: 12 KiB.
     public static let tokensKept = 64
-    /// Failed logins from one address in a minute, over all connections.
-    public static let failedLoginsPerAddressAndMinute = 30
-    /// Addresses whose failed logins are remembered: a bound on the table, which begins anew each minute.
-    public static let failedLoginAddresses = 65_536
+    /// Failed logins in a minute of one claimed identity from one address, by listener: a client that was misconfigured tries
+    /// less often, and others behind the address are not concerned.
+    public static let failedLoginsPerIdentityAndMinute = 30
+    /// Failed logins in a minute from one address, by listener, whatever identities are claimed: no company behind one address
+    /// has so many, and 50 handshakes a second are no load.
+    public static let failedLoginsPerAddressAndMinute = 3_000
+    /// Addresses, and identities of them, whose failed logins are remembered: a bound on tables that start anew each minute.
+    public static let failedLoginsRemembered = 65_536
+    /// Addresses whose refusals are counted between two log lines about them.
+    public static let refusedAddresses = 4_096
+    /// Seconds between two log lines about refusals of one address.
+    public static let refusalLogSeconds = 60
     /// Octets of each part of a SASL PLAIN message (RFC 4616).
     public static let credentialBytes = 255
     /// Hash rounds of a key for SCRAM: the least that RFC 7677 allows; server keys are random, and each login pays.
@@ -232,8 +240,13 @@ public enum Limits {
     public static let peerSilenceSeconds = 60
     /// Timers that our own code may set on one reactor, beside the one of each connection.
     public static let timersPerReactor = 65_536
-    /// Connections from one address that have not logged in.
+    /// Connections from one address, or one IPv6 network, that have not logged in, by listener and reactor: a reconnect storm
+    /// behind one address has fewer at a time, as a login takes milliseconds. Each costs memory for a TLS handshake.
     public static let anonymousPerAddress = 1_000
+    /// Bytes of a PROXY header of version 1, as its specification has it.
+    public static let proxyHeaderV1Bytes = 107
+    /// Bytes of a PROXY header of version 2: 16, and 536 for addresses and what proxies add, which is more than any adds now.
+    public static let proxyHeaderV2Bytes = 552
     /// Events and commands that wait for another reactor.
     public static let mailboxOfReactor = 262_144
 

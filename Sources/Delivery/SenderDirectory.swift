@@ -81,6 +81,8 @@ public enum LoginRefusal: String, Sendable {
     case suspended = "suspended"
     /// The sender has all the connections it may have.
     case tooManyConnections = "too_many_connections"
+    /// This identity failed to log in too often from its address in this minute; its secret was not looked at.
+    case tooManyFailures = "too_many_failures"
     /// The store cannot answer.
     case unavailable = "unavailable"
 }

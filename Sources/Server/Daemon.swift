@@ -79,6 +79,8 @@ final class Daemon: Sendable {
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
         change.jobs.append { $0.changePendingWindow(window) }
+        let door = configuration.door
+        change.jobs.append { $0.changeDoor(door) }
         for mailbox in mailboxes { mailbox.post(change) }
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel

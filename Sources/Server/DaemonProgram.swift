@@ -7,6 +7,19 @@ import Transport
 
 /// The program `ccsd`: its command line, its signals, its exit codes.
 public enum DaemonProgram {
+    /// Runs to the end with an argument vector whose first element is the program's name; returns the exit code.
+    ///
+    /// A vector without a name comes from a broken or hostile caller: arguments that it meant to give are lost, and without
+    /// arguments a fresh server would start. Linux since 5.18 puts an empty name into an empty vector.
+    public static func run(vector: [String]) -> Int32 {
+        guard let name = vector.first, !name.isEmpty else {
+            Console.error("ccsd: invalid argument vector: it is empty, expected the program's name first")
+            Console.error("      start ccsd from a shell or a service manager, which give it one")
+            return ExitCode.usage.rawValue
+        }
+        return run(Array(vector.dropFirst()))
+    }
+
     /// Runs to the end; returns the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
         let code = runOnce(arguments)

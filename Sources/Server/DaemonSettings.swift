@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Glibc
+import Transport
 
 extension Configuration {
     /// Directory of the store.
@@ -23,6 +24,16 @@ extension Configuration {
         running.rates = rates
         running.deviceExpirySeconds = deviceExpirySeconds
         return running
+    }
+
+    /// What holds for those that have not logged in.
+    var door: DoorSettings {
+        var door = DoorSettings()
+        door.failedLogins.perIdentity = failedLoginsPerMinute
+        door.failedLogins.perAddress = failedLoginsPerAddress
+        door.anonymousPerAddress = anonymousPerAddress
+        door.proxies = proxyProtocolFrom.compactMap { AddressNetwork($0) }
+        return door
     }
 
     /// How much a device, an app or a sender may send or be sent.

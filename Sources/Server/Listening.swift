@@ -132,6 +132,7 @@ extension Startup {
         throws(StartupFailure)
     {
         let control = ControlServer(daemon: daemon)
+        defer { for host in hosts { host.changeDoor(configuration.door) } }
         for entry in opened.sockets {
             guard let socket = entry.socket.take() else { continue }
             let host = hosts[entry.reactor]
@@ -166,9 +167,9 @@ extension Startup {
 extension ReactorHost {
     /// Gives a new connection its machine; nil refuses it.
     func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
-        if kind.isAppServer || kind == .device {
-            guard !refuses(connection.peer, kind) else { return nil }
-            connection.isAnonymous = true
+        // Behind a proxy the client is known only with the PROXY header; see `Link.connectionIntroduced`.
+        guard connection.isIntroducing || !refuses(connection.peer, kind, isAccepting: true) else {
+            return nil
         }
         let settings = daemon.sessionSettings
         let link: Link

@@ -191,7 +191,7 @@ struct Startup: ~Copyable {
         _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
-        let failedLogins = FailedLogins()
+        let door = Door(configuration.door)
         return reactors.enumerated().map { index, reactor in
             var dispatcher = Dispatcher(
                 partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,
@@ -200,7 +200,7 @@ struct Startup: ~Copyable {
             dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
             let host = ReactorHost(
                 index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes,
-                store: storeThread, failedLogins: failedLogins,
+                store: storeThread, door: door,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             return host

@@ -64,7 +64,7 @@ extension AppServerSession {
             case .wrongCredentials: .notAuthorized
             case .expiredCredentials: .credentialsExpired
             case .suspended: .accountDisabled
-            case .tooManyConnections, .unavailable: .temporaryAuthFailure
+            case .tooManyConnections, .tooManyFailures, .unavailable: .temporaryAuthFailure
             }
         failLogin(condition, refusal == .tooManyConnections ? .tooManyConnections : .loginRefused, &io)
         readHeld(&io)

@@ -67,8 +67,11 @@ extension DeviceSession {
     }
 
     /// Tells the client that it may not come in; where it is we who fail, only closes, so that it tries again.
+    ///
+    /// So it is with one whose secret was not looked at: an error would make Chromium give its identity up.
     mutating func refuseLogin(_ refusal: LoginRefusal, io: inout SessionIO) {
         guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
+        guard refusal != .tooManyFailures else { return end(.tooManyLogins, io: &io) }
         var response = MCS.LoginResponse()
         response.id = loginID
         response.error = MCS.ErrorInfo(code: 401, message: Array(refusal.rawValue.utf8))

@@ -96,6 +96,10 @@ private struct Assertion {
         guard header["alg"]?.text == "RS256" else {
             throw TokenFault("invalid_grant", "Invalid JWT: alg is not RS256.")
         }
+        // No extension is understood here, and one that must be may change what the token means (RFC 7515, 4.1.11).
+        guard header["crit"] == nil else {
+            throw TokenFault("invalid_grant", "Invalid JWT: crit names an extension; expected none.")
+        }
         guard let keyID = header["kid"]?.text, let found = settings.accounts.account(keyID) else {
             throw TokenFault("invalid_grant", "Invalid grant: account not found")
         }

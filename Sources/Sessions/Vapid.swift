@@ -44,6 +44,12 @@ struct Vapid {
         guard header["alg"]?.text == "ES256" else {
             throw RequestFault(.forbidden, "Authorization: the token is not signed with ES256.")
         }
+        // No extension is understood here, and one that must be may change what the token means (RFC 7515, 4.1.11).
+        guard header["crit"] == nil else {
+            throw RequestFault(
+                .forbidden, "Authorization: the token has crit: expected a token without critical extensions."
+            )
+        }
         guard let audience = claims["aud"]?.text, Self.isOurs(audience, settings.pushHosts) else {
             throw RequestFault(.forbidden, "aud: it is not the origin of an endpoint of this server.")
         }

@@ -10,7 +10,10 @@ final class Acceptor {
     private(set) var descriptor: Int32
     let name: ListenerName
     let tls: TLSContextHolder?
-    let pace: PaceSettings
+    /// What new connections may do.
+    var pace: PaceSettings
+    /// Addresses of proxies, which must say for whom each connection is.
+    var proxies: [AddressNetwork] = []
     let accept: (Connection) -> (any ConnectionDelegate)?
     /// Connections open now.
     var connections = 0
@@ -55,7 +58,7 @@ final class Acceptor {
     func admitAnonymous(_ peer: SocketAddress) -> Bool {
         guard let origin = peer.network else { return true }
         let count = anonymous[origin, default: 0]
-        guard count < pace.anonymousPerAddress else { return false }
+        guard pace.anonymousPerAddress == 0 || count < pace.anonymousPerAddress else { return false }
         anonymous[origin] = count + 1
         return true
     }
@@ -64,6 +67,11 @@ final class Acceptor {
     func forgetAnonymous(_ peer: SocketAddress) {
         guard let origin = peer.network, let count = anonymous[origin] else { return }
         anonymous[origin] = count > 1 ? count - 1 : nil
+    }
+
+    /// Whether a connection of this peer must start with a PROXY header. The operator's own listeners take none.
+    func expectsProxyHeader(_ peer: SocketAddress) -> Bool {
+        tls != nil && !proxies.isEmpty && proxies.contains { $0.contains(peer) }
     }
 
     /// Strangers that are connected.

@@ -8,6 +8,8 @@ public final class Connection {
     enum State {
         /// Our own TCP connect is under way.
         case connecting
+        /// A proxy is to say whose connection it is.
+        case introducing
         /// TLS is being set up.
         case handshaking
         /// Data flows.
@@ -22,8 +24,8 @@ public final class Connection {
 
     /// Names it, on all threads and for ever.
     public let id: ConnectionID
-    /// The other end.
-    public let peer: SocketAddress
+    /// The other end; behind a proxy of ours the client that it named, from `connectionIntroduced` on.
+    public internal(set) var peer: SocketAddress
     /// Which listener accepted it; `.outgoing` for our own.
     public let listener: ListenerName
     /// Who is told; dropped after `connectionClosed`.
@@ -56,6 +58,8 @@ public final class Connection {
     var closeReason = CloseReason.internalError
     /// Sealed octets that the socket did not take yet.
     var waiting = ByteBuffer()
+    /// The PROXY header as far as it has come.
+    var introduction = ByteBuffer()
     /// Octets received while reading was stopped, not opened yet.
     var held = ByteBuffer()
     /// Whether reading was stopped with records in OpenSSL's buffer.
@@ -91,6 +95,9 @@ public final class Connection {
         listener = acceptor?.name ?? .outgoing
     }
 
+    /// Whether it comes from a proxy that has not said yet whose it is.
+    public var isIntroducing: Bool { state == .introducing }
+
     /// Whether data flows: after `connectionOpened`, before `close` and `abort`.
     public var isOpen: Bool { state == .open }
 
@@ -105,7 +112,7 @@ public final class Connection {
     /// Sends what waits, ends TLS and TCP in order, and then calls `connectionClosed`; bounded by the write deadline.
     public func close(_ reason: CloseReason) {
         switch state {
-        case .connecting, .handshaking: abort(reason)
+        case .connecting, .introducing, .handshaking: abort(reason)
         case .open:
             state = .closing
             closeReason = reason

@@ -2,6 +2,9 @@ public import Basics
 
 /// What the owner of a connection is told; always on the thread of the connection's reactor.
 public protocol ConnectionDelegate: AnyObject {
+    /// The proxy has said whose connection it is: `peer` is the client's address from now on. Called before TLS, for connections
+    /// from proxies alone; what is to be refused by its address is refused here, by `abort`.
+    func connectionIntroduced(_ connection: Connection, now: Now)
     /// The connection can carry data: after the TLS handshake, or at once where there is none.
     func connectionOpened(_ connection: Connection, now: Now)
     /// Bytes came; they are valid for the call only. With TLS each call carries one record.
@@ -18,6 +21,9 @@ public protocol ConnectionDelegate: AnyObject {
 }
 
 extension ConnectionDelegate {
+    /// Lets the connection go on.
+    public func connectionIntroduced(_ connection: Connection, now: Now) {}
+
     /// Closes once what waits is sent.
     public func connectionInputEnded(_ connection: Connection, now: Now) -> Bool { false }
 }

@@ -7,7 +7,7 @@ extension Connection {
     func readable(_ now: Now) {
         var share = pace.readBytesPerTurn
         if !held.isEmpty || holdsRecords { openHeld(now) }
-        while state == .handshaking || (state == .open && isReading) {
+        while state == .introducing || state == .handshaking || (state == .open && isReading) {
             guard share > 0 else { return reactor.readLater(self) }
             guard !inputEnded else { return }
             let staging = reactor.staging
@@ -51,6 +51,10 @@ extension Connection {
         guard !tls.isPlain else { return unsafe received(bytes, now) }
         let staging = reactor.staging
         unsafe staging.unread = unsafe bytes
+        if state == .introducing {
+            guard let rest = unsafe introduce(bytes, now) else { return }
+            unsafe staging.unread = unsafe rest
+        }
         if state == .handshaking { continueHandshake(now) }
         if state == .open {
             tls.beginBatch()
@@ -114,6 +118,9 @@ extension Connection {
         guard !inputEnded else { return }
         inputEnded = true
         switch state {
+        case .introducing:
+            failure = "the peer closed before its PROXY header ended"
+            abort(.peerClosed)
         case .handshaking:
             failure = "the peer closed during the TLS handshake"
             abort(.peerClosed)

@@ -7,7 +7,7 @@ extension Connection {
     func writable(_ now: Now) {
         switch state {
         case .connecting: connectEnded(now)
-        case .handshaking, .open, .closing: if !waiting.isEmpty { flush(now) }
+        case .introducing, .handshaking, .open, .closing: if !waiting.isEmpty { flush(now) }
         case .lingering, .closed: break
         }
     }
@@ -178,7 +178,7 @@ extension Connection {
         if stateDeadline <= now.monotonic {
             stateDeadline = .distantFuture
             switch state {
-            case .connecting, .handshaking: abort(.handshakeDeadline)
+            case .connecting, .introducing, .handshaking: abort(.handshakeDeadline)
             case .open: break
             case .closing, .lingering, .closed: abort(closeReason)
             }

@@ -16,7 +16,7 @@ public struct PaceSettings: Sendable {
     public var writeMilliseconds = Int64(Limits.writeDeadlineSeconds) * 1_000
     /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
     public var lingerMilliseconds = Int64(Limits.lingerMilliseconds)
-    /// Connections of one address, on one reactor, that have not logged in.
+    /// Connections of one address, on one reactor, that have not logged in; 0 disables the limit.
     public var anonymousPerAddress = Limits.anonymousPerAddress
     /// Connections of this listener on one reactor.
     public var connections = Int.max
@@ -46,4 +46,6 @@ public enum TransportReport: Sendable {
     case acceptResumed(listener: ListenerName)
     /// A connection was closed at accept.
     case refused(listener: ListenerName, peer: SocketAddress, reason: DoorRefusal)
+    /// A connection ends because the client that a proxy named has too many already (`CloseReason.tooManyConnections`).
+    case clientFull(listener: ListenerName, client: SocketAddress)
 }

@@ -21,6 +21,15 @@ extension Reactor {
             key: Key.acceptor(index))
     }
 
+    /// Sets what listeners with TLS ask of new connections: how many of one address may be there that have not logged in
+    /// (0: any number), and which addresses are proxies that send a PROXY header.
+    public func changeListeners(anonymousPerAddress: Int, proxies: [AddressNetwork]) {
+        for case let acceptor? in acceptors where acceptor.tls != nil {
+            acceptor.pace.anonymousPerAddress = anonymousPerAddress
+            acceptor.proxies = proxies
+        }
+    }
+
     /// Closes all listeners, or those of one name.
     public func stopListening(_ name: ListenerName? = nil) {
         for index in acceptors.indices {
@@ -52,31 +61,38 @@ extension Reactor {
     }
 
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
-        if let reason = refusal(socket, peer, acceptor) { return refuse(socket, peer, acceptor, reason) }
+        // Behind a proxy it is the client that counts, and its address comes with the header.
+        let isProxied = acceptor.expectsProxyHeader(peer)
+        if let reason = refusal(socket, peer, acceptor, countsAddress: !isProxied) {
+            return refuse(socket, peer, acceptor, reason)
+        }
         var tls = Optional(TLSSession.plain)
         if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
         guard let tls = tls.take() else {
             _ = OpenSSLErrors.drain()
-            acceptor.forgetAnonymous(peer)
+            if !isProxied { acceptor.forgetAnonymous(peer) }
             return refuse(socket, peer, acceptor, .noMemory)
         }
         acceptor.connections += 1
-        let connection = add(socket, peer, tls, acceptor, acceptor.pace, .handshaking)
-        connection.isAnonymous = true
+        let connection = add(
+            socket, peer, tls, acceptor, acceptor.pace, isProxied ? .introducing : .handshaking)
+        connection.isAnonymous = !isProxied
         connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
         connection.delegate = acceptor.accept(connection)
         begin(connection)
     }
 
     /// Why a connection may not come in; nil counts it in.
-    private func refusal(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) -> DoorRefusal? {
+    private func refusal(
+        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, countsAddress: Bool
+    ) -> DoorRefusal? {
         // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
         if acceptor.tls != nil {
             if connectionCount >= connectionLimit { return .reactorFull }
             if Int(socket) >= descriptorCeiling() { return .noDescriptor }
         }
         if acceptor.connections >= acceptor.pace.connections { return .listenerFull }
-        return acceptor.admitAnonymous(peer) ? nil : .addressFull
+        return !countsAddress || acceptor.admitAnonymous(peer) ? nil : .addressFull
     }
 
     private func refuse(

@@ -147,13 +147,9 @@ extension SocketAddress {
             let form = unsafe bytes.load(as: sockaddr_in6.self)
             let upper = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             let lower = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-            let port = UInt16(bigEndian: form.sin6_port)
-            if upper == 0, lower >> 32 == 0xffff {
-                // An IPv4 peer of a listener on `::`: it is to count and read as what it is.
-                self = .ipv4(UInt32(truncatingIfNeeded: lower), port: port)
-            } else {
-                self = .ipv6(upper, lower, zone: form.sin6_scope_id, port: port)
-            }
+            // An IPv4 peer of a listener on `::` is to count and read as what it is.
+            self = .ipv6OrMapped(
+                upper, lower, zone: form.sin6_scope_id, port: UInt16(bigEndian: form.sin6_port))
         } else {
             var name = unsafe [UInt8](bytes.dropFirst(MemoryLayout<sa_family_t>.size))
             if name.first == 0, name.count > 1 {

@@ -57,7 +57,8 @@ struct BareAppServerTests {
 
     @Test("failed logins of an address are counted together, whichever reactor has the connection")
     func guesses() throws {
-        let daemon = try RunningDaemon(reactors: 4)
+        let daemon = try RunningDaemon(
+            flags: ["--failed-logins-per-address", "30", "--failed-logins-per-minute", "0"], reactors: 4)
         let server = try Self.bare(daemon)
         try server.tell(["do": "guess", "connections": 60])
         let failures = try #require(server.expect(event: "guessed", seconds: 60)["failures"] as? Int)

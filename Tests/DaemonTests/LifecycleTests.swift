@@ -18,6 +18,40 @@ struct LifecycleTests {
         #expect(!daemon.words.contains(try daemon.firstSender.key), "the key is in the log")
     }
 
+    @Test("an empty argument vector is refused with 64, and no store is made", arguments: [0, 1])
+    func emptyArgumentVector(count: Int32) throws {
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let program = Places.programs.appendingPathComponent("ccsd").path
+        let name = try #require(strdup(""))
+        defer { free(name) }
+        // With a count of 1 the name is empty: what Linux since 5.18 makes of a count of 0.
+        var arguments: [UnsafeMutablePointer<CChar>?] = count == 0 ? [nil] : [name, nil]
+        let variable = try #require(strdup("CCSD_DATA_DIRECTORY=\(scratch.url.path)/data"))
+        defer { free(variable) }
+        var environment: [UnsafeMutablePointer<CChar>?] = [variable, nil]
+        var files = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&files)
+        defer { posix_spawn_file_actions_destroy(&files) }
+        let errors = scratch.url.path + "/errors"
+        posix_spawn_file_actions_addopen(&files, 2, errors, O_WRONLY | O_CREAT, 0o600)
+        var process: pid_t = 0
+        try #require(posix_spawn(&process, program, &files, nil, &arguments, &environment) == 0)
+        var status: Int32 = 0
+        var ended: pid_t = 0
+        try? eventually("the process ends") {
+            ended = waitpid(process, &status, WNOHANG)
+            return ended != 0
+        }
+        if ended == 0 {
+            kill(process, SIGKILL)
+            waitpid(process, &status, 0)
+        }
+        #expect(status == 64 << 8, "\(status)")
+        #expect(try String(contentsOfFile: errors, encoding: .utf8).contains("argument vector"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.url.path + "/data"))
+    }
+
     @Test("SIGTERM ends it with 0, and a second start finds the same sender")
     func stopAndStart() throws {
         let daemon = try RunningDaemon()

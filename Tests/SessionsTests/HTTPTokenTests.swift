@@ -127,6 +127,11 @@ import Wire
         (grant(jwt(header: #"{"alg":"RS256","kid":"other"}"#)), "invalid_grant", "account not found"),
         (grant(jwt(header: #"{"alg":"RS256"}"#)), "invalid_grant", "account not found"),
         (grant(jwt(header: #"{"alg":"none","kid":"0a1b2c"}"#)), "invalid_grant", "RS256"),
+        (
+            grant(jwt(header: #"{"alg":"RS256","kid":"0a1b2c","crit":["exp"],"exp":1}"#)), "invalid_grant",
+            "crit"
+        ),
+        (grant(jwt(header: #"{"alg":"RS256","kid":"0a1b2c","crit":[]}"#)), "invalid_grant", "crit"),
         (grant(jwt(claims(iss: "somebody@else"))), "invalid_grant", "iss"),
         (grant(jwt(claims(aud: #""https://other.example/token""#))), "invalid_grant", "audience"),
         (grant(jwt(claims(aud: #""https://localhost/other""#))), "invalid_grant", "audience"),

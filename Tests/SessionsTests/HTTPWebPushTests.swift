@@ -169,6 +169,8 @@ import Wire
             ("exp", jwt(claims(exp: "\(now)"))), ("exp", jwt(claims(exp: "\(now + 86_400 + 62)"))),
             ("exp", jwt(claims(exp: "\"1\""))), ("exp", jwt(claims(exp: "null"))),
             ("sub", jwt(claims(sub: "\"a@example.org\""))), ("sub", jwt(claims(sub: "1"))),
+            ("crit", jwt(header: #"{"alg":"ES256","crit":["b64"],"b64":false}"#)),
+            ("crit", jwt(header: #"{"alg":"ES256","crit":null}"#)),
             ("ES256", jwt(header: #"{"alg":"none"}"#)), ("ES256", jwt(header: #"{"alg":"HS256"}"#)),
             ("JWT", jwt(header: "[]")), ("JWT", jwt("no json")), ("JWT", "a.b"), ("JWT", "a.b.c.d"),
             ("signature", jwt(key: [4] + [UInt8](repeating: 8, count: 64))),

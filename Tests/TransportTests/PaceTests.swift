@@ -234,7 +234,7 @@ import Testing
             switch $0 {
             case .acceptFailed(_, _, let code, _): words.append("failed \(code)")
             case .acceptResumed: words.append("resumed")
-            case .refused: words.append("refused")
+            case .refused, .clientFull: words.append("refused")
             }
         }
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })

@@ -15,6 +15,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case advertisedHTTPSPort = "advertised_https_port"
     case advertisedDevicePort = "advertised_device_port"
     case tlsMinimum = "tls_minimum"
+    case proxyProtocolFrom = "proxy_protocol_from"
     case reactors
     case controlSocket = "control_socket"
     case logLevel = "log_level"
@@ -35,6 +36,9 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case collapsibleRefillSeconds = "collapsible_refill_seconds"
     case deviceUpstreamPerMinute = "device_upstream_per_minute"
     case senderUpstreamPerMinute = "sender_upstream_per_minute"
+    case failedLoginsPerMinute = "failed_logins_per_minute"
+    case failedLoginsPerAddress = "failed_logins_per_address"
+    case anonymousPerAddress = "anonymous_per_address"
     case topicChangesPerSecond = "topic_changes_per_second"
     case strictAcks = "strict_acks"
     case controlMessageID = "control_message_id"
@@ -79,5 +83,6 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         places
         .merging(runtime) { first, _ in first }
         .merging(rates) { first, _ in first }
+        .merging(strangers) { first, _ in first }
         .merging(protocols) { first, _ in first }
 }

@@ -29,15 +29,37 @@ extension ConfigKey {
         case .hostNames:
             .list(
                 try hostNames(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
+        case .networks:
+            .list(
+                try networks(
+                    text.isEmpty
+                        ? [] : text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
         }
     }
 
     /// Reads the items of a list.
     public func value(of items: [String]) throws(ConfigMistake) -> ConfigValue {
-        guard entry.type == .hostNames else {
-            throw ConfigMistake("takes one value, not a list", hint: "write \(entry.type.allowed)")
+        switch entry.type {
+        case .hostNames: return .list(try hostNames(items))
+        case .networks: return .list(try networks(items))
+        default: throw ConfigMistake("takes one value, not a list", hint: "write \(entry.type.allowed)")
         }
-        return .list(try hostNames(items))
+    }
+
+    /// Finds what cannot be an address or a network by its characters; whoever uses it reads it to the end.
+    private func networks(_ items: [String]) throws(ConfigMistake) -> [String] {
+        for item in items {
+            let isPlain = item.utf8.allSatisfy { byte in
+                (0x30...0x3A).contains(byte) || (0x61...0x66).contains(byte | 0x20) || byte == 0x2E
+                    || byte == 0x2F
+            }
+            guard isPlain, !item.isEmpty else {
+                throw ConfigMistake(
+                    "\(shown(item)) is not an address or network",
+                    hint: "write an IPv4 or IPv6 address, or a network like 10.0.0.0/8")
+            }
+        }
+        return items
     }
 
     private func integer(_ text: String, in range: ClosedRange<Int>) throws(ConfigMistake) -> Int {

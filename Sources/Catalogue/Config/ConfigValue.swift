@@ -59,6 +59,11 @@ public enum ConfigType: Sendable, Equatable {
     case hostName
     /// Host names, each may begin with `*.`.
     case hostNames
+    /// IPv4 and IPv6 addresses and networks.
+    case networks
+
+    /// Whether it takes several values.
+    public var isList: Bool { self == .hostNames || self == .networks }
 
     /// What may be written, for messages and docs.
     public var allowed: String {
@@ -73,6 +78,7 @@ public enum ConfigType: Sendable, Equatable {
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .hostName: "a host name"
         case .hostNames: "a list of host names"
+        case .networks: "a list of addresses and networks"
         }
     }
 
@@ -87,6 +93,7 @@ public enum ConfigType: Sendable, Equatable {
         case .choice(let words): words.joined(separator: "|")
         case .hostName: "NAME"
         case .hostNames: "NAME,…"
+        case .networks: "NETWORK,…"
         }
     }
 }

@@ -80,7 +80,7 @@ extension ConfigType {
         case .port: .integer(0...65_535)
         case .path: .path
         case .choice(let words): .choice(words)
-        case .address, .hostName, .hostNames: .text
+        case .address, .hostName, .hostNames, .networks: .text
         }
     }
 }

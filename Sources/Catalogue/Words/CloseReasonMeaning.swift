@@ -21,6 +21,8 @@ extension CloseReason {
         case .deadPeer: "The peer answered no ping and sent nothing: its link is gone."
         case .slowConsumer:
             "The peer did not read: \(Limits.outboundBytes) bytes waited, or \(Limits.writeDeadlineSeconds) seconds passed."
+        case .proxyHeader:
+            "A connection from an address in proxy_protocol_from did not start with a PROXY header (version 1 or 2): let the proxy send one, or take its address out."
         case .handshakeFailed:
             "The TLS handshake failed: see the log; often the client does not trust the certificate."
         case .invalidXML: "What came is not well-formed XML."
@@ -31,7 +33,7 @@ extension CloseReason {
         case .flood:
             "The HTTP/2 peer sent what only an attack sends: resets, pings or empty frames without measure, or a header bomb."
         case .tooManyLogins:
-            "Too many failed logins: \(Limits.loginsPerConnection) on one connection, or \(Limits.failedLoginsPerAddressAndMinute) a minute from one address."
+            "Too many failed logins: \(Limits.loginsPerConnection) on one connection, failed_logins_per_minute of one identity from one address, or failed_logins_per_address."
         case .loginRefused: "The device's login was refused: unknown device or wrong security token."
         case .notAuthorized: "The app server's credentials are wrong: sender ID or key."
         case .streamResumed: "The app server goes on with the stream on another connection."
@@ -39,7 +41,7 @@ extension CloseReason {
         case .tooManyUnacknowledged:
             "The device acknowledged nothing for too long; it is to come again with its list."
         case .tooManyConnections:
-            "The sender has \(Limits.connectionsPerSender) connections already, or the address too many that did not log in."
+            "The sender has \(Limits.connectionsPerSender) connections already, or the address anonymous_per_address that did not log in."
         case .connectionDraining: "A drain: the peer was told and is to connect again."
         case .systemShutdown: "The daemon stops."
         case .credentialsRevoked: "The sender or its key was removed."

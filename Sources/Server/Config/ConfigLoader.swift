@@ -1,6 +1,7 @@
 import Basics
 public import Catalogue
 import Glibc
+import Transport
 
 /// Puts a configuration together: defaults, over them the file, over that the environment, over that the flags.
 ///
@@ -109,12 +110,12 @@ public struct ConfigLoader {
 
     private static func value(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistakeAt) -> ConfigValue {
         do throws(ConfigMistake) {
-            if case .sequence(let items) = node.content, case .hostNames = key.entry.type {
+            if case .sequence(let items) = node.content, key.entry.type.isList {
                 return .list(try texts(of: items, key))
             }
             return try scalar(of: key, node)
         } catch {
-            guard case .sequence(let items) = node.content, case .hostNames = key.entry.type else {
+            guard case .sequence(let items) = node.content, key.entry.type.isList else {
                 throw ConfigMistakeAt(node: node, mistake: error)
             }
             let wrong = items.first { (try? texts(of: [$0], key)) == nil }
@@ -143,7 +144,8 @@ public struct ConfigLoader {
             throw ConfigMistake("is \(node.kind), not one value", hint: write)
         }
         switch key.entry.type {
-        case .hostNames: throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
+        case .hostNames, .networks:
+            throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
         case .integer, .port, .truth:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
         case .path, .address, .choice, .hostName: break
@@ -183,6 +185,11 @@ public struct ConfigLoader {
             addTo(
                 .listenAddress, "\"\(shown(listen))\" is not an address",
                 "write an IPv4 or IPv6 address, not a name")
+        }
+        for network in configuration.proxyProtocolFrom where AddressNetwork(network) == nil {
+            addTo(
+                .proxyProtocolFrom, "\"\(shown(network))\" is not an address or network",
+                "write an IPv4 or IPv6 address, or a network like 10.0.0.0/8")
         }
         if (configuration.certificateFile == nil) != (configuration.keyFile == nil) {
             let (given, missing): (ConfigKey, ConfigKey) =

@@ -67,6 +67,17 @@ extension Configuration {
     /// Octets of keys and values of a message to a topic.
     public var topicPayloadBytes: Int { number(.topicPayloadBytes) }
 
+    /// Addresses and networks of proxies that send a PROXY header.
+    public var proxyProtocolFrom: [String] {
+        if case .list(let items) = self[.proxyProtocolFrom] { items } else { [] }
+    }
+    /// Failed logins of one identity from one address in a minute; 0: no bound, here and below.
+    public var failedLoginsPerMinute: Int { number(.failedLoginsPerMinute) }
+    /// Failed logins from one address in a minute.
+    public var failedLoginsPerAddress: Int { number(.failedLoginsPerAddress) }
+    /// Connections of one address that have not logged in.
+    public var anonymousPerAddress: Int { number(.anonymousPerAddress) }
+
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }
     }

@@ -64,10 +64,16 @@ class Link: ConnectionDelegate {
     /// Learns who logs in from the event that says so.
     final func noteName(in event: Event) {
         switch event {
-        case .appServerLogin(_, let sender, _): peerNumber = sender.number
+        case .appServerLogin(_, let sender, _), .appServerKeysWanted(_, let sender):
+            peerNumber = sender.number
         case .deviceLogin(let login): peerNumber = login.device.number
         default: break
         }
+    }
+
+    /// A proxy has named the client, which may be one that fails to log in too often.
+    func connectionIntroduced(_ connection: Connection, now: Now) {
+        if host.refuses(connection.peer, kind, isAccepting: false) { connection.abort(.tooManyLogins) }
     }
 
     func connectionOpened(_ connection: Connection, now: Now) {
@@ -200,6 +206,10 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 ])
         case .loginRefused(let refusal):
             host.tally.login(kind, succeeded: false)
+            guard refusal != .tooManyFailures else {
+                return host.logRefusal(
+                    of: connection.peer, listener: kind.rawValue, reason: refusal.rawValue)
+            }
             host.log.notice(
                 "login_refused",
                 [
@@ -207,7 +217,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                     "name": .text(peerName),
                     "reason": LogValue(refusal),
                 ])
-            if refusal == .wrongCredentials { host.noteFailedLogin(connection.peer) }
+            if refusal == .wrongCredentials { host.noteFailedLogin(of: self) }
         case .refuse(_, let refusal): host.tally.refused(refusal)
         default: break
         }

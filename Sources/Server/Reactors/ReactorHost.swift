@@ -17,7 +17,7 @@ final class ReactorHost: ReactorDelegate {
     private let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
     private let store: StoreThread
-    private let failedLogins: FailedLogins
+    let door: Door
     private var pressed: [Link] = []
     /// Octets that HTTP connections of strangers hold, together.
     var strangersBytes = 0
@@ -29,24 +29,24 @@ final class ReactorHost: ReactorDelegate {
 
     init(
         index: Int, reactor: Reactor, dispatcher: consuming Dispatcher, mailboxes: [ReactorMailbox],
-        store: StoreThread, failedLogins: FailedLogins, tally: ReactorTally, log: Log
+        store: StoreThread, door: Door, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
         self.dispatcher = dispatcher
         self.mailboxes = mailboxes
         self.store = store
-        self.failedLogins = failedLogins
+        self.door = door
         self.tally = tally
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
-        reactor.report = { [log] in
+        reactor.report = { [unowned self] in
             tally.note($0)
-            Self.write($0, to: log)
+            write($0)
         }
     }
 
-    private static func write(_ report: TransportReport, to log: Log) {
+    private func write(_ report: TransportReport) {
         switch report {
         case .acceptFailed(let listener, _, let code, let dropped):
             log.error(
@@ -54,10 +54,24 @@ final class ReactorHost: ReactorDelegate {
                 ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
         case .acceptResumed(let listener): log.notice("accept_resumed", ["listener": LogValue(listener)])
         case .refused(let listener, let peer, let reason):
-            log.warning(
-                "connection_refused",
-                ["listener": LogValue(listener), "peer": .text("\(peer)"), "reason": LogValue(reason)])
+            logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
+        case .clientFull(let listener, let client):
+            logRefusal(of: client, listener: listener.rawValue, reason: DoorRefusal.addressFull.rawValue)
         }
+    }
+
+    /// Logs that an address is refused: once in a minute, with the number of refusals since the last line.
+    func logRefusal(of peer: SocketAddress, listener: String, reason: String) {
+        guard
+            let count = door.refusals.note(
+                peer, listener: listener, reason: reason, now: reactor.now.monotonic)
+        else { return }
+        log.warning(
+            "connection_refused",
+            [
+                "listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason),
+                "refused": LogValue(count),
+            ])
     }
 
     // MARK: Events of sessions
@@ -70,7 +84,10 @@ final class ReactorHost: ReactorDelegate {
             var event = Event.tick
             swap(&event, &events[at])
             // A second attempt may be in another name than the first.
-            if !link.isLoggedIn { link.noteName(in: event) }
+            if !link.isLoggedIn {
+                link.noteName(in: event)
+                if refusesLogin(event, from: link) { continue }
+            }
             accept(event, now: now)
         }
         events.removeAll(keepingCapacity: true)
@@ -201,6 +218,11 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
+    /// Has a session answered at the end of this turn.
+    func answer(_ command: SessionCommand, to connection: ConnectionID) {
+        effects.commands.append((connection, command))
+    }
+
     private func noteTopics() {
         guard effects.topicJobs > 0 || effects.topicJobsOpen != 0 || effects.topicMembers > 0 else { return }
         tally.topics(
@@ -268,18 +290,6 @@ final class ReactorHost: ReactorDelegate {
                 "name": .text(link.peerName), "reason": LogValue(reason),
                 "detail": .text(link.connection.failure),
             ])
-    }
-
-    /// Notes a failed login from an address.
-    func noteFailedLogin(_ peer: SocketAddress) {
-        failedLogins.note(peer, now: reactor.now.monotonic)
-    }
-
-    /// Whether an address has failed to log in too often to be let in at this listener; counted where it is so.
-    func refuses(_ peer: SocketAddress, _ kind: Link.Kind) -> Bool {
-        guard failedLogins.refuses(peer, now: reactor.now.monotonic) else { return false }
-        tally.refused(kind, .failedLogins)
-        return true
     }
 
     // MARK: Working memory

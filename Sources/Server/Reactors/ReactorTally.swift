@@ -41,7 +41,7 @@ struct ReactorTally {
             if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason, dropped) }
         case .refused(let listener, _, let reason):
             if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason) }
-        case .acceptResumed: break
+        case .acceptResumed, .clientFull: break
         }
     }
 

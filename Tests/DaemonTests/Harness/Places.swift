@@ -48,6 +48,12 @@ enum Places {
         }
     }
 
+    /// HAProxy, from Debian.
+    static let haproxy = URL(fileURLWithPath: "/usr/sbin/haproxy")
+
+    /// Whether HAProxy is installed.
+    static var hasHAProxy: Bool { FileManager.default.isExecutableFile(atPath: haproxy.path) }
+
     /// Ruby and Perl, from Debian.
     static let ruby = URL(fileURLWithPath: "/usr/bin/ruby")
     static let perl = URL(fileURLWithPath: "/usr/bin/perl")

@@ -114,9 +114,14 @@ final class RunningDaemon {
     /// The CA that clients trust.
     var authority: String { directory.appendingPathComponent("data/ca.pem").path }
 
-    /// A port by the name of its listener.
+    /// Ports of a proxy that stands in front of a listener, where there is one.
+    var outerPorts: [String: Int] = [:]
+
+    /// A port by the name of its listener, as clients reach it.
     func port(_ name: String) throws -> Int {
-        guard let port = ports[name] else { throw HarnessFailure("no listener \(name) in \(ports)") }
+        guard let port = outerPorts[name] ?? ports[name] else {
+            throw HarnessFailure("no listener \(name) in \(ports)")
+        }
         return port
     }
 

@@ -26,6 +26,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case webpush
     /// The config file.
     case config
+    /// Headers of the PROXY protocol.
+    case proxy
     /// Records of the store.
     case records
     /// No part of ccsd: a fault that is planted to see that the fuzzer finds it.
@@ -50,6 +52,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .tokens: try fuzzTokens(input)
         case .webpush: try fuzzWebPush(input)
         case .config: try fuzzConfig(input)
+        case .proxy: try fuzzProxy(input)
         case .records: try fuzzRecords(input)
         case .canary: try fuzzCanary(input)
         }

@@ -7,6 +7,8 @@ import Transport
 /// Who is refused after failed logins, and for how long.
 @Suite("Failed logins")
 struct FailedLoginsTests {
+    private static let bounds = FailedLogins.Bounds(perIdentity: 30, perAddress: 200)
+
     private func address(_ text: String, port: UInt16 = 4_000) throws -> SocketAddress {
         try #require(SocketAddress(literal: text, port: port))
     }
@@ -14,45 +16,117 @@ struct FailedLoginsTests {
     private func time(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
     private func fail(
-        _ logins: FailedLogins, _ peer: SocketAddress,
-        times: Int = Limits.failedLoginsPerAddressAndMinute
+        _ logins: FailedLogins, _ peer: SocketAddress, _ listener: Link.Kind = .device, claim: UInt64 = 1,
+        times: Int = 30
     ) {
-        for _ in 0..<times { logins.note(peer, now: time(61)) }
+        for _ in 0..<times { logins.note(peer, listener, claim: claim, now: time(61)) }
     }
 
-    @Test("an address that fails too often is refused from any port, until the minute is over")
+    @Test(
+        "an identity that fails too often is refused from any port of its address, until the minute is over")
     func minute() throws {
-        let logins = FailedLogins()
+        let logins = FailedLogins(Self.bounds)
         fail(logins, try address("192.0.2.1"))
-        #expect(logins.refuses(try address("192.0.2.1", port: 5), now: time(62)))
-        #expect(!logins.refuses(try address("192.0.2.2"), now: time(62)))
-        #expect(!logins.refuses(try address("192.0.2.1"), now: time(121)))
+        let again = try address("192.0.2.1", port: 5)
+        #expect(logins.refuses(again, .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(try address("192.0.2.2"), .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(again, .device, claim: 1, now: time(121)))
     }
 
-    @Test("a full table still counts the addresses in it")
+    @Test("one identity that fails locks out no other one behind its address, and none at another listener")
+    func others() throws {
+        let logins = FailedLogins(Self.bounds)
+        let shared = try address("192.0.2.1")
+        fail(logins, shared)
+        #expect(!logins.refuses(shared, .device, claim: 2, now: time(62)))
+        #expect(!logins.refuses(shared, .appServer, claim: 1, now: time(62)))
+        #expect(!logins.refuses(shared, .device, now: time(62)))
+    }
+
+    @Test("an address that tries many identities is refused whatever it claims, at that listener alone")
+    func manyIdentities() throws {
+        let logins = FailedLogins(Self.bounds)
+        let guesser = try address("192.0.2.1")
+        for claim in 1...199 { fail(logins, guesser, claim: UInt64(claim), times: 1) }
+        #expect(!logins.refuses(guesser, .device, now: time(62)))
+        fail(logins, guesser, claim: 200, times: 1)
+        #expect(logins.refuses(guesser, .device, now: time(62)))
+        #expect(!logins.refuses(guesser, .appServer, now: time(62)))
+        #expect(!logins.refuses(try address("192.0.2.2"), .device, now: time(62)))
+        #expect(!logins.refuses(guesser, .device, now: time(120)))
+    }
+
+    @Test("bounds can change while failures are counted, and 0 disables them")
+    func change() throws {
+        let logins = FailedLogins(Self.bounds)
+        let peer = try address("192.0.2.1")
+        fail(logins, peer, times: 200)
+        logins.change(to: FailedLogins.Bounds(perIdentity: 0, perAddress: 0))
+        #expect(!logins.refuses(peer, .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(peer, .device, now: time(62)))
+        logins.change(to: FailedLogins.Bounds(perIdentity: 200, perAddress: 201))
+        #expect(logins.refuses(peer, .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(peer, .device, now: time(62)))
+    }
+
+    @Test("a full table still counts those in it, and refuses no one else")
     func full() throws {
-        let logins = FailedLogins(capacity: 2)
+        let logins = FailedLogins(Self.bounds, capacity: 2)
         let guesser = try address("192.0.2.1")
         fail(logins, guesser, times: 1)
         fail(logins, try address("192.0.2.2"), times: 1)
+        fail(logins, try address("192.0.2.3"), times: 300)
         fail(logins, guesser)
-        #expect(logins.refuses(guesser, now: time(62)))
+        #expect(logins.refuses(guesser, .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(try address("192.0.2.3"), .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(try address("192.0.2.4"), .device, now: time(62)))
     }
 
     @Test("all addresses of one IPv6 network count as one")
     func network() throws {
-        let logins = FailedLogins()
-        for number in 1...Limits.failedLoginsPerAddressAndMinute {
+        let logins = FailedLogins(Self.bounds)
+        for number in 1...30 {
             fail(logins, try address("2001:db8::\(String(number, radix: 16))"), times: 1)
         }
-        #expect(logins.refuses(try address("2001:db8::ffff"), now: time(62)))
-        #expect(!logins.refuses(try address("2001:db8:0:1::1"), now: time(62)))
+        #expect(logins.refuses(try address("2001:db8::ffff"), .device, claim: 1, now: time(62)))
+        #expect(!logins.refuses(try address("2001:db8:0:1::1"), .device, claim: 1, now: time(62)))
     }
 
     @Test("canary: one failure less is let in")
     func canary() throws {
-        let logins = FailedLogins()
-        fail(logins, try address("192.0.2.1"), times: Limits.failedLoginsPerAddressAndMinute - 1)
-        #expect(!logins.refuses(try address("192.0.2.1"), now: time(62)))
+        let logins = FailedLogins(Self.bounds)
+        fail(logins, try address("192.0.2.1"), times: 29)
+        #expect(!logins.refuses(try address("192.0.2.1"), .device, claim: 1, now: time(62)))
+    }
+}
+
+/// Which refusals the log has a line for.
+@Suite("Log of refusals")
+struct RefusalLogTests {
+    private func note(_ log: RefusalLog, _ host: UInt32, _ seconds: Int64, reason: String = "address_full")
+        -> Int?
+    {
+        log.note(
+            .ipv4(host, port: UInt16(seconds)), listener: "device", reason: reason,
+            now: Instant(nanoseconds: seconds * 1_000_000_000))
+    }
+
+    @Test("an address has one line a minute, which says how many refusals there were since the last one")
+    func lines() {
+        let log = RefusalLog()
+        #expect(note(log, 1, 100) == 1)
+        for second: Int64 in 101..<160 { #expect(note(log, 1, second) == nil) }
+        #expect(note(log, 2, 130) == 1, "another address has its own")
+        #expect(note(log, 1, 131, reason: "failed_logins") == 1, "so has another reason")
+        #expect(note(log, 1, 160) == 60)
+        #expect(note(log, 1, 161) == nil)
+    }
+
+    @Test("a full table gives no lines for further addresses until its minute is over")
+    func full() {
+        let log = RefusalLog(capacity: 2)
+        #expect(note(log, 1, 100) == 1 && note(log, 2, 100) == 1)
+        #expect(note(log, 3, 101) == nil)
+        #expect(note(log, 3, 160) == 1)
     }
 }

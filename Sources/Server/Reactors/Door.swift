@@ -1,0 +1,65 @@
+import Basics
+import Delivery
+import Sessions
+import Transport
+
+/// What all reactors know together of those that are refused.
+final class Door: Sendable {
+    /// Who fails to log in.
+    let failedLogins: FailedLogins
+    /// Who was refused lately, for the log.
+    let refusals = RefusalLog()
+
+    /// Nothing has happened yet.
+    init(_ settings: DoorSettings) { failedLogins = FailedLogins(settings.failedLogins) }
+}
+
+/// What an operator sets about those that have not logged in.
+struct DoorSettings: Sendable, Equatable {
+    /// How many failed logins are too many.
+    var failedLogins = FailedLogins.Bounds()
+    /// Connections of one address, on one reactor and listener, that have not logged in; 0 disables the limit.
+    var anonymousPerAddress = Limits.anonymousPerAddress
+    /// Addresses of proxies that send a PROXY header.
+    var proxies: [AddressNetwork] = []
+}
+
+extension ReactorHost {
+    /// Other settings hold from now on.
+    func changeDoor(_ settings: DoorSettings) {
+        door.failedLogins.change(to: settings.failedLogins)
+        reactor.changeListeners(
+            anonymousPerAddress: settings.anonymousPerAddress, proxies: settings.proxies)
+    }
+
+    /// Counts a failed login of a peer, in the name that it gave.
+    func noteFailedLogin(of link: Link) {
+        door.failedLogins.note(
+            link.connection.peer, link.kind, claim: link.peerNumber ?? 0, now: reactor.now.monotonic)
+    }
+
+    /// Whether an address has failed to log in too often to be let in at this listener; logged and, at accept, counted.
+    func refuses(_ peer: SocketAddress, _ kind: Link.Kind, isAccepting: Bool) -> Bool {
+        guard kind.isAppServer || kind == .device,
+            door.failedLogins.refuses(peer, kind, now: reactor.now.monotonic)
+        else { return false }
+        if isAccepting { tally.refused(kind, .failedLogins) }
+        logRefusal(of: peer, listener: kind.rawValue, reason: DoorRefusal.failedLogins.rawValue)
+        return true
+    }
+
+    /// Refuses a login in a name that failed too often from this address: the core is not asked, so that no further secret is
+    /// tried. Returns whether it was refused.
+    func refusesLogin(_ event: borrowing Event, from link: Link) -> Bool {
+        switch event {
+        case .appServerLogin, .appServerKeysWanted, .deviceLogin: break
+        default: return false
+        }
+        guard let claim = link.peerNumber,
+            door.failedLogins.refuses(
+                link.connection.peer, link.kind, claim: claim, now: reactor.now.monotonic)
+        else { return false }
+        answer(.loginRefused(.tooManyFailures), to: link.connection.id)
+        return true
+    }
+}

@@ -1,0 +1,30 @@
+import Basics
+import Transport
+
+/// The first bytes of a connection that a proxy passes on: a decision once made holds whatever follows, a header has one end, and
+/// no input keeps the server waiting for more than the longest one.
+func fuzzProxy(_ input: [UInt8]) throws(Violation) {
+    let whole = ProxyHeader.read(input.raw)
+    if whole == .incomplete {
+        try demand(input.count < ProxyHeader.longest, "\(input.count) bytes are the start of a header")
+    }
+    for length in 0..<min(input.count, ProxyHeader.longest) {
+        let reading = ProxyHeader.read(Array(input.prefix(length)).raw)
+        guard reading != .incomplete else { continue }
+        if case .invalid = reading {
+            guard case .invalid = whole else {
+                throw Violation(description: "refused after \(length) bytes, then taken")
+            }
+        } else {
+            try demand(reading == whole, "a header of \(length) bytes reads otherwise with what follows")
+        }
+    }
+    guard case .complete(let client, let length) = whole else { return }
+    try demand(length > 0 && length <= min(input.count, ProxyHeader.longest), "a header of \(length) bytes")
+    guard let client else { return }
+    guard let bits = client.bits else { throw Violation(description: "the client is a path") }
+    let isMapped = bits.upper == 0 && bits.lower >> 32 == 0xffff
+    let isFour = if case .ipv4 = client { true } else { false }
+    try demand(isMapped == isFour, "an IPv4 address that counts as IPv6")
+    try demand(AddressNetwork(client.host)?.contains(client) == true, "an address that cannot be written")
+}

@@ -1,0 +1,146 @@
+import Basics
+import Glibc
+import Testing
+
+@testable import Transport
+
+/// Connections that a proxy passes on.
+@Suite struct ProxyTests {
+    private static let header = Array("PROXY TCP4 192.0.2.1 198.51.100.2 56324 5235\r\n".utf8)
+    private static let client = SocketAddress.ipv4(0xc000_0201, port: 56_324)
+
+    /// A listener that takes loopback for a proxy, unless told otherwise.
+    private func loopback(pace: PaceSettings = PaceSettings(), proxies: [String] = ["127.0.0.0/8"]) throws
+        -> Loopback
+    {
+        let loop = try Loopback(pace: pace)
+        loop.reactor.changeListeners(
+            anonymousPerAddress: pace.anonymousPerAddress, proxies: proxies.compactMap { AddressNetwork($0) })
+        return loop
+    }
+
+    /// A socket connected to the listener.
+    private func connected(_ loop: Loopback) throws -> Int32 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let result = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        try #require(result == 0)
+        return socket
+    }
+
+    /// Goes on with TLS over a socket, and waits until both ends are open.
+    private func openTLS(_ loop: Loopback, over socket: Int32) throws {
+        let owner = Recorder()
+        _ = try loop.reactor.connect(
+            over: Descriptor(owning: socket), to: loop.address, tls: #require(loop.client), delegate: owner)
+        #expect(loop.reactor.turns { owner.opened == 1 && loop.server.opened == 1 })
+    }
+
+    @Test(
+        "the client that the header names is the peer, however the header is cut; TLS follows untouched",
+        arguments: [header, ProxyHeaderTests.binary(0x21, 0x11, ProxyHeaderTests.four)], [1, 7, 1_000])
+    func introduced(header: [UInt8], piece: Int) throws {
+        let loop = try loopback()
+        let socket = try connected(loop)
+        for start in stride(from: 0, to: header.count, by: piece) {
+            let part = Array(header[start..<min(start + piece, header.count)])
+            #expect(write(socket, part, part.count) == part.count)
+            loop.reactor.turn(waitMilliseconds: 1)
+        }
+        try openTLS(loop, over: socket)
+        #expect(loop.server.connections.first?.peer == Self.client)
+    }
+
+    @Test("what the proxy says for itself keeps its own address")
+    func local() throws {
+        let loop = try loopback()
+        let socket = try connected(loop)
+        let header = ProxyHeaderTests.binary(0x20, 0, [])
+        #expect(write(socket, header, header.count) == header.count)
+        try openTLS(loop, over: socket)
+        #expect(loop.server.connections.first?.peer.isLoopback == true)
+    }
+
+    @Test("without a header, or with a malformed one, the connection ends with a reason of its own")
+    func malformed() throws {
+        let loop = try loopback()
+        let owner = Recorder()
+        _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
+        #expect(loop.reactor.turns { loop.server.closed == [.proxyHeader] })
+        #expect(loop.server.opened == 0)
+        #expect(loop.server.failures.first?.contains("PROXY") == true)
+    }
+
+    @Test("a header from any other address is no TLS, and is never believed")
+    func unbelieved() throws {
+        let loop = try loopback(proxies: ["192.0.2.0/24"])
+        let socket = try connected(loop)
+        defer { close(socket) }
+        #expect(write(socket, Self.header, Self.header.count) == Self.header.count)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.handshakeFailed])
+    }
+
+    @Test("header and handshake have one deadline, whatever trickles in")
+    func deadline() throws {
+        var pace = PaceSettings()
+        pace.handshakeMilliseconds = 60
+        let loop = try loopback(pace: pace)
+        let socket = try connected(loop)
+        defer { close(socket) }
+        var sent = 0
+        #expect(
+            loop.reactor.turns {
+                if sent < Self.header.count - 1 {
+                    sent += send(socket, [Self.header[sent]], 1, Int32(MSG_NOSIGNAL))
+                }
+                return !loop.server.closed.isEmpty
+            })
+        #expect(loop.server.closed == [.handshakeDeadline])
+    }
+
+    @Test("a health check that connects and goes ends in good order")
+    func healthCheck() throws {
+        let loop = try loopback()
+        close(try connected(loop))
+        #expect(loop.reactor.turns { loop.server.closed == [.peerClosed] })
+    }
+
+    @Test("strangers count by the client's address, not by the proxy's")
+    func strangers() throws {
+        var pace = PaceSettings()
+        pace.anonymousPerAddress = 2
+        let loop = try loopback(pace: pace)
+        var full: [SocketAddress] = []
+        loop.reactor.report = { if case .clientFull(_, let client) = $0 { full.append(client) } }
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        func come(from host: String) throws {
+            let socket = try connected(loop)
+            sockets.append(socket)
+            let header = Array("PROXY TCP4 \(host) 198.51.100.2 5 5235\r\n".utf8)
+            #expect(write(socket, header, header.count) == header.count)
+            for _ in 0..<5 { loop.reactor.turn(waitMilliseconds: 1) }
+        }
+        for host in ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3"] { try come(from: host) }
+        #expect(loop.server.closed.isEmpty && full.isEmpty)
+        try come(from: "192.0.2.1")
+        #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections] })
+        #expect(full == [.ipv4(0xc000_0201, port: 5)])
+        // One of them goes, and there is room again.
+        close(sockets.removeFirst())
+        #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections, .peerClosed] })
+        try come(from: "192.0.2.1")
+        #expect(loop.server.closed.count == 2)
+    }
+
+    @Test("the owner hears of the client before TLS, and may refuse it")
+    func refused() throws {
+        let loop = try loopback()
+        loop.server.onIntroduction = { $0.abort(.tooManyLogins) }
+        let socket = try connected(loop)
+        defer { close(socket) }
+        #expect(write(socket, Self.header, Self.header.count) == Self.header.count)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.tooManyLogins] && loop.server.opened == 0)
+    }
+}
