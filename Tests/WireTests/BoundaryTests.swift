@@ -1,0 +1,83 @@
+import Basics
+import HTTP2Peer
+import Testing
+import Wire
+
+/// Values exactly at a limit and just beyond it, where a comparison that is off by one shows.
+@Suite struct BoundaryTests {
+    @Test("A frame is read at the limit and refused one byte beyond it, alone or held in pieces")
+    func frameLimit() throws {
+        func stream(_ size: UInt8) -> [UInt8] { [41, 8, size] + [UInt8](repeating: 0, count: Int(size)) }
+        for cuts in [[], [2], [3], [5]] as [[Int]] {
+            #expect(try mcsFrames(of: stream(20), cutAt: cuts, limit: 20).map(\.message.count) == [20])
+            #expect(throws: MCSError.tooLarge(21)) { try mcsFrames(of: stream(21), cutAt: cuts, limit: 20) }
+        }
+        // A login may be longer, and goes through the sieve from the first byte over the limit on.
+        var reader = MCS.FrameReader(limit: 20, loginLimit: 40)
+        let login: [UInt8] = [41, 2, 21, 0x0A, 19] + [UInt8](repeating: 0x61, count: 19)
+        try reader.read(login.raw.extracting(0..<6)) { _, _ in true }
+        #expect(reader.isWithinFrame && reader.heldBytes > 0)
+    }
+
+    @Test("A selective ack keeps the first ids up to the limit")
+    func selectiveAckLimit() throws {
+        let ids = (0...Limits.receivedIDs).map { mcsText("p\($0)") }
+        let frame = try #require(try mcsFrames(of: [41] + mcsWritten(.iq(MCS.Iq(.selectiveAck(ids))))).first)
+        let read = try MCS.Iq(decoding: frame.message.raw)
+        #expect(read.content == .selectiveAck(Array(ids.prefix(Limits.receivedIDs))))
+    }
+
+    @Test("A body at the limit is announced and comes; one byte more is refused")
+    func bodyLimit() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: "
+        #expect(requests(head + "\(Limits.requestBodyBytes)\r\n\r\n") == ["unfinished"])
+        #expect(requests(head + "\(Limits.requestBodyBytes + 1)\r\n\r\n") == ["fault 413"])
+    }
+
+    @Test("A length holds digits alone", arguments: ["1:", ":", "1/", "+1", "-1", "1 1", ""])
+    func lengthDigits(_ length: String) {
+        #expect(
+            requests("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\nab") == ["fault 400"])
+    }
+
+    @Test("A connection that is to close stays so, whatever a later header says")
+    func closeStays() {
+        let head = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n"
+        #expect(requests(head) == ["get /? close []"])
+    }
+
+    @Test("100 Continue is expected only where a body is to come")
+    func continueNeedsBody() throws {
+        for (length, isExpected) in [("0", false), ("3", true)] {
+            var reader = RequestReader()
+            let head =
+                "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: \(length)\r\n\r\nx"
+            reader.append(Array(head.utf8).raw)
+            let request = try reader.next()
+            #expect((request != nil) == !isExpected)
+            #expect(reader.expectsContinue == isExpected)
+        }
+    }
+
+    @Test(
+        "A number and an escape with the character next to the last one are refused",
+        arguments: [
+            #"{"a":-:}"#, #"{"a":1.:}"#, #"{"a":1e:}"#, #"{"a":"\uD800\uE000"}"#, #"{"a":"\uD800\uFFFF"}"#,
+            #"{"a":"\uDFFF"}"#, "{\"a\":\"\u{1F}\"}",
+        ])
+    func besideJSON(_ text: String) {
+        #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8).raw) }
+    }
+
+    @Test("An answer that is broken off counts no longer as unwritten")
+    func brokenOffAnswer() {
+        let desk = HTTP2Desk(greets: false)
+        desk.send(HTTP2Frames.preface + HTTP2Frames.settings([(4, 10)]) + HTTP2Frames.settingsKnown)
+        desk.send(HTTP2Frames.headers(1, HTTP2Frames.request("GET", "/"), ends: true))
+        _ = desk.next()
+        desk.answer(1, String(repeating: "a", count: 100))
+        #expect(desk.connection.unwrittenBytes == 90)
+        desk.send(HTTP2Frames.reset(1))
+        #expect(desk.connection.unwrittenBytes == 0 && desk.connection.isEmpty)
+    }
+}
