@@ -1,7 +1,8 @@
 import Basics
 import Delivery
-@testable import Store
 import Testing
+
+@testable import Store
 
 /// Records are read exactly as they were written, or not at all.
 @Suite struct RecordTests {
