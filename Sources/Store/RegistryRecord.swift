@@ -12,8 +12,8 @@ public enum RegistryRecord {
     private static let fullVersion: UInt8 = 4
     /// Of a registration with the version of its app, before the keys of a web app and behind all else that version 4 holds.
     private static let appVersion: UInt8 = 5
-    /// Of a registration of which it is recorded whether it named a scope: behind its instance and senders come the scope, its
-    /// token of Apple's and version of the app, each perhaps empty, and the keys of a web app, perhaps absent.
+    /// Of a registration that named no scope, or one that stands for all: which of both, its token of Apple's and the version of
+    /// its app, each perhaps empty, and the keys of a web app, perhaps absent, behind all that version 2 holds.
     private static let scopeVersion: UInt8 = 6
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
@@ -48,12 +48,13 @@ public enum RegistryRecord {
     /// Replaces a buffer's content by the record of a registration.
     public static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
         // What was read from an older record, and needs no more, is written as it always was.
+        let scope = olderScope(of: registration)
         let written: UInt8 =
-            if registration.scope != .unrecorded {
+            if scope == nil {
                 scopeVersion
             } else if !registration.appVersion.isEmpty {
                 appVersion
-            } else if !registration.apnsToken.isEmpty {
+            } else if scope != [] || !registration.apnsToken.isEmpty {
                 fullVersion
             } else if registration.web != nil {
                 webVersion
@@ -74,14 +75,7 @@ public enum RegistryRecord {
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
         if written >= fullVersion {
-            switch registration.scope {
-            case .unrecorded: writer.bytes([])
-            case .unnamed: writer.byte(ScopeKind.unnamed.rawValue)
-            case .all: writer.byte(ScopeKind.all.rawValue)
-            case .only(let scope):
-                writer.byte(ScopeKind.only.rawValue)
-                writer.bytes(scope)
-            }
+            if let scope { writer.bytes(scope) } else { writer.byte(registration.scope == .all ? 1 : 0) }
             writer.bytes(registration.apnsToken)
             if written >= appVersion { writer.bytes(registration.appVersion) }
             writer.byte(registration.web == nil ? 0 : 1)
@@ -136,9 +130,13 @@ public enum RegistryRecord {
         return registration
     }
 
-    /// How a scope is told in a record of `scopeVersion`.
-    private enum ScopeKind: UInt8 {
-        case unnamed, all, only
+    /// The text of a scope in a record before `scopeVersion`; `nil` if that cannot tell what it is.
+    private static func olderScope(of registration: Registration) -> [UInt8]? {
+        switch registration.scope {
+        case .unrecorded: []
+        case .only(let scope): scope
+        case .unnamed, .all: nil
+        }
     }
 
     /// The scope in a record. In older ones an empty text stands for none, or for one that stands for all.
@@ -149,15 +147,7 @@ public enum RegistryRecord {
             let text = try reader.byteArray()
             return text.isEmpty ? .unrecorded : .only(text)
         }
-        switch ScopeKind(rawValue: try reader.byte()) {
-        case .unnamed?: return .unnamed
-        case .all?: return .all
-        case .only?:
-            let text = try reader.byteArray()
-            guard !text.isEmpty else { throw .value }
-            return .only(text)
-        case nil: throw .value
-        }
+        return try flag(&reader) ? .all : .unnamed
     }
 
     /// Replaces a buffer's content by the record of a sender.

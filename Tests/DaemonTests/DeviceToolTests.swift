@@ -117,7 +117,9 @@ struct DeviceToolTests {
         #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2])
     }
 
-    @Test("an instance that is named for the first time is another one than the app had before; unnamed it stays")
+    @Test(
+        "an instance that is named for the first time is another one than the app had before; unnamed it stays"
+    )
     func firstInstance() throws {
         let bench = try Bench()
         let first = try bench.register()
@@ -134,7 +136,9 @@ struct DeviceToolTests {
         #expect(try bench.register() == newest)
     }
 
-    @Test("register --web --app registers the app that is named, beside one of that name which is none of the web")
+    @Test(
+        "register --web --app registers the app that is named, beside one of that name which is none of the web"
+    )
     func webApp() throws {
         let bench = try Bench()
         let app = "com.example.browser"

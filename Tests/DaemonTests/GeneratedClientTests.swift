@@ -40,7 +40,9 @@ struct GeneratedClientTests {
         return generated["code"] as? Int == 0 && !words.contains("WARNING") && !words.contains("Warning")
     }
 
-    @Test("the generator understands all of the description, and every JSON operation can be called with what it makes")
+    @Test(
+        "the generator understands all of the description, and every JSON operation can be called with what it makes"
+    )
     func calls() throws {
         let bench = try Bench()
         #expect(Self.isClean(bench.generated), "\(bench.generated)")
@@ -58,7 +60,9 @@ struct GeneratedClientTests {
             let status = event["status"] as? Int
             #expect(status == (Self.hopeless.contains(name) ? 404 : 200), "\(name): \(event)")
             let type = event["type"] as? String
-            #expect(type != "NoneType" && type != "bytes" && (type != "str" || status == 404), "\(name): \(event)")
+            #expect(
+                type != "NoneType" && type != "bytes" && (type != "str" || status == 404), "\(name): \(event)"
+            )
         }
         #expect(called.count >= 32 && called.isSuperset(of: Self.hopeless), "\(called.sorted())")
     }

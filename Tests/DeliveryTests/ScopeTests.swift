@@ -38,15 +38,20 @@ import Testing
     private func bench() -> Harness {
         let bench = Harness.withDevice()
         let made = register(
-            bench, request(1), request(2, .all, instance: "iid"), request(3, .only(bytes("x")), instance: "iid"),
+            bench, request(1), request(2, .all, instance: "iid"),
+            request(3, .only(bytes("x")), instance: "iid"),
             request(4), request(5, .all, instance: "iid"))
-        #expect(made == ["registered 1 2", "registered 2 3", "registered 3 4", "registered 4 2", "registered 5 3"])
+        #expect(
+            made == [
+                "registered 1 2", "registered 2 3", "registered 3 4", "registered 4 2", "registered 5 3",
+            ])
         return bench
     }
 
     @Test("They are two registrations, and deleting one leaves the other")
     func two() {
-        #expect(unregister(bench(), request(6, sender: "", ends: .unnamed)) == [3, 4], "chrome.gcm.unregister")
+        #expect(
+            unregister(bench(), request(6, sender: "", ends: .unnamed)) == [3, 4], "chrome.gcm.unregister")
         let one = request(6, .all, instance: "iid", ends: .one(.all))
         #expect(unregister(bench(), one) == [2, 4], "chrome.instanceID.deleteToken with GCM")
         let other = request(6, .only(bytes("x")), instance: "iid", ends: .one(.only(bytes("x"))))
@@ -74,11 +79,14 @@ import Testing
             request(2, app: product, subtype: "wp:a", sender: "200"),
             request(3, .all, app: product, subtype: "wp:b", instance: "two"))
         let left = unregister(
-            bench, request(4, .all, app: product, subtype: "wp:a", sender: "*", instance: "one", ends: .named))
+            bench, request(4, .all, app: product, subtype: "wp:a", sender: "*", instance: "one", ends: .named)
+        )
         #expect(left == [4])
     }
 
-    @Test("What was stored before scopes were is found again by the request that it answered, and is recorded then")
+    @Test(
+        "What was stored before scopes were is found again by the request that it answered, and is recorded then"
+    )
     func older() {
         for (instance, scope, isFound) in [
             ("", .unnamed, true), ("", .all, true), ("iid", .all, true), ("iid", .unnamed, false),

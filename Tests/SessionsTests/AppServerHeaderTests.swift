@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Testing
 import Wire
 
@@ -47,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("Headers without end close the connection, in one go or apart; so does one after the login has begun")
+    @Test("Headers without end close the connection, in one go or apart")
     func bounded() {
         let headers = Array(repeating: Self.header, count: Limits.headersBeforeLogin + 1)
         let error = "<policy-violation "

@@ -75,7 +75,9 @@ import Wire
             let here = "\(path)/\(member.key)"
             let isSchema = path.hasSuffix("/properties") || ["schema", "items"].contains(member.key)
             if isSchema, member.value == true || member.value == false { faults.append("\(here): boolean") }
-            if path.hasSuffix("/content"), member.value["schema"] == nil { faults.append("\(here): no schema") }
+            if path.hasSuffix("/content"), member.value["schema"] == nil {
+                faults.append("\(here): no schema")
+            }
             for form in member.key == "anyOf" ? member.value.elements ?? [] : []
             where form["type"]?.text == "object" { faults.append("\(here): object without a name") }
             faults += Self.faults(in: member.value, at: here)
@@ -86,7 +88,8 @@ import Wire
         return faults
     }
 
-    @Test("generators of clients find no boolean schema, no body without one, and no nameless object in anyOf")
+    @Test(
+        "generators of clients find no boolean schema, no body without one, and no nameless object in anyOf")
     func generators() {
         #expect(Self.faults(in: document) == [])
         let canary: JSONValue = [

@@ -1,7 +1,8 @@
 import Basics
 import Delivery
-@testable import Store
 import Testing
+
+@testable import Store
 
 /// Records are read exactly as they were written, or not at all.
 @Suite struct RecordTests {
@@ -119,7 +120,7 @@ import Testing
         full.appVersion = told.appVersion
         let versions: [(Registration, UInt8)] = [
             (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (apple, 4), (told, 5),
-            (scope, 6), (full, 6), (unnamed, 6), (everything, 6),
+            (scope, 4), (full, 5), (unnamed, 6), (everything, 6),
         ]
         for (registration, version) in versions {
             var buffer = ByteBuffer()

@@ -13,6 +13,12 @@ extension HTTPDescription {
     static let checkIn = HTTPDescription(
         .devices, "A device checks in: it keeps its numbers, or gets fresh ones.",
         hosts: [android, "device-provisioning.googleapis.com"],
+        // Generated clients also need one parameter that may be absent, beside several forms of the body.
+        parameters: [
+            .header(
+                "User-Agent", "A wrong security token is refused to Chromium; others get fresh numbers.",
+                .anyString)
+        ],
         content: [
             Content(type: "application/x-protobuf", schema: .binary),
             Content(type: "application/x-protobuffer", schema: .binary),

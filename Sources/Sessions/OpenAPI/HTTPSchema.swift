@@ -97,8 +97,10 @@ enum HTTPSchema: String, Sendable, CaseIterable {
     private static var send: JSONValue {
         let count = JSONValue.whole(0)
         let result = JSONValue.either(
-            JSONValue.answer([("message_id", .name()), ("registration_id", token)], rare: ["registration_id"])
-                .named("SentToToken"),
+            JSONValue.answer(
+                [("message_id", .name()), ("registration_id", token)], rare: ["registration_id"]
+            )
+            .named("SentToToken"),
             JSONValue.answer([("error", .words(LegacyError.words))]).named("RefusedForToken"))
         return .either(
             JSONValue.answer([
