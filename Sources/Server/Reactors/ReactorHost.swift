@@ -19,6 +19,7 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThread
     private let failedLogins: FailedLogins
     private var pressed: [Link] = []
+    private var refusals = TurnRefusals()
     /// Octets that HTTP connections of strangers hold, together.
     var strangersBytes = 0
     private var closes = CloseSchedule()
@@ -49,13 +50,16 @@ final class ReactorHost: ReactorDelegate {
     private static func write(_ report: TransportReport, to log: Log) {
         switch report {
         case .acceptFailed(let listener, _, let code, let dropped):
-            log.error(
-                "accept_failed",
+            log.repeating(
+                .error, "accept_failed", by: "\(listener.rawValue) \(code)",
                 ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
-        case .acceptResumed(let listener): log.notice("accept_resumed", ["listener": LogValue(listener)])
+        case .acceptResumed(let listener):
+            log.repeating(
+                .notice, "accept_resumed", by: listener.rawValue, ["listener": LogValue(listener)])
         case .refused(let listener, let peer, let reason):
-            log.warning(
-                "connection_refused",
+            log.repeating(
+                .warning, "connection_refused",
+                by: "\(listener.rawValue) \(reason) \((peer.network ?? peer).host)",
                 ["listener": LogValue(listener), "peer": .text("\(peer)"), "reason": LogValue(reason)])
         }
     }
@@ -125,6 +129,7 @@ final class ReactorHost: ReactorDelegate {
             store.submit(batch, partition: index)
         }
         settleEffects(now)
+        refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
             outgoing[peer] = Parcel()
@@ -268,6 +273,12 @@ final class ReactorHost: ReactorDelegate {
                 "name": .text(link.peerName), "reason": LogValue(reason),
                 "detail": .text(link.connection.failure),
             ])
+    }
+
+    /// Counts a refusal at once, and logs it at the end of the turn together with the same ones of this turn.
+    func refused(_ refusal: TurnRefusals.Row) {
+        tally.refused(refusal.interface, refusal.reason, refusal.count)
+        refusals.add(refusal)
     }
 
     /// Notes a failed login from an address.
