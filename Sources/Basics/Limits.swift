@@ -42,8 +42,6 @@ public enum Limits {
     public static let failedLoginsPerAddressAndMinute = 3_000
     /// Addresses, and identities of them, whose failed logins are remembered: a bound on tables that start anew each minute.
     public static let failedLoginsRemembered = 65_536
-    /// Addresses whose refusals are counted between two log lines about them.
-    public static let refusedAddresses = 4_096
     /// Seconds between two log lines about refusals of one address.
     public static let refusalLogSeconds = 60
     /// Octets of each part of a SASL PLAIN message (RFC 4616).
@@ -397,6 +395,10 @@ public enum Limits {
     /// Mistakes that are reported at once; the rest is counted.
     public static let configProblems = 50
 
+    /// Bytes of the path of a UNIX-domain socket: the kernel has room for 108, one of them for the end.
+    public static let socketPathBytes = 107
+    /// Milliseconds that a check waits for the daemon beside it: a status takes a few.
+    public static let checkAnswerMilliseconds: Int64 = 3_000
     /// Characters of a wrong value that a message repeats: enough to find it again.
     public static let shownCharacters = 40
 
@@ -408,4 +410,14 @@ public enum Limits {
     public static let logLinesPerEventAndSecond = 20
     /// Events whose rate is remembered: all of ours, with room to spare.
     public static let logEventsRemembered = 1_024
+    /// Cells of a metric up to which those that are zero stand on the page of metrics; beyond it the page would be mostly zeros.
+    public static let renderedZeroCells = 128
+    /// Seconds between two lines of an event that goes on failing: ten minutes of one trouble make 21 lines.
+    public static let repeatedEventSeconds = 30
+    /// Kinds of failing events that are told apart at a time; a stranger who makes more of them shares one place.
+    public static let repeatedEventsRemembered = 256
+    /// Kinds of refusals that one turn of a reactor logs; more are counted with the last.
+    public static let refusalsPerTurn = 64
+    /// Bytes of an address or a message ID of a refused request in its log line: enough to find it again, too few to use it.
+    public static let refusedTextBytes = 16
 }

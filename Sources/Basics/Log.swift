@@ -81,6 +81,25 @@ public struct Log: Sendable {
         if isOn(level) { sink.write(level, event, fields()) }
     }
 
+    /// Writes an event that goes on failing: once at once, then every `seconds` with the number of occurrences since the last
+    /// line (`repeated`). Occurrences with the same event and the same `key` are one.
+    @inline(__always)
+    public func repeating(
+        _ level: Level, _ event: StaticString, by key: @autoclosure () -> String = "",
+        occurrences: Int = 1, every seconds: Int = Limits.repeatedEventSeconds,
+        _ fields: @autoclosure () -> LogFields = [:]
+    ) {
+        if isOn(level) { sink.repeating(level, event, key(), occurrences, seconds, fields()) }
+    }
+
+    /// Writes the lines of repeated events that are due although nothing has happened anew; call it now and then.
+    public func flushRepeated() { sink.flushRepeated() }
+
+    /// Writes a line that must not be left out, however many there are: what an operator did.
+    public func record(_ level: Level, _ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
+        if isOn(level) { sink.record(level, event, fields()) }
+    }
+
     /// For whoever hunts a fault.
     @inline(__always)
     public func debug(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {

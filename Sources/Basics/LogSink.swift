@@ -31,11 +31,62 @@ final class LogSink: Sendable {
         let now = clock()
         state.withLock { state in
             guard let held = state.admit("\(event)", at: now.monotonic) else { return }
-            var line = LogLine(format: format, level: level, journal: journal, time: now.wall, event: event)
-            for (key, value) in fields { line.add(key, value) }
-            if held > 0 { line.add("suppressed", .number(Int64(held))) }
-            output(line.finished())
+            output(line(level, event, fields, at: now.wall, ("suppressed", held)))
         }
+    }
+
+    func repeating(
+        _ level: Log.Level, _ event: StaticString, _ key: String, _ occurrences: Int, _ seconds: Int,
+        _ fields: LogFields
+    ) {
+        let now = clock()
+        state.withLock { state in
+            let note = RepeatedLine(level: level, event: event, fields: fields)
+            let key = "\(event) \(key)"
+            switch state.repeated.add(key, note, occurrences: occurrences, every: seconds, now: now) {
+            case .report: output(line(level, event, fields, at: now.wall, ("repeated", 0)))
+            case .reportRepeated(let count):
+                output(line(level, event, fields, at: now.wall, ("repeated", count)))
+            case .hold: state.suppressed += occurrences
+            }
+        }
+    }
+
+    func flushRepeated() {
+        let now = clock()
+        state.withLock { state in
+            for due in state.repeated.takeDue(now: now.monotonic) {
+                let note = due.note
+                output(
+                    line(
+                        note.level, note.event, note.fields, at: now.wall, ("repeated", due.count),
+                        lastAt: due.lastAt))
+            }
+        }
+    }
+
+    func record(_ level: Log.Level, _ event: StaticString, _ fields: LogFields) {
+        let now = clock()
+        state.withLock { _ in output(line(level, event, fields, at: now.wall, ("suppressed", 0))) }
+    }
+
+    /// A finished line; a count of 0 is left out.
+    private func line(
+        _ level: Log.Level, _ event: StaticString, _ fields: LogFields, at time: UnixMilliseconds,
+        _ count: (name: StaticString, value: Int), lastAt: UnixMilliseconds? = nil
+    ) -> [UInt8] {
+        var line = LogLine(format: format, level: level, journal: journal, time: time, event: event)
+        for (key, value) in fields { line.add(key, value) }
+        if count.value > 0 { line.add(count.name, .number(Int64(count.value))) }
+        if let lastAt { line.add("last_at", .text(Timestamp.text(lastAt))) }
+        return line.finished()
+    }
+
+    /// A line of a repeated event, to be written again with its count.
+    private struct RepeatedLine: Sendable {
+        var level: Log.Level
+        var event: StaticString
+        var fields: LogFields
     }
 
     /// How often each event was written within its present second.
@@ -47,6 +98,7 @@ final class LogSink: Sendable {
         }
 
         var windows: [String: Window] = [:]
+        var repeated = RepeatedEvents<RepeatedLine>()
         var suppressed = 0
 
         /// How many lines of an event were held back before this one; nil: hold this one back too.

@@ -20,6 +20,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     case keepalives
     case oddLogins
     case httpRequests
+    /// HTTP answers by endpoint and status.
+    case httpResponses
     case devicesExpired
     /// Messages to topics and conditions that were accepted.
     case topicMessages
@@ -87,6 +89,9 @@ public enum Metric: Int, CaseIterable, Sendable {
         "unavailable", "internal_error",
         "draining",
     ]
+
+    /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were understood.
+    public static let refusalReasons = refusalWords + ["malformed", "unauthorized"]
 
     /// The first cell of each metric, and at the end how many cells there are.
     static let offsets: [Int] = {

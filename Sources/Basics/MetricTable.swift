@@ -57,7 +57,11 @@ extension Metric {
             labels: [label("direction", directions), label("milestone", milestones)]),
         Row(
             metric: .refusals, name: "ccs_refusals_total", kind: .counter,
-            help: "Downstream messages refused, by why.", labels: [label("reason", refusalWords)]),
+            help: "Messages and requests of app servers refused, by interface and reason.",
+            labels: [
+                label("interface", RefusalInterface.allCases.map(\.rawValue)),
+                label("reason", refusalReasons),
+            ]),
         Row(
             metric: .upstreamDuplicates, name: "ccs_upstream_duplicates_total", kind: .counter,
             help: "Upstream messages dropped because their persistent id was known."),
@@ -73,6 +77,10 @@ extension Metric {
         Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
             help: "HTTP requests answered."),
+        Row(
+            metric: .httpResponses, name: "ccs_http_responses_total", kind: .counter,
+            help: "HTTP answers; without an endpoint are requests that cannot be read or lead nowhere.",
+            labels: [label("endpoint", httpEndpoints), label("status", httpStatuses.map { "\($0)" })]),
         Row(
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
             help: "Devices forgotten because they had not been in contact for too long."),

@@ -5,8 +5,8 @@ import Synchronization
 /// Give each reactor and the store thread its own, so that no cache line is fought over.
 public final class MetricShard: Sendable {
     /// Cells of a shard; the table needs fewer, and a precondition says so.
-    private static let size = 192
-    private let cells = InlineArray<192, Atomic<Int>> { _ in Atomic(0) }
+    private static let size = 1_536
+    private let cells = InlineArray<1_536, Atomic<Int>> { _ in Atomic(0) }
 
     /// All zero.
     public init() {
@@ -54,17 +54,21 @@ public struct Metrics: Sendable {
         shards.reduce(0) { $0 &+ $1.value(metric, first, second) }
     }
 
-    /// Appends the text format of Prometheus (0.0.4), every metric with its HELP and TYPE, zeros included.
+    /// Appends the text format of Prometheus (0.0.4), every metric with its HELP and TYPE, zeros included but for metrics whose
+    /// cells are hundreds.
     public func render(to buffer: inout ByteBuffer) {
         for metric in Metric.allCases {
             buffer.append(
                 text: "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind)\n")
             let labels = metric.labels
+            let leavesZerosOut = metric.cells > Limits.renderedZeroCells
             for cell in 0..<metric.cells {
+                let value = shards.reduce(0) { $0 &+ $1.value(at: metric.offset + cell) }
+                guard value != 0 || !leavesZerosOut else { continue }
                 buffer.append(text: metric.name)
                 render(labels, cell, to: &buffer)
                 buffer.append(" ")
-                buffer.append(decimal: shards.reduce(0) { $0 &+ $1.value(at: metric.offset + cell) })
+                buffer.append(decimal: value)
                 buffer.append("\n")
             }
         }

@@ -9,6 +9,11 @@ public struct ConfigurationSource: Sendable {
     /// Flags of the command line.
     var flags: [(key: ConfigKey, value: String)] = []
 
+    /// Reads it, now, and keeps what is right beside what is wrong.
+    func inspect() -> LoadedConfiguration {
+        ConfigLoader.inspect(file: file, environment: environment, flags: flags)
+    }
+
     /// Reads it, now.
     func load() throws(ConfigProblems) -> Configuration {
         try ConfigLoader.load(file: file, environment: environment, flags: flags)

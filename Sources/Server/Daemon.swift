@@ -122,11 +122,14 @@ final class Daemon: Sendable {
         guard lease.isDue(now: Now.read().wall) else { return }
         let work = { [lease, log] in
             do throws(StoreError) { try lease.renew(now: Now.read().wall) } catch {
-                log.warning("sequence_mark_not_written", ["problem": .text(error.description)])
+                log.repeating(
+                    .warning, "sequence_mark_not_written", by: error.kind.rawValue,
+                    ["problem": .text(error.description)])
             }
         }
         do throws(TransportError) { try Threads.start(name: "ccsd-lease", work) } catch {
-            log.warning("sequence_mark_not_written", ["problem": .text(error.description)])
+            log.repeating(
+                .warning, "sequence_mark_not_written", ["problem": .text(error.description)])
         }
     }
 

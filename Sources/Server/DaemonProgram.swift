@@ -4,6 +4,7 @@ import Glibc
 import RocksStore
 import Sessions
 import Transport
+import Wire
 
 /// The program `ccsd`: its command line, its signals, its exit codes.
 public enum DaemonProgram {
@@ -56,13 +57,15 @@ public enum DaemonProgram {
             file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),
             environment: Environment.all,
             flags: Program.configFlags(of: invocation))
+        guard invocation.command.name != "check" else {
+            return check(source, isJSON: invocation.has("--json"))
+        }
         let configuration: Configuration
         do { configuration = try source.load() } catch {
             for line in error.lines { Console.error(line) }
             return ExitCode.configuration.rawValue
         }
         return switch invocation.command.name {
-        case "check": check(configuration, source)
         case "accept-loss": acceptLoss(configuration)
         default: serve(configuration, source)
         }
@@ -86,12 +89,15 @@ public enum DaemonProgram {
         }
     }
 
-    private static func check(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
-        let findings = configuration.check()
-        for finding in findings { Console.error("\(finding.isError ? "error" : "warning"): \(finding)") }
-        guard !findings.contains(where: \.isError) else { return ExitCode.configuration.rawValue }
-        print("\(source.file ?? "the configuration") is sound.")
-        return ExitCode.success.rawValue
+    private static func check(_ source: ConfigurationSource, isJSON: Bool) -> Int32 {
+        let report = source.check()
+        if isJSON {
+            print(report.json.compact)
+        } else {
+            for line in report.lines { Console.error(line) }
+            if report.isSound { print("\(source.file ?? "the configuration") is sound.") }
+        }
+        return (report.isSound ? ExitCode.success : ExitCode.configuration).rawValue
     }
 
     private static func serve(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
@@ -139,6 +145,7 @@ public enum DaemonProgram {
             case nil: break
             }
             let now = Now.read().monotonic
+            daemon.log.flushRepeated()
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 daemon.renewLease()

@@ -42,7 +42,7 @@ extension Startup {
                     text: error.description,
                     hint:
                         "another process may listen there; \(kind.rawValue)_port changes the port, 0 takes a free one",
-                    exitCode: .failure)
+                    exitCode: error.exitCode)
             }
         }
         try openControl(&opened)
@@ -123,7 +123,8 @@ extension Startup {
             opened.facts.append(.init(name: Link.Kind.control.rawValue, host: path, port: 0))
         } catch {
             throw StartupFailure(
-                text: error.description, hint: "name another path with --control-socket", exitCode: .failure)
+                text: error.description, hint: "name another path with --control-socket",
+                exitCode: path.utf8.count > Limits.socketPathBytes ? .configuration : error.exitCode)
         }
     }
 
@@ -147,7 +148,7 @@ extension Startup {
                 }
             } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "see the words of the system", exitCode: .failure)
+                    text: error.description, hint: "see the words of the system", exitCode: error.exitCode)
             }
         }
     }

@@ -36,7 +36,9 @@ extension Daemon {
         } catch {
             metrics.shards[0].add(to: .configReloads, 1)
             metrics.shards.last?.set(.configReloadSuccess, to: 0)
-            for problem in error.problems { log.error("reload_failed", ["problem": .text(problem)]) }
+            for problem in error.problems {
+                log.repeating(.error, "reload_failed", by: problem, ["problem": .text(problem)])
+            }
             throw error
         }
     }
@@ -57,10 +59,8 @@ extension Daemon {
         keys.map(\.rawValue).joined(separator: ",")
     }
 
-    /// Looks at configuration and files as `ccsd check` does; one line for each finding.
-    func checkConfiguration() -> [String] {
-        do { return try source.load().check().map(\.description) } catch { return error.lines }
-    }
+    /// Looks at the configuration and all that it names, as `ccsd check` does.
+    func checkConfiguration() -> CheckReport { source.check(running: asLiving) }
 }
 
 extension Configuration {

@@ -52,6 +52,7 @@ struct Shutdown {
             daemon.log.error("store_close_failed", ["problem": .text(error.description)])
             return .inputOutput
         }
+        daemon.log.flushRepeated()
         daemon.log.notice("stopped")
         return .success
     }

@@ -35,6 +35,11 @@ extension StartupFailure {
     }
 }
 
+extension TransportError {
+    /// The exit code of a start that it ends: what the user may not do, or what failed.
+    var exitCode: ExitCode { code == EACCES || code == EPERM || code == EROFS ? .noPermission : .inputOutput }
+}
+
 /// Brings the daemon up: `run` is the table of contents.
 struct Startup: ~Copyable {
     let configuration: Configuration
@@ -96,10 +101,12 @@ struct Startup: ~Copyable {
     private func makeDataDirectory() throws(StartupFailure) {
         let path = configuration.dataDirectory
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let failure = TransportError(
+            "make the data directory \(path)", detail: unsafe String(cString: strerror(errno)), code: errno)
         throw StartupFailure(
-            text: "cannot make the data directory \(path): \(unsafe String(cString: strerror(errno)))",
+            text: failure.description,
             hint: "make it yourself, owned by this user, or name another with --data-directory",
-            exitCode: .noPermission)
+            exitCode: failure.exitCode)
     }
 
     // MARK: Store
@@ -149,7 +156,7 @@ struct Startup: ~Copyable {
                 hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
         } catch {
             throw StartupFailure(
-                text: error.description, hint: "raise the limit of processes", exitCode: .failure)
+                text: error.description, hint: "raise the limit of processes", exitCode: error.exitCode)
         }
     }
 
@@ -163,7 +170,8 @@ struct Startup: ~Copyable {
                 text: "cannot use the certificate: \(error.description)",
                 hint:
                     "certificate_file and key_file must be PEM and belong together; without both ccsd makes its own",
-                exitCode: .configuration)
+                // Our own authority is no setting: its files or its folder failed.
+                exitCode: configuration.certificateFile == nil ? error.exitCode : .configuration)
         }
     }
 
@@ -180,7 +188,7 @@ struct Startup: ~Copyable {
                 reactors.append(reactor)
             } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "raise the limit of open files", exitCode: .failure)
+                    text: error.description, hint: "raise the limit of open files", exitCode: error.exitCode)
             }
         }
         return reactors
@@ -214,7 +222,7 @@ struct Startup: ~Copyable {
             nonisolated(unsafe) let host = host
             do { try Threads.start(name: "ccsd-reactor") { unsafe host.run() } } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "raise the limit of processes", exitCode: .failure)
+                    text: error.description, hint: "raise the limit of processes", exitCode: error.exitCode)
             }
         }
     }

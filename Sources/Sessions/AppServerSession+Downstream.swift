@@ -15,12 +15,15 @@ extension AppServerSession {
         switch message.form {
         case .usable: break
         case .withoutPayload:
+            io.refuse(.malformed, sender: sender)
             return stanzaError(message.id(in: chunk), nil, "The message has no gcm element", &io)
         case .severalPayloads:
+            io.refuse(.malformed, sender: sender)
             return stanzaError(
                 message.id(in: chunk), message.payload(in: chunk), "The message has several gcm elements", &io
             )
         case .elementsInPayload:
+            io.refuse(.malformed, sender: sender)
             return stanzaError(
                 message.id(in: chunk), message.payload(in: chunk), "The gcm element must hold text alone", &io
             )
@@ -40,6 +43,7 @@ extension AppServerSession {
             }
         } catch {
             stream?.settle(number)
+            io.refuse(.malformed, sender: sender)
             stanzaError(message.id(in: chunk), text, error.text, &io)
         }
     }
@@ -65,6 +69,7 @@ extension AppServerSession {
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)
+            io.refuse(error, sender: sender, to: to.copied(), messageID: id)
             AnswerWriter.appendNack(to: to.bytes, messageID: id.raw, error, into: &io.out.bytes)
             stream?.settle(number)
             endStanza(&io)
@@ -81,6 +86,7 @@ extension AppServerSession {
                 try submit(AppServerPayload(waiting.first), waiting.firstNumber, &io)
             } catch {
                 stream?.settle(waiting.firstNumber)
+                io.refuse(.malformed, sender: sender)
                 stanzaError(waiting.firstID, waiting.first, error.text, &io)
             }
             waiting.removeFirst()

@@ -17,6 +17,7 @@ final class HTTP1Front: HTTPFront {
     private(set) var ending: CloseReason?
     private(set) var isOver = false
     private var isTrusted = false
+    private var refused: [HTTPStatus] = []
     /// How long the request that has begun may take; nil while none counts against the peer.
     private var pace: RequestPace?
 
@@ -87,6 +88,12 @@ final class HTTP1Front: HTTPFront {
         refuse(fault, reason)
     }
 
+    func takeRefused() -> [HTTPStatus] {
+        guard !refused.isEmpty else { return [] }
+        defer { refused = [] }
+        return refused
+    }
+
     var strangersBytes: Int { isTrusted ? 0 : reader.bodyBytes ?? reader.heldBytes }
 
     func trust() { isTrusted = true }
@@ -101,6 +108,7 @@ final class HTTP1Front: HTTPFront {
             HTTPEndpoint.ErrorForm.text.commonAnswers.contains { $0.status == fault.status },
             "OpenAPI does not know \(fault.status)")
         slots.append(Slot(isHead: false, closes: true, response: .plain(fault)))
+        refused.append(fault.status)
         end(reason)
     }
 }

@@ -23,6 +23,7 @@ final class HTTP2Front: HTTPFront {
     private(set) var ending: CloseReason?
     private(set) var isOver = false
     private var isBroken = false
+    private var refused: [HTTPStatus] = []
 
     init(now: Now) { budget = FrameBudget(now: now.monotonic) }
 
@@ -93,6 +94,12 @@ final class HTTP2Front: HTTPFront {
         }
     }
 
+    func takeRefused() -> [HTTPStatus] {
+        guard !refused.isEmpty else { return [] }
+        defer { refused = [] }
+        return refused
+    }
+
     var strangersBytes: Int { connection.strangersBytes }
 
     func trust() { connection.trust() }
@@ -107,6 +114,7 @@ final class HTTP2Front: HTTPFront {
     @discardableResult
     private func note(_ now: Now) -> Int {
         let tally = connection.takeTally()
+        refused += tally.refused
         if !budget.take(tally, now: now.monotonic) { breakOff(.flood, .flood) }
         if let failure = connection.failure {
             breakOff(failure == .flood ? .flood : .protocolViolation, failure)

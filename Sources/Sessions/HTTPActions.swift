@@ -9,9 +9,9 @@ extension HTTPSession {
         case wait(HTTPAnswers.Question)
     }
 
-    /// Finds what a request asks for, and begins it; what its endpoint may answer is put into `declared`.
+    /// Finds what a request asks for, and begins it; the endpoint is put into `asked`.
     func outcome(
-        of request: HTTPRequest, _ origin: Origin, declared: inout [HTTPDescription.Answer], _ now: Now,
+        of request: HTTPRequest, _ origin: Origin, asked: inout HTTPAnswers.Asked, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
         if request.asksAboutServer { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
@@ -24,13 +24,13 @@ extension HTTPSession {
             return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
         }
         var errors = first.endpoint.errors
-        declared = first.endpoint.answers
+        asked = HTTPAnswers.Asked(first.endpoint)
         do throws(RequestFault) {
             guard let (endpoint, captured) = found.first(where: { $0.endpoint.takes(request.method) }) else {
                 throw RequestFault(.methodNotAllowed, "The path does not take this method.")
             }
             errors = endpoint.errors
-            declared = endpoint.answers
+            asked = HTTPAnswers.Asked(endpoint)
             if endpoint.needsBody, !request.tellsBodyEnd {
                 throw RequestFault(.lengthRequired, "The request has no body.")
             }

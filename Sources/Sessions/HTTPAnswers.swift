@@ -40,14 +40,31 @@ struct HTTPAnswers {
         }
     }
 
+    /// Which endpoint a request reached.
+    struct Asked {
+        /// Its position among `Metric.httpEndpoints`; 0 while it is none.
+        var position = 0
+        /// What it may answer.
+        var answers: [HTTPDescription.Answer] = []
+
+        /// None.
+        init() {}
+
+        /// This one.
+        init(_ endpoint: HTTPEndpoint) {
+            position = endpoint.position
+            answers = endpoint.answers
+        }
+    }
+
     /// One request that waits.
     struct Open {
         /// Its number at the front.
         var exchange: UInt32
         /// What was asked.
         var question: Question
-        /// What its endpoint may answer.
-        var declared: [HTTPDescription.Answer]
+        /// Which endpoint was asked.
+        var asked: Asked
         /// When it has waited too long.
         var deadline: Instant
     }

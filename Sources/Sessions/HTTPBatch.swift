@@ -35,7 +35,11 @@ extension HTTPSession {
                 var message = BatchedMessage(contentID: part.contentID)
                 do throws(V1Error) {
                     try submit(part, &message, outer: request, origin, index: index, now, &io)
-                } catch { message.refusal = error.response }
+                } catch {
+                    if error.status == .unauthorized { io.refuse(.unauthorized) }
+                    noteRefusal(error, request, now, &io)
+                    message.refusal = error.response
+                }
                 messages.append(message)
             }
             let send = HTTPSend(.batch(messages), recipients: messages.count)
@@ -44,6 +48,7 @@ extension HTTPSession {
             }
             return send.outcome
         } catch {
+            noteRefusal(error, request, now, &io)
             return .answer(error.response)
         }
     }

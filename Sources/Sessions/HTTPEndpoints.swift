@@ -71,6 +71,8 @@ struct HTTPEndpoint: Sendable {
     var needsBody: Bool
     /// What it may answer, its own answers and those of all endpoints: nothing else is ever sent.
     let answers: [HTTPDescription.Answer]
+    /// Its position among `Metric.httpEndpoints`.
+    let position: Int
 
     /// One part of a path between two slashes.
     enum Segment: Sendable, Equatable {
@@ -99,6 +101,7 @@ struct HTTPEndpoint: Sendable {
         self.errors = errors
         self.needsBody = needsBody
         answers = action.description.allAnswers(errors, needsBody: needsBody)
+        position = Metric.httpEndpoints.firstIndex(of: "\(method.rawValue) \(path)") ?? 0
     }
 
     private static func post(

@@ -30,6 +30,8 @@ protocol HTTPFront: AnyObject {
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now)
     /// Writes what can be written; returns how many requests have been answered with it.
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int
+    /// Returns the statuses of requests that the front has refused by itself since the last call.
+    func takeRefused() -> [HTTPStatus]
     /// The deadline is reached.
     func wake(now: Now)
     /// Octets held of requests that are not whole; 0 once a request has shown who asks.

@@ -30,6 +30,7 @@ extension HTTPSession {
                 let check = GroupCheck(change)
                 for (index, token) in change.tokens.enumerated() {
                     guard let name = settings.seal.name(of: token.raw) else {
+                        io.refuse(.invalidToken, sender: sender, to: token)
                         check.note(.refused(.invalidToken), at: index)
                         continue
                     }

@@ -24,6 +24,7 @@ extension HTTPSession {
                 throw HTTPRefusal(.told("the query is none: % must be followed by two digits", .badRequest))
             }
             guard let name = settings.seal.name(of: token.raw) else {
+                io.refuse(.invalidToken, sender: sender, to: token)
                 throw HTTPRefusal(.told("InvalidToken", .badRequest))
             }
             io.events.append(
@@ -41,6 +42,7 @@ extension HTTPSession {
             let sender = try sender(of: request, now)
             let token = captured[0]
             guard let name = settings.seal.name(of: token.raw) else {
+                io.refuse(.invalidToken, sender: sender, to: token)
                 throw HTTPRefusal(.told("InvalidToken", .badRequest))
             }
             guard let topic = TopicName(captured[1]) else { throw HTTPRefusal(.malformedTopic) }
@@ -75,6 +77,7 @@ extension HTTPSession {
             let batch = TokenBatch(tokens: tokens.count)
             for (index, token) in tokens.enumerated() {
                 guard let text = token.text, let name = settings.seal.name(of: Array(text.utf8).raw) else {
+                    io.refuse(.invalidToken, sender: sender, to: Array((token.text ?? "").utf8))
                     batch.note(.malformed, at: index)
                     continue
                 }

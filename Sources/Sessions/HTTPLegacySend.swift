@@ -42,6 +42,7 @@ extension HTTPSession {
     private func sendJSON(
         _ request: HTTPRequest, _ sender: SenderID, _ origin: Origin, _ io: inout SessionIO
     ) throws(HTTPRefusal) -> Outcome {
+        var reason = RefusalReason.malformed
         do throws(LegacyFault) {
             let payload: AppServerPayload
             do throws(PayloadError) {
@@ -53,7 +54,10 @@ extension HTTPSession {
             do throws(Refusal) {
                 message = try legacyMessage(
                     payload, limit: settings.rules.payloadBytes(isToTopics: topics != nil))
-            } catch { throw LegacyError.fault(error) }
+            } catch {
+                reason = .refusal(error)
+                throw LegacyError.fault(error)
+            }
             let id = max(Int64(bitPattern: settings.random() >> 1), 1)
             if let topics {
                 return submit(message, to: topics, sender, .topicJSON(dryRunID: id), origin, &io)
@@ -66,6 +70,7 @@ extension HTTPSession {
             }
             return submit(message, to: targets, sender, .json(multicastID: id), origin, &io)
         } catch {
+            io.refuse(reason, sender: sender)
             throw HTTPRefusal(.legacy(error))
         }
     }
@@ -102,6 +107,7 @@ extension HTTPSession {
             }
             return submit(message, to: [form.target], sender, .text, origin, &io)
         } catch {
+            io.refuse(error, sender: sender)
             let send = HTTPSend(.text, recipients: 1)
             send.note(.refused(error), at: 0)
             return .answer(send.response)
@@ -176,6 +182,7 @@ extension HTTPSession {
         _ origin: Origin, _ io: inout SessionIO
     ) -> Outcome {
         let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
+        if let refusal = message.payloadRefusal { io.refuse(refusal, sender: sender) }
         let first = targets[0]
         if targets.count == 1, let group = settings.seal.group(of: first.raw) {
             if let refusal = message.payloadRefusal {
@@ -188,6 +195,7 @@ extension HTTPSession {
         }
         for (index, token) in targets.enumerated() {
             guard let target = settings.seal.name(of: token.raw) else {
+                io.refuse(.invalidToken, sender: sender, to: token)
                 send.note(.refused(.invalidToken), at: index)
                 continue
             }
@@ -215,6 +223,7 @@ extension HTTPSession {
     ) -> Outcome {
         let send = HTTPSend(form, recipients: 1)
         if let refusal = message.payloadRefusal {
+            io.refuse(refusal, sender: sender)
             send.note(.refused(refusal), at: 0)
             return .answer(send.response)
         }

@@ -15,8 +15,16 @@ extension HTTPSession {
             io.events.append(try event(for: message, record.sender, origin, index: 0))
             return send.outcome
         } catch {
+            noteRefusal(error, request, now, &io)
             return .answer(error.response)
         }
+    }
+
+    /// Notes a message of v1 that was refused; that nobody was recognized is noted with the answer.
+    func noteRefusal(_ error: V1Error, _ request: HTTPRequest, _ now: Now, _ io: inout SessionIO) {
+        guard error.status != .unauthorized else { return }
+        let sender = try? project(of: request.header("authorization"), now).sender
+        io.refuse(error.refusal.map { .refusal($0) } ?? .malformed, sender: sender)
     }
 
     /// The sender that an access token was granted to; the project in the path must be its own.

@@ -20,6 +20,8 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     private var hasAnswered = false
     /// Why the connection ends after the next request; nil while it may stay.
     private var endAfterNext: CloseReason?
+    /// Answers chosen in this call.
+    private var chosen: [HTTPResponseNote] = []
     /// Whether requests or answers wait only because much has been written in one call; the next wake goes on.
     private var isPaused = false
     /// When a connection without any request ends.
@@ -92,7 +94,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     public mutating func wake(now: Now, io: inout SessionIO) {
         if answers.deadline <= now.monotonic {
-            for open in answers.takeAll() { send(late(open.question), to: open.exchange, open.declared, now) }
+            for open in answers.takeAll() { send(late(open.question), to: open.exchange, open.asked, now) }
             front.end(.internalError)
         } else if !front.isIdle {
             front.wake(now: now)
@@ -114,7 +116,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Answers a request; a second answer, or one that came too late, is dropped.
     private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse, _ now: Now) {
-        if let open = answers.take(ticket) { send(response, to: open.exchange, open.declared, now) }
+        if let open = answers.take(ticket) { send(response, to: open.exchange, open.asked, now) }
     }
 
     /// Octets held of requests that are not whole, on a connection that has not shown which sender asks.
@@ -124,12 +126,13 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     func noteSender() { front.trust() }
 
     /// Hands an answer to the front. One that the description of the interface does not know is a fault of ours.
-    private func send(
-        _ response: HTTPResponse, to exchange: UInt32, _ declared: [HTTPDescription.Answer], _ now: Now
+    private mutating func send(
+        _ response: HTTPResponse, to exchange: UInt32, _ asked: HTTPAnswers.Asked, _ now: Now
     ) {
         assert(
-            declared.isEmpty || HTTPEndpoint.declares(response, declared),
+            asked.answers.isEmpty || HTTPEndpoint.declares(response, asked.answers),
             "OpenAPI does not know \(response.status) with \(response.contentType) here")
+        chosen.append(HTTPResponseNote(endpoint: asked.position, status: response.status))
         front.answer(exchange, response, now: now)
     }
 
@@ -166,6 +169,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Takes up requests, writes answers, and sets the deadlines anew, as far as each can go.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
+        defer { noteResponses(&io) }
         guard io.close == nil else { return }
         isPaused = false
         var goesOn = true
@@ -193,21 +197,30 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         io.isReading = isReadingWanted && !isPaused
     }
 
+    /// Hands on which answers were chosen; those that say that nobody was recognized are refusals as well.
+    private mutating func noteResponses(_ io: inout SessionIO) {
+        for status in front.takeRefused() { chosen.append(HTTPResponseNote(endpoint: 0, status: status)) }
+        guard !chosen.isEmpty else { return }
+        for note in chosen where note.status == .unauthorized { io.refuse(.unauthorized) }
+        io.responses += chosen
+        chosen.removeAll(keepingCapacity: true)
+    }
+
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         if let endAfterNext { front.end(endAfterNext) }
         let ticket = nextTicket
         nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
-        var declared: [HTTPDescription.Answer] = []
+        var asked = HTTPAnswers.Asked()
         switch outcome(
-            of: exchange.request, Origin(connection: connection, ticket: ticket), declared: &declared, now,
+            of: exchange.request, Origin(connection: connection, ticket: ticket), asked: &asked, now,
             &io)
         {
-        case .answer(let response): send(response, to: exchange.number, declared, now)
+        case .answer(let response): send(response, to: exchange.number, asked, now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.answerDeadlineSeconds)
             answers.add(
                 HTTPAnswers.Open(
-                    exchange: exchange.number, question: question, declared: declared, deadline: limit),
+                    exchange: exchange.number, question: question, asked: asked, deadline: limit),
                 ticket: ticket)
         }
     }

@@ -47,7 +47,10 @@ extension HTTPSession {
                 throw V1Error(.invalidToken)
             }
             return .wait(.token(.subscription(question)))
-        } catch { return .answer(error.response) }
+        } catch {
+            noteRefusal(error, request, now, &io)
+            return .answer(error.response)
+        }
     }
 
     private static func topicQuestion(

@@ -20,6 +20,7 @@ extension HTTPSession {
     ) -> Outcome {
         do throws(RequestFault) {
             guard let target = settings.seal.name(of: token.raw) else {
+                io.refuse(.invalidToken, to: token)
                 throw RequestFault(.notFound, "The path names no subscription of this server.")
             }
             let lifetime = try Self.lifetime(request)

@@ -12,6 +12,10 @@ public struct SessionIO: ~Copyable {
     public var hostRequests: [HostRequest] = []
     /// What happened that only a metric tells of; the host takes it after each call.
     public var counts = SessionCounts()
+    /// What the session refused by itself; the host counts and logs it after each call.
+    public var refusals: [RefusalNote] = []
+    /// HTTP answers that were chosen, for the metrics; the host takes them after each call.
+    public var responses: [HTTPResponseNote] = []
     /// Set once: flush `out`, then close for this reason.
     public var close: CloseReason?
     /// Whether the host reads from the peer; the session clears it to press back, and sets it again.
@@ -19,6 +23,53 @@ public struct SessionIO: ~Copyable {
 
     /// Nothing to send or tell.
     public init() {}
+
+    /// Notes a refusal; one for the same reason as the last is counted with it.
+    mutating func refuse(
+        _ reason: RefusalReason, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
+    ) {
+        guard refusals.last?.reason.position != reason.position || refusals.last?.sender != sender else {
+            refusals[refusals.count - 1].count += 1
+            return
+        }
+        refusals.append(RefusalNote(reason: reason, sender: sender, to: to, messageID: messageID))
+    }
+
+    /// Notes a refusal in the words of the protocol.
+    mutating func refuse(
+        _ refusal: Refusal, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
+    ) {
+        refuse(.refusal(refusal), sender: sender, to: to, messageID: messageID)
+    }
+}
+
+/// Something that a session refused before the core was asked.
+public struct RefusalNote: Sendable, Equatable {
+    /// Why.
+    public var reason: RefusalReason
+    /// Who asked; `nil` before the login.
+    public var sender: SenderID?
+    /// Where the first of them was addressed, cut.
+    public var to: [UInt8]
+    /// The message ID of the first of them, cut.
+    public var messageID: [UInt8]
+    /// Requests, messages or tokens refused for this reason.
+    public var count = 1
+
+    init(reason: RefusalReason, sender: SenderID?, to: [UInt8], messageID: [UInt8]) {
+        self.reason = reason
+        self.sender = sender
+        self.to = Array(to.prefix(Limits.refusedTextBytes))
+        self.messageID = Array(messageID.prefix(Limits.refusedTextBytes))
+    }
+}
+
+/// An HTTP answer, as the metrics count it.
+public struct HTTPResponseNote: Sendable, Equatable {
+    /// The position of the endpoint among `Metric.httpEndpoints`.
+    public var endpoint: Int
+    /// The status.
+    public var status: HTTPStatus
 }
 
 /// What a session counts for the metrics.

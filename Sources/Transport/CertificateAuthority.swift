@@ -42,6 +42,9 @@ public struct CertificateAuthority: Sendable {
         return true
     }
 
+    /// Reads the authority on disk, if there is one; throws where it is damaged, as a start would. Nothing is changed.
+    public func verify(now: UnixMilliseconds) throws(TransportError) { _ = try existingAuthority(now: now) }
+
     /// The authority on disk; nil where there is none. A damaged one is an error: clients trust it, so it is not replaced.
     private func existingAuthority(now: UnixMilliseconds) throws(TransportError) -> (Certificate, PrivateKey)?
     {

@@ -30,7 +30,7 @@ final class Bench {
         let place = invocation.text("--directory") ?? "/var/tmp"
         var template = (place + "/ccs-bench-XXXXXX").utf8CString.map { $0 }
         guard let made = unsafe mkdtemp(&template) else {
-            throw BenchError("cannot make a folder in \(place)")
+            throw BenchError("cannot make a folder in \(place)", code: .inputOutput)
         }
         scratch = unsafe String(cString: made)
         progress = Progress(isWanted: isatty(2) == 1 && !invocation.has("--json"))

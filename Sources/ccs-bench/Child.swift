@@ -1,3 +1,4 @@
+import Catalogue
 import Glibc
 import Transport
 
@@ -11,7 +12,9 @@ final class Child {
     /// Starts a program; its standard error goes to a file, its standard output is read by `line`.
     init(_ program: String, _ arguments: [String], errorFile: String) throws(BenchError) {
         var pipe: [Int32] = [0, 0]
-        guard unsafe Glibc.pipe(&pipe) == 0 else { throw BenchError("cannot make a pipe") }
+        guard unsafe Glibc.pipe(&pipe) == 0 else {
+            throw BenchError("cannot make a pipe", code: .inputOutput)
+        }
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -34,7 +37,8 @@ final class Child {
         _ = close(pipe[1])
         guard result == 0 else {
             _ = close(pipe[0])
-            throw BenchError("cannot start \(program): \(unsafe String(cString: strerror(result)))")
+            throw BenchError(
+                "cannot start \(program): \(unsafe String(cString: strerror(result)))", code: .unavailable)
         }
         process = started
         output = pipe[0]
@@ -91,6 +95,11 @@ final class Child {
 /// Why a measurement could not be made, in words for people.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
+    /// What the program exits with.
+    let code: ExitCode
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, code: ExitCode = .failure) {
+        self.description = description
+        self.code = code
+    }
 }

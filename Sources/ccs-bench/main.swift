@@ -11,5 +11,5 @@ do {
     exit(ExitCode.usage.rawValue)
 } catch {
     Terminal.error("ccs-bench: \(error)\n")
-    exit(ExitCode.failure.rawValue)
+    exit(((error as? BenchError)?.code ?? .software).rawValue)
 }

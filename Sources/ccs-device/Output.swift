@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Glibc
 import Wire
 
@@ -9,6 +10,25 @@ struct Output {
 
     /// Whether the output is read by a person.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether the options of a command ask for JSON; without a word of them, where no person reads the output.
+    static func isJSON(_ invocation: Invocation) -> Bool {
+        invocation.text("--json").map { $0 == "true" } ?? !isTerminal
+    }
+
+    /// Reports a failure: to people on standard error, and in JSON also as the last event.
+    static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {
+        complain("ccs-device: \(problem)")
+        if !hint.isEmpty { complain(hint) }
+        guard isJSON else { return code }
+        Output(isJSON: true).tell(
+            "error",
+            [
+                JSONValue.Member("error", .string(problem)), JSONValue.Member("hint", .string(hint)),
+                JSONValue.Member("exit_code", .integer(Int(code.rawValue))),
+            ], problem)
+        return code
+    }
 
     /// Tells an event: its members as JSON, or a sentence.
     func tell(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {

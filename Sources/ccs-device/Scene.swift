@@ -20,8 +20,7 @@ final class Scene {
 
     init(_ invocation: Invocation) throws(Failure) {
         self.invocation = invocation
-        let isJSON = invocation.text("--json").map { $0 == "true" } ?? !Output.isTerminal
-        output = Output(isJSON: isJSON)
+        output = Output(isJSON: Output.isJSON(invocation))
         statePath = invocation.text("--state") ?? "./ccs-device.json"
         let tls = try Self.tls(invocation)
         let host = invocation.text("--server") ?? "127.0.0.1"

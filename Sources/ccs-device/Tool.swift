@@ -15,8 +15,7 @@ enum Tool {
             case .run(let invocation): return run(invocation)
             }
         } catch {
-            for line in error.lines { Output.complain(line) }
-            return .usage
+            return Output.fail(.usage, error.problem, hint: error.hint, isJSON: wantsJSON(arguments))
         }
     }
 
@@ -36,9 +35,19 @@ enum Tool {
             }
             return .success
         } catch {
-            Output.complain("ccs-device: \(error.problem)")
-            if !error.hint.isEmpty { Output.complain(error.hint) }
-            return ExitCode(rawValue: error.code.rawValue) ?? .failure
+            return Output.fail(
+                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
+                isJSON: Output.isJSON(invocation)
+                    && !(invocation.has("--print-token") && invocation.text("--json") == nil))
         }
+    }
+
+    /// In which form the answer to a line is wanted that cannot be read.
+    private static func wantsJSON(_ arguments: [String]) -> Bool {
+        let options = arguments.prefix { $0 != "--" }
+        guard let asked = options.last(where: { $0 == "--json" || $0.hasPrefix("--json=") }) else {
+            return !Output.isTerminal
+        }
+        return asked != "--json=false"
     }
 }

@@ -4,15 +4,15 @@ import Glibc
 /// Checks a configuration file without a daemon: `ccsd check` does it, so that both never differ.
 enum CheckFile {
     /// Becomes `ccsd check`; returns only where there is none.
-    static func run(_ file: String) -> ExitCode {
-        let words = ["ccsd", "check", "--config", file]
+    static func run(_ file: String, isJSON: Bool) -> ExitCode {
+        let words = ["ccsd", "check", "--config", file] + (isJSON ? ["--json"] : [])
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
         unsafe arguments.append(nil)
         if let beside = ownFolder().map({ "\($0)/ccsd" }) { unsafe execv(beside, arguments) }
         unsafe execvp("ccsd", arguments)
-        Output.complain("ccsctl: ccsd cannot be run: \(unsafe String(cString: strerror(errno)))")
-        Output.complain("it is looked for beside ccsctl, then in PATH")
-        return .unavailable
+        return Output.fail(
+            .unavailable, "ccsd cannot be run: \(unsafe String(cString: strerror(errno)))",
+            hint: "it is looked for beside ccsctl, then in PATH", isJSON: isJSON)
     }
 
     /// The folder that this program is in.

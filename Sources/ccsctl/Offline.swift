@@ -6,29 +6,61 @@ import Wire
 enum Offline {
     /// Does one of them; nil where a command is none of them.
     static func run(_ invocation: Invocation) -> ExitCode? {
+        let isJSON = invocation.has("--json")
         switch invocation.command.name {
-        case "config sample": Output.write(ConfigPrinter.sample())
-        case "config docs": Output.write(ConfigPrinter.reference())
-        case "completion": Output.write(Completion.bash())
+        case "config sample": write(ConfigPrinter.sample(), isJSON)
+        case "config docs":
+            if isJSON {
+                Output.write(["keys": .array(keys)])
+            } else {
+                Output.write(ConfigPrinter.reference())
+            }
+        case "completion": write(Completion.bash(), isJSON)
         case "man":
             guard let program = Program.all.first(where: { $0.name == invocation.arguments[0] }) else {
                 return .software
             }
-            Output.write(ManPage.text(program))
-        case "explain": return explain(invocation.arguments.first)
+            write(ManPage.text(program), isJSON)
+        case "explain": return explain(invocation.arguments.first, isJSON)
         case "version": version(invocation)
         default: return nil
         }
         return .success
     }
 
-    private static func explain(_ word: String?) -> ExitCode {
+    private static func write(_ text: String, _ isJSON: Bool) {
+        if isJSON { Output.write(["text": .string(text)]) } else { Output.write(text) }
+    }
+
+    private static var keys: [JSONValue] {
+        ConfigKey.allCases.map { key in
+            let entry = key.entry
+            return [
+                "key": .string(key.rawValue), "flag": .string(key.flag), "variable": .string(key.variable),
+                "takes": .string(entry.type.allowed), "unit": .string(entry.unit),
+                "default": .string(entry.preset.plain), "reloadable": .boolean(entry.isReloadable),
+                "since": .string(entry.since), "help": .string(entry.help), "reason": .string(entry.reason),
+            ]
+        }
+    }
+
+    private static func explain(_ word: String?, _ isJSON: Bool) -> ExitCode {
         let entries = word.map { Glossary.meanings(of: $0) } ?? Glossary.entries
         if entries.isEmpty, let word {
-            Output.complain("ccsctl: \"\(Report.safe(word))\" is not a word of ccsd")
-            Output.complain(
-                Glossary.nearest(word).map { "did you mean \($0)?" } ?? "ccsctl explain lists all of them")
-            return .failure
+            return Output.fail(
+                .failure, "\"\(Report.safe(word))\" is not a word of ccsd",
+                hint: Glossary.nearest(word).map { "did you mean \($0)?" }
+                    ?? "ccsctl explain lists all of them", isJSON: isJSON)
+        }
+        if isJSON {
+            let rows = entries.map { entry -> JSONValue in
+                [
+                    "word": .string(entry.word), "kind": .string(entry.kind),
+                    "meaning": .string(entry.meaning),
+                ]
+            }
+            Output.write(["words": .array(rows)])
+            return .success
         }
         let columns = ["WORD", "KIND", "MEANING"]
         Output.write(TextTable.text(columns, entries.map { [$0.word, $0.kind, $0.meaning] }))
@@ -36,11 +68,22 @@ enum Offline {
     }
 
     private static func version(_ invocation: Invocation) {
+        let daemon = daemonVersion(invocation)
+        guard !invocation.has("--json") else {
+            return Output.write([
+                "ccsctl": .string(Program.version), "ccsd": daemon.map { .string($0) } ?? .null,
+            ])
+        }
         Output.write("ccsctl \(Program.version)\n")
+        if let daemon { Output.write("ccsd   \(Report.safe(daemon))\n") }
+    }
+
+    /// The version of the daemon; `nil` if none answers.
+    private static func daemonVersion(_ invocation: Invocation) -> String? {
         guard let path = try? SocketPath.find(invocation.text("--socket")),
             var client = try? ControlClient(path: path),
             case .done(let status) = try? client.run("status")
-        else { return }
-        Output.write("ccsd   \(Report.safe(status["version"]?.text ?? "unknown"))\n")
+        else { return nil }
+        return status["version"]?.text ?? "unknown"
     }
 }

@@ -1,10 +1,27 @@
 import Basics
+import Catalogue
 import Glibc
+import Wire
 
 /// What the tool says: results to standard output, complaints to standard error.
 enum Output {
     /// Writes text as it is.
     static func write(_ text: String) { DescriptorOutput.write(text, to: STDOUT_FILENO) }
+
+    /// Writes a value as one line.
+    static func write(_ value: JSONValue) { write(value.compact + "\n") }
+
+    /// Reports a failure: to people on standard error, and with `--json` also to programs, as an object on standard output.
+    static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {
+        complain("ccsctl: \(problem)")
+        if !hint.isEmpty { complain(hint) }
+        if isJSON {
+            write([
+                "error": .string(problem), "hint": .string(hint), "exit_code": .integer(Int(code.rawValue)),
+            ])
+        }
+        return code
+    }
 
     /// Writes one line to standard error.
     static func complain(_ line: String) { DescriptorOutput.write(line + "\n", to: STDERR_FILENO) }

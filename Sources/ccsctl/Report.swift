@@ -139,7 +139,9 @@ enum Report {
 
     private static func check(_ result: JSONValue) -> String {
         let findings = result["findings"]?.elements ?? []
-        guard !findings.isEmpty else { return "The configuration is good.\n" }
-        return findings.map { plain($0) + "\n" }.joined()
+        let lines = findings.map { "\(cell($0, "severity")): \(cell($0, "text"))\n" }.joined()
+        return lines
+            + (result["ok"]?.boolean == true
+                ? "The configuration is sound.\n" : "The configuration is not sound.\n")
     }
 }

@@ -6,30 +6,31 @@ import Wire
 enum Tool {
     /// Does it; the exit code.
     static func main(_ arguments: [String]) -> ExitCode {
+        // Also a line that cannot be read says in which form its answer is wanted.
+        let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsctl) {
             case .print(let text):
-                Output.write(text)
+                if isJSON { Output.write(["text": .string(text)]) } else { Output.write(text) }
                 return .success
             case .run(let invocation): return run(invocation)
             }
         } catch {
-            for line in error.lines { Output.complain(line) }
-            return .usage
+            return Output.fail(.usage, error.problem, hint: error.hint, isJSON: isJSON)
         }
     }
 
     private static func run(_ invocation: Invocation) -> ExitCode {
         if let code = Offline.run(invocation) { return code }
         if invocation.command.name == "check", let file = invocation.arguments.first {
-            return CheckFile.run(file)
+            return CheckFile.run(file, isJSON: invocation.has("--json"))
         }
         do throws(Failure) {
             return try ask(invocation)
         } catch {
-            Output.complain("ccsctl: \(error.problem)")
-            if !error.hint.isEmpty { Output.complain(error.hint) }
-            return ExitCode(rawValue: error.code.rawValue) ?? .failure
+            return Output.fail(
+                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
+                isJSON: invocation.has("--json"))
         }
     }
 
@@ -74,10 +75,6 @@ enum Tool {
         switch answer {
         case .done(let result): return result
         case .refused(let error, let hint):
-            if invocation.has("--json") {
-                let object: JSONValue = ["error": .string(error), "hint": .string(hint)]
-                Output.write(object.compact + "\n")
-            }
             throw Failure(.failure, error, hint: hint)
         }
     }

@@ -106,6 +106,41 @@ import Testing
         #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.logLinesPerEventAndSecond)") == true)
     }
 
+    @Test(
+        "an event that goes on failing is one line at once, then one every 30 s with its count, also when it is over"
+    )
+    func repeating() {
+        let catcher = Catcher()
+        let log = catcher.log()
+        func fail(_ kind: String) {
+            log.repeating(.error, "store_failed", by: kind, ["kind": .text(kind)])
+        }
+        for _ in 0..<400 {
+            fail("full")
+            catcher.advance(milliseconds: 100)
+        }
+        fail("read")
+        #expect(catcher.lines.count == 3)
+        #expect(catcher.lines[1].contains("kind=full repeated=300\n"), "\(catcher.lines)")
+        #expect(log.suppressed == 398)
+        log.flushRepeated()
+        #expect(catcher.lines.count == 3, "not yet")
+        catcher.advance(milliseconds: 30_000)
+        log.flushRepeated()
+        #expect(catcher.lines.count == 4)
+        #expect(catcher.lines[3].contains("event=store_failed kind=full repeated=99 last_at=2026-"))
+        log.level = .notice
+        log.repeating(.info, "quiet", ["n": 1])
+        #expect(catcher.lines.count == 4)
+    }
+
+    @Test("what an operator did is never held back")
+    func records() {
+        let catcher = Catcher()
+        for _ in 0..<200 { catcher.log().record(.notice, "operator_command", ["command": "status"]) }
+        #expect(catcher.lines.count == 200)
+    }
+
     @Test("lines of many threads never mix")
     func threads() async {
         let catcher = Catcher()

@@ -78,6 +78,25 @@ import Testing
         ]
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))
+        let reasons = all.map { RefusalReason.refusal($0) } + [.malformed, .unauthorized]
+        #expect(reasons.map(\.word) == Metric.refusalReasons)
+        #expect(reasons.map(\.position) == Array(reasons.indices))
+    }
+
+    @Test("a metric of hundreds of cells shows those that are not zero, a short one shows all")
+    func manyCells() {
+        let metrics = Metrics(shards: 2)
+        metrics.shards[1].add(
+            4, to: .httpResponses, Metric.httpEndpoints.firstIndex(of: "POST /fcm/send") ?? 0,
+            Metric.httpStatuses.firstIndex(of: 401) ?? 0)
+        let lines = Self.text(metrics).split(separator: "\n")
+        #expect(
+            lines.filter { $0.hasPrefix("ccs_http_responses_total") } == [
+                "ccs_http_responses_total{endpoint=\"POST /fcm/send\",status=\"401\"} 4"
+            ])
+        #expect(
+            lines.count { $0.hasPrefix("ccs_refusals_total{interface=\"xmpp\"") }
+                == Metric.refusalReasons.count)
     }
 
     @Test("counting from many threads loses nothing")

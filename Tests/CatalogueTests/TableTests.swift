@@ -71,6 +71,7 @@ import Testing
     @Test("the glossary explains every word of the code, in the same order")
     func glossary() {
         #expect(Glossary.refusals.map(\.word) == Metric.refusalWords)
+        #expect((Glossary.refusals + Glossary.earlyRefusals).map(\.word) == Metric.refusalReasons)
         #expect(Glossary.milestones.map(\.word) == Metric.milestones)
         for reason in CloseReason.allCases {
             #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "close reason" })

@@ -102,6 +102,35 @@ struct BadDiskTests {
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
+    @Test(
+        "a disk that stays full is one line at once, then one every 30 s with its count, whatever is tried meanwhile"
+    )
+    func staysFull() throws {
+        let disk = try FaultyDisk()
+        let daemon = try RunningDaemon(continuing: disk.scratch, environment: disk.environment)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.stop()
+        let server = try TestAppServer(daemon, sender: sender)
+        func lines() -> [Substring] { daemon.words.split(separator: "\n") }
+        let before = lines().count
+        try disk.fail(Self.troubles[0].words)
+        var number = 0
+        // The store tries ten times a second, and so do senders.
+        try eventually("the line is repeated with its count", seconds: 120) {
+            number += 1
+            let answer = try server.send("m-\(number)", to: device.token)
+            #expect(answer == "SERVICE_UNAVAILABLE")
+            return lines().contains { $0.contains("event=store_failed") && $0.contains(" repeated=") }
+        }
+        let failures = lines().filter { $0.contains("event=store_failed") }
+        let repeated = failures.compactMap { $0.firstMatch(of: /repeated=(\d+)/).flatMap { Int($0.1) } }
+        #expect(failures.count <= 3 && (repeated.first ?? 0) > 50, "\(failures)")
+        #expect(lines().count - before < 10, "\(lines().suffix(20))")
+        try disk.heal()
+        try eventually("it is well again") { daemon.words.contains("event=store_recovered") }
+    }
+
     @Test("canary: a daemon whose disk is well acknowledges and is ready")
     func canary() throws {
         let disk = try FaultyDisk()

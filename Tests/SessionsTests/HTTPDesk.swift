@@ -27,6 +27,8 @@ final class HTTPDesk {
     var records = 0
     var events: [Event] = []
     var pages: [HostRequest] = []
+    var refusals: [RefusalNote] = []
+    var responses: [HTTPResponseNote] = []
     var close: CloseReason?
     var isReading = true
 
@@ -61,6 +63,8 @@ final class HTTPDesk {
         records += io.out.recordEnds.count
         events += io.events
         pages += io.hostRequests
+        refusals += io.refusals
+        responses += io.responses
         isReading = io.isReading
         if let reason = io.close { close = reason }
     }

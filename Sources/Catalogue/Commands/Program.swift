@@ -58,7 +58,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .badData: "What was read from a file or from standard input is wrong."
         case .unavailable: "The daemon is not running, or cannot be reached."
         case .software: "A fault of ours: please report it."
-        case .inputOutput: "A file, socket or disk failed."
+        case .inputOutput: "A file, folder, port, socket or disk failed, or is in use by another process."
         case .noPermission: "The user may not do this."
         case .configuration: "The configuration is wrong; each mistake is printed with its line and column."
         }

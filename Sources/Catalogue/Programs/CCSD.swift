@@ -12,10 +12,14 @@ extension Program {
         commands: [
             Command("", "Run the daemon.", options: daemonOptions),
             Command(
-                "check", "Check configuration, files and permissions, then exit.",
+                "check", "Check configuration, certificate, folders, sockets and ports, then exit.",
                 details: [
-                    "Every mistake is printed with file, line and column, and the nearest name where a key is not known. Nothing is changed and no port is opened."
-                ], options: daemonOptions,
+                    "Every fault is printed with file, line and column of the key that it comes from, all in one run: keys and values, the certificate and its key (whether they belong together, dates, strength), the data directory, the control socket and the ports. Nothing is changed.",
+                    "Ports and the socket of a ccsd that runs with this configuration are no faults. Exits 78 if there is an error; warnings do not count. Run it as the user that runs ccsd.",
+                ],
+                options: daemonOptions + [
+                    Option("--json", "Print what was found as one JSON object, for programs.")
+                ],
                 examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
             Command(
                 "accept-loss", "Do without messages that the store has lost, then exit.",
@@ -52,7 +56,7 @@ extension Program {
                 "A second one beside it", "ccsd --data-directory ./second --app-server-port 0 --device-port 0"
             ),
         ],
-        exitCodes: [.success, .failure, .usage, .software, .inputOutput, .noPermission, .configuration],
+        exitCodes: [.success, .usage, .software, .inputOutput, .noPermission, .configuration],
         section: 8)
 
     /// `--config`, and one option for each key.

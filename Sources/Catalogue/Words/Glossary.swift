@@ -18,7 +18,7 @@ public enum Glossary {
         + DoorRefusal.allCases.map {
             Entry(word: $0.rawValue, kind: "refusal of a connection", meaning: $0.meaning)
         }
-        + refusals.map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
+        + (refusals + earlyRefusals).map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
         + milestones.map { Entry(word: $0.word, kind: "milestone", meaning: $0.meaning) }
         + Metric.allCases.map {
             Entry(word: $0.name, kind: "metric (\($0.kind))", meaning: $0.help + labels($0))
@@ -65,6 +65,12 @@ public enum Glossary {
         ("unavailable", "The store cannot take it now: send it again, with backoff."),
         ("internal_error", "A fault of ours: please report it with the log."),
         ("draining", "The connection is about to end: send it on a new one."),
+    ]
+
+    /// Reasons of refusals that are none of the protocol, in the order of the metric's label.
+    static let earlyRefusals: [(word: String, meaning: String)] = [
+        ("malformed", "The request could not be read: invalid JSON or form, or a field that is not taken."),
+        ("unauthorized", "The credentials are missing, wrong or expired: the answer was 401."),
     ]
 
     /// The milestones of a message.

@@ -12,6 +12,9 @@ public struct ConfigLoader {
     private var places: [ConfigKey: ConfigProblem.Place] = [:]
     private var problems = ConfigProblems()
 
+    private var faulty: Set<ConfigKey> = []
+    private var isReadable = true
+
     private init() {}
 
     /// Loads; `environment` holds name and value of all variables, of which those beginning `CCSD_` count.
@@ -19,13 +22,24 @@ public struct ConfigLoader {
         file: String? = nil, environment: [(name: String, value: String)] = [],
         flags: [(key: ConfigKey, value: String)] = []
     ) throws(ConfigProblems) -> Configuration {
+        let loaded = inspect(file: file, environment: environment, flags: flags)
+        guard loaded.problems.list.isEmpty else { throw loaded.problems }
+        return loaded.configuration
+    }
+
+    /// Loads as `load` does, and returns what is right beside all that is wrong.
+    static func inspect(
+        file: String? = nil, environment: [(name: String, value: String)] = [],
+        flags: [(key: ConfigKey, value: String)] = []
+    ) -> LoadedConfiguration {
         var loader = ConfigLoader()
         if let file { loader.take(file: file) }
         for (name, value) in environment { loader.take(variable: name, value) }
         for (key, value) in flags { loader.take(key, value, at: .flag(key.flag)) }
         loader.checkTogether()
-        guard loader.problems.list.isEmpty else { throw loader.problems }
-        return loader.configuration
+        return LoadedConfiguration(
+            configuration: loader.configuration, places: loader.places, faulty: loader.faulty,
+            problems: loader.problems, isReadable: loader.isReadable)
     }
 
     /// Reads the text of a file as `load` does; `name` is what messages call it.
@@ -48,6 +62,7 @@ public struct ConfigLoader {
         do throws(ConfigMistakeOfFile) {
             take(try ConfigFile.read(file), file: file)
         } catch {
+            isReadable = false
             add("", error.problem, error.hint, at: .file(file, line: 0, column: 0))
         }
     }
@@ -60,12 +75,15 @@ public struct ConfigLoader {
         } catch {
             let (line, column) = error.position(in: bytes)
             let place = ConfigProblem.Place.file(file, line: line, column: column)
+            isReadable = false
             return add("", error.message, "keys and values look like  format: 1", at: place)
         }
         guard let root, !root.isNull else {
+            isReadable = false
             return add("", "is empty", "a file says at least  format: 1", at: whole)
         }
         guard case .mapping(let pairs) = root.content else {
+            isReadable = false
             let place = ConfigProblem.Place.file(file, line: root.line, column: root.column)
             return add(
                 "", "is \(root.kind), not a table of keys", "keys and values look like  format: 1", at: place)
@@ -98,6 +116,7 @@ public struct ConfigLoader {
             places[known] = .file(file, line: value.line, column: value.column)
         } catch {
             let place = ConfigProblem.Place.file(file, line: error.node.line, column: error.node.column)
+            faulty.insert(known)
             add(name, error.mistake.problem, error.mistake.hint, at: place)
         }
     }
@@ -169,7 +188,9 @@ public struct ConfigLoader {
         do throws(ConfigMistake) {
             configuration[key] = try key.value(of: text)
             places[key] = place
+            faulty.remove(key)
         } catch {
+            faulty.insert(key)
             add("", error.problem, error.hint, at: place)
         }
     }
@@ -217,6 +238,7 @@ public struct ConfigLoader {
     }
 
     private mutating func addTo(_ key: ConfigKey, _ problem: String, _ hint: String) {
+        faulty.insert(key)
         let place = places[key] ?? .flag(key.flag)
         if case .file = place { return add(key.rawValue, problem, hint, at: place) }
         add("", problem, hint, at: place)
@@ -231,6 +253,20 @@ public struct ConfigLoader {
         NearestName.of(name, among: ConfigKey.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
             ?? "ccsctl config docs lists them all"
     }
+}
+
+/// A configuration as far as it can be understood, with all that is wrong with it.
+struct LoadedConfiguration {
+    /// The values that were understood, and the defaults of all others.
+    var configuration: Configuration
+    /// Where values were given.
+    var places: [ConfigKey: ConfigProblem.Place] = [:]
+    /// Keys whose values are wrong.
+    var faulty: Set<ConfigKey> = []
+    /// What is wrong.
+    var problems = ConfigProblems()
+    /// Whether the file was a table of keys at all.
+    var isReadable = true
 }
 
 /// Text of a stranger's file, fit for one line.

@@ -132,11 +132,8 @@ extension ControlServer {
         return .session(ConnectionID(reactor: reactor, slot: slot, generation: generation))
     }
 
-    func check(_ request: Request) throws(Problem) -> JSONValue {
-        let findings = daemon.checkConfiguration()
-        return .object([
-            .init("ok", .boolean(findings.isEmpty)), .init("findings", .array(findings.map { .string($0) })),
-        ])
+    func check(_ request: Request) -> JSONValue {
+        daemon.checkConfiguration().json
     }
 
     private static func names(_ keys: [ConfigKey]) -> JSONValue {

@@ -98,8 +98,15 @@ extension ControlServer {
 
     func forgetDevice(_ request: Request) throws(Problem) -> JSONValue {
         let device = try requiredDevice(request)
+        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        var wasKnown = false
+        if case .device(let state) = loaded { wasKnown = state.record != nil }
         let answer = try submit(from: request.connection) { .forgetDevice(device, $0) }
-        guard case .forgotten(_, let registrations, let messages) = answer else { throw unknown(device) }
+        guard case .forgotten(_, let registrations, let messages) = answer else {
+            throw Problem(
+                text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
+        }
+        guard registrations > 0 || messages > 0 || wasKnown else { throw unknown(device) }
         return .object([
             .init("registrations", .integer(registrations)), .init("messages", .integer(messages)),
         ])

@@ -35,11 +35,12 @@ final class ControlLink: Link {
         guard !isBusy, let line = takeLine() else { return }
         isBusy = true
         let id = connection.id
+        let user = connection.peerUser
         let mailbox = control.mailboxes[host.index]
         let control = control
         do {
             try Threads.start(name: "ccsd-control") {
-                control.run(line, connection: id) { text in
+                control.run(line, connection: id, user: user) { text in
                     mailbox.post { host in (host.link(id) as? ControlLink)?.reply(text) }
                 }
                 mailbox.post { host in (host.link(id) as? ControlLink)?.finished() }

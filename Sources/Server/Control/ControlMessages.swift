@@ -21,8 +21,11 @@ extension ControlServer {
         let to = request.arguments["to"]?.text ?? ""
         let answered = try answer(
             to: Array(JSONValue.object(members).compact.utf8), sender, messageID, request)
-        var refusal: Refusal?
-        if case .refuse(_, let reason) = answered { refusal = reason }
+        let refusal = Self.refusal(in: answered)
+        if let refusal {
+            daemon.metrics.shards[0].add(
+                to: .refusals, RefusalInterface.control.position, RefusalReason.refusal(refusal).position)
+        }
         var answer: [JSONValue.Member] = [
             .init("message_id", .string(messageID)), .init("outcome", refusal == nil ? "ack" : "nack"),
         ]
@@ -38,6 +41,11 @@ extension ControlServer {
             answer.append(.init("failure", .integer(group.failed.count)))
         }
         return .object(answer)
+    }
+
+    /// Why a message was refused; `nil` if it was taken.
+    private static func refusal(in answer: SessionCommand) -> Refusal? {
+        if case .refuse(_, let refusal) = answer { refusal } else { nil }
     }
 
     /// Takes the way that a message of an app server takes, from its JSON on.
@@ -58,6 +66,8 @@ extension ControlServer {
         } catch let refusal as Refusal {
             return .refuse(ticket: 0, refusal)
         } catch {
+            daemon.metrics.shards[0].add(
+                to: .refusals, RefusalInterface.control.position, RefusalReason.malformed.position)
             throw Problem(
                 text: "the message is no JSON that can be read", hint: "ccsctl send --help shows its parts")
         }

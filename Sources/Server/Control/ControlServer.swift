@@ -62,16 +62,21 @@ final class ControlServer: Sendable {
     /// The names of all commands, as `ccsctl` sends them.
     static var names: [String] { commands.map(\.name) }
 
-    /// Carries out one request line; every line for the answer goes to `reply`.
-    func run(_ line: [UInt8], connection: ConnectionID, reply: @escaping (String) -> Void) {
+    /// Carries out one request line of a user of this machine; every line for the answer goes to `reply`.
+    func run(
+        _ line: [UInt8], connection: ConnectionID, user: UInt32?, reply: @escaping (String) -> Void
+    ) {
+        var request = JSONValue.null
         let answer: ControlReply
         do {
-            let request = try JSONValue(parsing: line.raw)
+            request = try JSONValue(parsing: line.raw)
             answer = run(request, connection: connection, reply: reply)
         } catch {
             answer = .problem(
                 "the request is not JSON", hint: "one JSON object a line: {\"command\":\"status\"}")
         }
+        OperatorRecord(request, answer, seal: daemon.seal, isKnown: Self.names.contains).write(
+            user, daemon.log)
         reply(answer.line)
     }
 

@@ -144,7 +144,9 @@ public final class StoreThread: Sendable {
 
     private func note(_ error: StoreError) {
         metrics.add(1, to: .storeFailures)
-        log.error("store_failed", ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+        log.repeating(
+            .error, "store_failed", by: error.kind.rawValue,
+            ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
         // An unreadable place is the trouble of whoever wants to write there, not of the store as a whole.
         guard error.kind != .corrupt else { return }
         failure.withLock { $0 = error }
@@ -160,7 +162,8 @@ public final class StoreThread: Sendable {
     private func recovered() {
         failure.withLock { $0 = nil }
         failing.store(false, ordering: .relaxed)
-        log.notice("store_recovered")
+        // A disk on the verge fails and is well again many times a second.
+        log.repeating(.notice, "store_recovered")
     }
 
     private func tell(_ listeners: [CommitQueue.Listener], _ outcomes: [CommitOutcome]) {
@@ -202,8 +205,8 @@ public final class StoreThread: Sendable {
             return try result.get()
         } catch {
             metrics.add(1, to: .storeFailures)
-            log.error(
-                "store_read_failed",
+            log.repeating(
+                .error, "store_read_failed", by: error.kind.rawValue,
                 ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
             return .failed(load)
         }

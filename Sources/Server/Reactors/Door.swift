@@ -7,8 +7,6 @@ import Transport
 final class Door: Sendable {
     /// Who fails to log in.
     let failedLogins: FailedLogins
-    /// Who was refused lately, for the log.
-    let refusals = RefusalLog()
 
     /// Nothing has happened yet.
     init(_ settings: DoorSettings) { failedLogins = FailedLogins(settings.failedLogins) }

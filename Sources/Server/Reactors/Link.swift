@@ -27,6 +27,16 @@ class Link: ConnectionDelegate {
             }
         }
 
+        /// The interface that its refusals are counted under.
+        var refusalInterface: RefusalInterface {
+            switch self {
+            case .appServer, .appServerPreproduction: .xmpp
+            case .device: .device
+            case .https, .admin: .http
+            case .control: .control
+            }
+        }
+
         /// Whether it speaks TLS.
         var hasTLS: Bool { self != .admin && self != .control }
 
@@ -134,6 +144,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         session.ended(reason, now: now, io: &io)
         host.accept(&io.events, from: self, now: now)
+        host.tally.take(&io.responses)
+        if !io.refusals.isEmpty { noteRefusals(&io.refusals) }
         io.out.removeAll()
         io.hostRequests.removeAll()
         io.close = nil
@@ -154,6 +166,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             host.log.debug("odd_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
         }
         host.tally.take(&io.counts, kind)
+        host.tally.take(&io.responses)
+        if !io.refusals.isEmpty { noteRefusals(&io.refusals) }
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading
         let close = io.close
@@ -210,16 +224,35 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 return host.logRefusal(
                     of: connection.peer, listener: kind.rawValue, reason: refusal.rawValue)
             }
-            host.log.notice(
-                "login_refused",
+            // Who guesses makes the same line again and again.
+            host.log.repeating(
+                .notice, "login_refused", by: "\(kind) \(connection.peer.host) \(peerName) \(refusal)",
                 [
                     "listener": LogValue(kind), "peer": .text("\(connection.peer)"),
                     "name": .text(peerName),
                     "reason": LogValue(refusal),
                 ])
             if refusal == .wrongCredentials { host.noteFailedLogin(of: self) }
-        case .refuse(_, let refusal): host.tally.refused(refusal)
+        case .refuse(_, let refusal):
+            host.refused(TurnRefusals.Row(kind, .refusal(refusal), name: peerNumber, peer: connection.peer))
+        case .groupAnswered(_, let answer):
+            guard answer.success == 0, let first = answer.failed.first else { return }
+            host.refused(
+                TurnRefusals.Row(kind, .refusal(first.refusal), name: peerNumber, peer: connection.peer))
         default: break
         }
+    }
+
+    /// Counts and logs what the session refused by itself, and leaves the array empty.
+    private func noteRefusals(_ refusals: inout [RefusalNote]) {
+        for note in refusals {
+            var row = TurnRefusals.Row(
+                kind, note.reason, name: note.sender?.number ?? peerNumber, peer: connection.peer)
+            row.count = note.count
+            row.to = note.to
+            row.messageID = note.messageID
+            host.refused(row)
+        }
+        refusals.removeAll(keepingCapacity: true)
     }
 }

@@ -19,6 +19,7 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThread
     let door: Door
     private var pressed: [Link] = []
+    private var refusals = TurnRefusals()
     /// Octets that HTTP connections of strangers hold, together.
     var strangersBytes = 0
     private var closes = CloseSchedule()
@@ -49,10 +50,12 @@ final class ReactorHost: ReactorDelegate {
     private func write(_ report: TransportReport) {
         switch report {
         case .acceptFailed(let listener, _, let code, let dropped):
-            log.error(
-                "accept_failed",
+            log.repeating(
+                .error, "accept_failed", by: "\(listener.rawValue) \(code)",
                 ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
-        case .acceptResumed(let listener): log.notice("accept_resumed", ["listener": LogValue(listener)])
+        case .acceptResumed(let listener):
+            log.repeating(
+                .notice, "accept_resumed", by: listener.rawValue, ["listener": LogValue(listener)])
         case .refused(let listener, let peer, let reason):
             logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
         case .clientFull(let listener, let client):
@@ -60,18 +63,12 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Logs that an address is refused: once in a minute, with the number of refusals since the last line.
+    /// Logs that an address is refused: once, then once in a minute with the number of refusals since the last line.
     func logRefusal(of peer: SocketAddress, listener: String, reason: String) {
-        guard
-            let count = door.refusals.note(
-                peer, listener: listener, reason: reason, now: reactor.now.monotonic)
-        else { return }
-        log.warning(
-            "connection_refused",
-            [
-                "listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason),
-                "refused": LogValue(count),
-            ])
+        log.repeating(
+            .warning, "connection_refused", by: "\(listener) \(reason) \((peer.network ?? peer).host)",
+            every: Limits.refusalLogSeconds,
+            ["listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason)])
     }
 
     // MARK: Events of sessions
@@ -142,6 +139,7 @@ final class ReactorHost: ReactorDelegate {
             store.submit(batch, partition: index)
         }
         settleEffects(now)
+        refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
             outgoing[peer] = Parcel()
@@ -290,6 +288,12 @@ final class ReactorHost: ReactorDelegate {
                 "name": .text(link.peerName), "reason": LogValue(reason),
                 "detail": .text(link.connection.failure),
             ])
+    }
+
+    /// Counts a refusal at once, and logs it at the end of the turn together with the same ones of this turn.
+    func refused(_ refusal: TurnRefusals.Row) {
+        tally.refused(refusal.interface, refusal.reason, refusal.count)
+        refusals.add(refusal)
     }
 
     // MARK: Working memory

@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Sessions
 import Transport
+import Wire
 
 /// Counts what happens on one reactor, in its own shard of the metrics.
 struct ReactorTally {
@@ -61,8 +62,15 @@ struct ReactorTally {
     /// A peer that was logged in is gone.
     func logout(_ kind: Link.Kind) { shard.add(-1, to: .sessionsOpen, kind == .device ? 1 : 0) }
 
-    /// A downstream message was refused.
-    func refused(_ refusal: Refusal) { shard.add(to: .refusals, refusal.position) }
+    /// Messages or requests were refused.
+    func refused(_ interface: RefusalInterface, _ reason: RefusalReason, _ count: Int = 1) {
+        shard.add(count, to: .refusals, interface.position, reason.position)
+    }
+
+    /// An HTTP answer was chosen.
+    func responded(_ response: HTTPResponseNote) {
+        shard.add(to: .httpResponses, response.endpoint, response.status.position)
+    }
 
     /// A turn ended; so long it took, in nanoseconds.
     func turn(nanoseconds: Int64) {
@@ -92,6 +100,13 @@ struct ReactorTally {
         shard.add(reached, to: .topicRecipients)
     }
 
+    /// Takes what an HTTP session answered.
+    func take(_ responses: inout [HTTPResponseNote]) {
+        guard !responses.isEmpty else { return }
+        for response in responses { responded(response) }
+        responses.removeAll(keepingCapacity: true)
+    }
+
     /// Takes what a session counted.
     func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }
@@ -100,5 +115,16 @@ struct ReactorTally {
         shard.add(counts.requests, to: .httpRequests)
         shard.add(counts.oddLogins, to: .oddLogins)
         counts = SessionCounts()
+    }
+}
+
+extension HTTPStatus {
+    /// Its position among `Metric.httpStatuses`.
+    fileprivate var position: Int {
+        // Nearly every answer is one of these: no search.
+        switch self {
+        case .ok: 0
+        default: Metric.httpStatuses.firstIndex(of: rawValue) ?? 0
+        }
     }
 }

@@ -29,6 +29,8 @@ public struct V1Error: Error, Sendable {
     public var retrySeconds: Int?
     /// Whether it is told that the access token has expired; clients then fetch another one and repeat without limit.
     public var isExpiry = false
+    /// The refusal that it words; `nil` where the request could not be read or nobody was recognized.
+    public private(set) var refusal: Refusal?
 
     /// An error; all parts are the caller's.
     public init(
@@ -89,10 +91,15 @@ public struct V1Error: Error, Sendable {
         case .internalError:
             self.init(.internalError, "Internal error encountered.", code: .internalError)
         }
+        self.refusal = refusal
     }
 
     /// A token or a project of another sender.
-    public static let senderMismatch = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
+    public static let senderMismatch = {
+        var error = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
+        error.refusal = .senderMismatch
+        return error
+    }()
 
     /// No access token, or none that is taken here.
     public static let unauthenticated = V1Error(

@@ -53,6 +53,8 @@ public enum HTTP2Failure: Sendable {
         public var resets = 0
         /// Answers written to their end.
         public var answers = 0
+        /// Requests that were refused before they were whole: the statuses of their answers.
+        public var refused: [HTTPStatus] = []
     }
 
     /// A connection at its begin: the peer's preface is expected, our settings are ready to be written.

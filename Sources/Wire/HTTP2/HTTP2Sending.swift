@@ -15,6 +15,7 @@ extension HTTP2Connection {
 
     func refuse(_ stream: Int32, _ fault: RequestFault, at now: UnixMilliseconds) {
         letGo(of: stream)
+        tally.refused.append(fault.status)
         send(stream, .plain(fault), at: now)
     }
 

@@ -9,7 +9,8 @@ extension Bench {
         } catch {
             guard hasStarted else { throw error }
             keepsScratch = true
-            throw BenchError("\(error); the log and the store are kept in \(scratch)")
+            throw BenchError(
+                "\(error); the log and the store are kept in \(scratch)", code: error.code)
         }
     }
 
@@ -31,7 +32,7 @@ extension Bench {
         case "attack": try attack()
         case "soak": try soak()
         case "simulate": try simulate()
-        default: throw BenchError("unknown command")
+        default: throw BenchError("unknown command", code: .software)
         }
     }
 }

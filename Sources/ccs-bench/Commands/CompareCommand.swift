@@ -68,7 +68,7 @@ extension Bench {
             series: try run.curves(seconds: seconds, shares: Self.drawnShares))
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
-        } catch { throw BenchError(error.description) }
+        } catch { throw BenchError(error.description, code: .inputOutput) }
         return path
     }
 }

@@ -29,7 +29,7 @@ extension Bench {
             y: "milliseconds from due to answered", series: series)
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
-        } catch { throw BenchError(error.description) }
+        } catch { throw BenchError(error.description, code: .inputOutput) }
         tell(
             "closed loop: \(most.line)\nplot: \(path)",
             .object([

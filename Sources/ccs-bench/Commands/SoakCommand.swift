@@ -40,6 +40,6 @@ extension Bench {
         ])
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array((json.compact + "\n").utf8), mode: 0o644)
-        } catch { throw BenchError(error.description) }
+        } catch { throw BenchError(error.description, code: .inputOutput) }
     }
 }

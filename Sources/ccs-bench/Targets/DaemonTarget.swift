@@ -129,10 +129,13 @@ final class DaemonTarget: Target {
     }
 
     private func findPorts() throws(BenchError) {
-        var last = BenchError("ccsd does not start")
+        var last = BenchError("ccsd does not start", code: .unavailable)
         let end = Now.read().monotonic.advanced(seconds: 20)
         while Now.read().monotonic < end {
-            guard child.isRunning else { throw BenchError("ccsd ended; see \(bench.scratch)/\(name).log") }
+            guard child.isRunning else {
+                throw BenchError(
+                    "ccsd ended; see \(bench.scratch)/\(name).log", code: .unavailable)
+            }
             do throws(BenchError) {
                 let status = try control("status", .object([]))
                 for listener in status["listeners"]?.elements ?? [] {

@@ -38,7 +38,8 @@ final class PeerProcess: Server {
             || !Self.isServed(address)
         {
             guard child.isRunning, Now.read().monotonic < end else {
-                throw BenchError("\(name) does not start; see \(bench.scratch)/\(name).log")
+                throw BenchError(
+                    "\(name) does not start; see \(bench.scratch)/\(name).log", code: .unavailable)
             }
             _ = usleep(20_000)
         }
@@ -111,7 +112,7 @@ struct PeerProgram {
 
     /// Where it is.
     func path() throws(BenchError) -> String {
-        guard let installed else { throw BenchError("\(paths[0]) is not installed") }
+        guard let installed else { throw BenchError("\(paths[0]) is not installed", code: .unavailable) }
         return installed
     }
 
@@ -136,7 +137,9 @@ struct PeerPlace {
     /// Makes the folder; the certificate is that of all peers, for `localhost`, with one key on P-256.
     init(_ bench: Bench, folder: String) throws(BenchError) {
         self.folder = folder
-        guard unsafe mkdir(folder, 0o700) == 0 else { throw BenchError("cannot make \(folder)") }
+        guard unsafe mkdir(folder, 0o700) == 0 else {
+            throw BenchError("cannot make \(folder)", code: .inputOutput)
+        }
         let authority = CertificateAuthority(directory: bench.scratch)
         let chain: String
         let secret: String
@@ -154,14 +157,20 @@ struct PeerPlace {
     /// Writes a file for the peer, not synced: there are thousands of them.
     func write(_ name: String, _ text: String) throws(BenchError) {
         let path = folder + "/" + name
-        guard let file = unsafe fopen(path, "w") else { throw BenchError("cannot write \(path)") }
+        guard let file = unsafe fopen(path, "w") else {
+            throw BenchError("cannot write \(path)", code: .inputOutput)
+        }
         let isWritten = unsafe fputs(text, file) >= 0
-        guard unsafe fclose(file) == 0, isWritten else { throw BenchError("cannot write \(path)") }
+        guard unsafe fclose(file) == 0, isWritten else {
+            throw BenchError("cannot write \(path)", code: .inputOutput)
+        }
     }
 
     /// Makes a folder for the peer, below its own.
     func makeFolder(_ name: String) throws(BenchError) {
-        guard unsafe mkdir(folder + "/" + name, 0o700) == 0 else { throw BenchError("cannot make \(name)") }
+        guard unsafe mkdir(folder + "/" + name, 0o700) == 0 else {
+            throw BenchError("cannot make \(name)", code: .inputOutput)
+        }
     }
 
     /// The user and the group that have nothing, where the bench itself is root (`nobody`, `nogroup` of Debian).
@@ -178,7 +187,7 @@ struct PeerPlace {
         guard geteuid() == 0 else { return }
         // It must get there; what else is in the scratch folder is for its owner alone.
         guard unsafe chmod(bench.scratch, 0o711) == 0, Self.handOver(folder) else {
-            throw BenchError("cannot hand over \(folder)")
+            throw BenchError("cannot hand over \(folder)", code: .inputOutput)
         }
     }
 

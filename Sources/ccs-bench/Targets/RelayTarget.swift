@@ -33,7 +33,7 @@ final class RelayTarget: Target {
                 + (habit.map { [$0.rawValue] } ?? []), log: "\(name).log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
-            throw BenchError("ccs-relay does not start; see \(bench.scratch)/\(name).log")
+            throw BenchError("ccs-relay does not start; see \(bench.scratch)/\(name).log", code: .unavailable)
         }
         appServers = .loopback(port: ports[0])
         devices = .loopback(port: ports[1])

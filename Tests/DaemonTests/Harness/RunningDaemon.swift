@@ -108,6 +108,12 @@ final class RunningDaemon {
     /// The process.
     var pid: Int32 { process.processIdentifier }
 
+    /// Options that ask for free ports.
+    static let noPorts = [
+        "--app-server-port", "0", "--app-server-preproduction-port", "0", "--device-port", "0",
+        "--https-port", "0",
+    ]
+
     /// Path of the control socket.
     var controlSocket: String { directory.appendingPathComponent("data/control.sock").path }
 

@@ -133,6 +133,9 @@ import Wire
         configuration[.keyFile] = .text(key.path)
         configuration[.dataDirectory] = .text(key.path)
         configuration[.controlSocket] = .text("/" + String(repeating: "x", count: 107))
+        for port in [ConfigKey.appServerPort, .appServerPreproductionPort, .devicePort, .httpsPort] {
+            configuration[port] = .integer(0)
+        }
         let findings = configuration.check()
         #expect(findings.map(\.key) == [.dataDirectory, .certificateFile, .keyFile, .controlSocket])
         #expect(findings.map(\.isError) == [true, true, false, true])

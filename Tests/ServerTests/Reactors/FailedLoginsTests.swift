@@ -99,34 +99,3 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(try address("192.0.2.1"), .device, claim: 1, now: time(62)))
     }
 }
-
-/// Which refusals the log has a line for.
-@Suite("Log of refusals")
-struct RefusalLogTests {
-    private func note(_ log: RefusalLog, _ host: UInt32, _ seconds: Int64, reason: String = "address_full")
-        -> Int?
-    {
-        log.note(
-            .ipv4(host, port: UInt16(seconds)), listener: "device", reason: reason,
-            now: Instant(nanoseconds: seconds * 1_000_000_000))
-    }
-
-    @Test("an address has one line a minute, which says how many refusals there were since the last one")
-    func lines() {
-        let log = RefusalLog()
-        #expect(note(log, 1, 100) == 1)
-        for second: Int64 in 101..<160 { #expect(note(log, 1, second) == nil) }
-        #expect(note(log, 2, 130) == 1, "another address has its own")
-        #expect(note(log, 1, 131, reason: "failed_logins") == 1, "so has another reason")
-        #expect(note(log, 1, 160) == 60)
-        #expect(note(log, 1, 161) == nil)
-    }
-
-    @Test("a full table gives no lines for further addresses until its minute is over")
-    func full() {
-        let log = RefusalLog(capacity: 2)
-        #expect(note(log, 1, 100) == 1 && note(log, 2, 100) == 1)
-        #expect(note(log, 3, 101) == nil)
-        #expect(note(log, 3, 160) == 1)
-    }
-}

@@ -1,0 +1,55 @@
+extension Metric {
+    /// The endpoints of the HTTP interface, as metrics name them: `none` for a request that reaches none of them, then those of the
+    /// endpoint table, by method and path; a test compares them.
+    public static let httpEndpoints = [
+        "none",
+        "POST /checkin",
+        "POST /c2dm/register3",
+        "POST /register",
+        "POST /iid/register",
+        "POST /v1/projects/{project}/installations",
+        "POST /v1/projects/{project}/installations/{installation}/authTokens:generate",
+        "DELETE /v1/projects/{project}/installations/{installation}",
+        "POST /v1/projects/{project}/registrations",
+        "PATCH /v1/projects/{project}/registrations/{registration}",
+        "DELETE /v1/projects/{project}/registrations/{registration}",
+        "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}:subscribe",
+        "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}:unsubscribe",
+        "POST /fcm/connect/subscribe",
+        "POST /fcm/send",
+        "POST /gcm/send",
+        "POST /fcm/notification",
+        "POST /gcm/notification",
+        "GET /fcm/notification",
+        "GET /gcm/notification",
+        "GET /iid/info/{token}",
+        "POST /iid/v1/{token}/rel/topics/{topic}",
+        "DELETE /iid/v1/{token}/rel/topics/{topic}",
+        "POST /iid/v1:batchAdd",
+        "POST /iid/v1:batchRemove",
+        "POST /iid/v1:batchImport",
+        "POST /v1/projects/{project}/messages:send",
+        "POST /batch",
+        "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
+        "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions",
+        "GET /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}",
+        "PATCH /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}",
+        "DELETE /v1/projects/{project}/registrations/{registration}/topicSubscriptions/{topic}",
+        "POST /fcm/send/{token}",
+        "POST /wp/{token}",
+        "GET /v1/projects/{project}/serviceAccounts/{account}/allowedLocations",
+        "POST /token",
+        "POST /oauth2/v4/token",
+        "POST /o/oauth2/token",
+        "GET /openapi.json",
+        "GET /healthz",
+        "GET /readyz",
+        "GET /metrics",
+    ]
+
+    /// The status codes that the server answers with; a test compares them with the table.
+    public static let httpStatuses = [
+        200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 411, 413, 414, 415, 417, 429, 431, 500, 501,
+        503, 505,
+    ]
+}

@@ -1,0 +1,65 @@
+import Basics
+import Catalogue
+import Glibc
+import Transport
+
+extension ConfigCheck {
+    /// The operator's certificate and key, or what is there of our own authority.
+    mutating func checkCertificate() {
+        guard let certificate = configuration.certificateFile, let key = configuration.keyFile else {
+            if configuration.certificateFile == nil, configuration.keyFile == nil { checkAuthority() }
+            return
+        }
+        guard isUsable(.certificateFile), isUsable(.keyFile) else { return }
+        let areFiles = [(ConfigKey.certificateFile, certificate), (.keyFile, key)].map { key, path in
+            checkFile(key, path)
+        }
+        guard areFiles.allSatisfy({ $0 }) else { return }
+        let names = (configuration.hostNames + [configuration.advertisedHost]).filter {
+            !$0.isEmpty && !$0.hasPrefix("*")
+        }
+        for finding in IdentityCheck.findings(
+            certificateFile: certificate, keyFile: key, minimum: configuration.tlsMinimum, names: names,
+            now: now)
+        {
+            let (name, path) =
+                finding.subject == .certificate ? (ConfigKey.certificateFile, certificate) : (.keyFile, key)
+            add(finding.isError ? .error : .warning, name, "\(path): \(finding.problem)", finding.hint)
+        }
+    }
+
+    /// Whether a file can be read; what is wrong with it is added.
+    private mutating func checkFile(_ key: ConfigKey, _ path: String) -> Bool {
+        var status = stat()
+        let hint = "give the path of a PEM file"
+        guard unsafe stat(path, &status) == 0 else {
+            add(.error, key, "\(path): \(Self.reason)", hint)
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            add(.error, key, "\(path) is not a file", hint)
+            return false
+        }
+        guard unsafe access(path, R_OK) == 0 else {
+            add(.error, key, "\(path) may not be read by this user", "let the user that runs ccsd read it")
+            return false
+        }
+        if key == .keyFile, status.st_mode & 0o077 != 0 {
+            add(.warning, key, "\(path) is open to other users", "chmod 600 \(path)")
+        }
+        return true
+    }
+
+    /// Our own authority is made at the first start; a damaged one is not replaced.
+    private mutating func checkAuthority() {
+        guard isUsable(.dataDirectory) else { return }
+        do throws(TransportError) {
+            try CertificateAuthority(directory: configuration.dataDirectory).verify(now: now)
+        } catch {
+            add(
+                .error, .dataDirectory, error.description,
+                "restore ca.pem and ca.key from a backup; without both, ccsd makes a new authority that no client trusts yet"
+            )
+        }
+    }
+}

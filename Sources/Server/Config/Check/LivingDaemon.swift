@@ -1,0 +1,82 @@
+import Basics
+import Glibc
+import Transport
+import Wire
+
+/// A ccsd that runs, as far as a check needs to know it.
+struct LivingDaemon: Sendable, Equatable {
+    /// Its process ID.
+    var process: Int
+    /// The folder of its store, as it names it.
+    var store: String
+    /// The path of its control socket.
+    var controlSocket: String
+    /// The ports that it listens on.
+    var ports: [Int]
+
+    /// What is at the path of a control socket.
+    enum Look: Equatable {
+        case nobody
+        case forbidden
+        /// A process that does not speak as ccsd does.
+        case stranger
+        case daemon(LivingDaemon)
+    }
+
+    /// The daemon that runs on the data directory of a configuration; `nil` if there is none.
+    static func beside(_ loaded: LoadedConfiguration) -> LivingDaemon? {
+        let configuration = loaded.configuration
+        let paths = [configuration.controlSocket, "\(configuration.dataDirectory)/control.sock"]
+        for path in paths.prefix(paths[0] == paths[1] ? 1 : 2) {
+            guard case .daemon(let found) = look(at: path) else { continue }
+            if found.usesStore(configuration.storePath) { return found }
+        }
+        return nil
+    }
+
+    /// Asks what is at a path.
+    static func look(at path: String) -> Look {
+        let answer = LocalRequest.ask(
+            path, #"{"command":"status"}"#, milliseconds: Limits.checkAnswerMilliseconds,
+            limit: Limits.controlLineBytes)
+        switch answer {
+        case .nobody: return .nobody
+        case .forbidden: return .forbidden
+        case .silence: return .stranger
+        case .line(let line):
+            guard let status = (try? JSONValue(parsing: line.raw))?["result"],
+                let process = status["pid"]?.integer, let store = status["store"]?["path"]?.text
+            else { return .stranger }
+            let ports = (status["listeners"]?.elements ?? []).compactMap { $0["port"]?.integer }
+            return .daemon(
+                LivingDaemon(
+                    process: process, store: store, controlSocket: path, ports: ports.filter { $0 > 0 }))
+        }
+    }
+
+    /// Whether its control socket is at this path.
+    func isAt(_ path: String) -> Bool { Self.isSame(path, controlSocket) }
+
+    /// Whether its store is in this folder; a relative name of its own begins at its working folder.
+    private func usesStore(_ path: String) -> Bool {
+        let own = store.hasPrefix("/") ? store : "/proc/\(process)/cwd/\(store)"
+        return Self.isSame(path, own)
+    }
+
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        guard a != b else { return true }
+        var (first, second) = (stat(), stat())
+        return unsafe stat(a, &first) == 0 && stat(b, &second) == 0
+            && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+}
+
+extension Daemon {
+    /// This daemon, for a check that it makes of its own configuration.
+    var asLiving: LivingDaemon {
+        LivingDaemon(
+            process: Int(getpid()), store: configuration.storePath,
+            controlSocket: configuration.controlSocket,
+            ports: listeners.map(\.port).filter { $0 > 0 })
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Basics
+
+/// Events that go on failing, with a clock that the test moves.
+@Suite struct RepeatedEventsTests {
+    private static func now(_ milliseconds: Int64) -> Now {
+        Now(monotonic: Instant(nanoseconds: milliseconds * 1_000_000), wall: 1_795_157_345_000 + milliseconds)
+    }
+
+    @Test(
+        "a disk that is full for ten minutes makes fewer than 60 lines, and none of its failures is left out of the counts"
+    )
+    func tenMinutes() {
+        var events = RepeatedEvents<String>()
+        var (lines, counted, failures) = (0, 0, 0)
+        for step in 0..<6_000 {
+            let now = Self.now(Int64(step) * 100)
+            for kind in ["full", "read"] {
+                failures += 1
+                switch events.add("store_failed \(kind)", kind, now: now) {
+                case .report: (lines, counted) = (lines + 1, counted + 1)
+                case .reportRepeated(let count): (lines, counted) = (lines + 1, counted + count)
+                case .hold: break
+                }
+            }
+            if step % 100 == 0 {
+                for due in events.takeDue(now: now.monotonic) {
+                    lines += 1
+                    counted += due.count
+                }
+            }
+        }
+        for due in events.takeDue(now: Self.now(700_000).monotonic) {
+            lines += 1
+            counted += due.count
+        }
+        #expect(lines < 60 && lines > 20, "\(lines)")
+        #expect(counted == failures)
+    }
+
+    @Test(
+        "the first occurrence is reported at once, the next after 30 s with all that were held, and a quiet key begins anew"
+    )
+    func once() {
+        var events = RepeatedEvents<Int>()
+        #expect(events.add("a", 1, now: Self.now(0)) == .report)
+        #expect(events.add("a", 2, now: Self.now(10)) == .hold)
+        #expect(events.add("b", 3, now: Self.now(20)) == .report, "another key is another event")
+        #expect(events.add("a", 4, occurrences: 5, now: Self.now(29_999)) == .hold)
+        #expect(events.add("a", 5, now: Self.now(30_000)) == .reportRepeated(7))
+        #expect(events.add("a", 6, now: Self.now(60_000)) == .report)
+        #expect(events.add("c", 7, occurrences: 3, now: Self.now(60_000)) == .reportRepeated(3))
+    }
+
+    @Test("an event that is reported every minute is held for a minute, beside one that is reported sooner")
+    func minute() {
+        var events = RepeatedEvents<Int>()
+        func add(_ key: String, _ seconds: Int, at milliseconds: Int64) -> RepeatedEvents<Int>.Verdict {
+            events.add(key, 0, every: seconds, now: Self.now(milliseconds))
+        }
+        #expect(add("address", 60, at: 0) == .report && add("disk", 30, at: 0) == .report)
+        #expect(add("address", 60, at: 31_000) == .hold && add("disk", 30, at: 31_000) == .report)
+        #expect(add("address", 60, at: 60_000) == .reportRepeated(2))
+    }
+
+    @Test("what was held is reported when it is due although nothing happens any more, once, with its time")
+    func due() throws {
+        var events = RepeatedEvents<Int>()
+        _ = events.add("a", 1, now: Self.now(0))
+        _ = events.add("a", 2, now: Self.now(40))
+        #expect(events.takeDue(now: Self.now(29_000).monotonic).isEmpty)
+        let due = try #require(events.takeDue(now: Self.now(31_000).monotonic).first)
+        #expect(due.note == 2 && due.count == 1 && due.lastAt == Self.now(40).wall)
+        #expect(events.takeDue(now: Self.now(31_001).monotonic).isEmpty && events.count == 1)
+        #expect(
+            events.takeDue(now: Self.now(70_000).monotonic).isEmpty && events.count == 0, "it is forgotten")
+    }
+
+    @Test(
+        "keys made by strangers are bounded: beyond the limit they share one place, and quiet ones make room")
+    func bounded() {
+        var events = RepeatedEvents<Int>(capacity: 10)
+        var reports = 0
+        for at in 0..<1_000 where events.add("key \(at)", at, now: Self.now(Int64(at))) == .report {
+            reports += 1
+        }
+        #expect(events.count == 11 && reports == 11)
+        #expect(events.add("key 5", 0, now: Self.now(2_000)) == .hold, "it is still remembered")
+        #expect(events.add("fresh", 0, now: Self.now(90_000)) == .report)
+        #expect(events.count <= 11)
+    }
+
+    @Test("canary: with an interval of no time every occurrence is reported")
+    func canary() {
+        var events = RepeatedEvents<Int>(intervalSeconds: 0)
+        for at in 0..<5 { #expect(events.add("a", at, now: Self.now(Int64(at))) == .report) }
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+/// Every code block of README.md and docs is run as it stands, or is listed here with the reason why it cannot be.
+@Suite("Code blocks of the documentation")
+struct ShownBlocksTests {
+    /// A block between two fences.
+    struct Block: CustomTestStringConvertible, Sendable {
+        var file: String
+        var line: Int
+        var text: String
+        var testDescription: String { "\(file):\(line)" }
+        var firstLine: String { String(text.split(separator: "\n").first ?? "") }
+    }
+
+    /// Blocks that are not run, by file and first line.
+    static let notRun: [(file: String, firstLine: String, reason: String)] = [
+        ("README.md", "Scripts/quickstart", "it installs packages and builds for release"),
+        ("README.md", "ccsd 0.1.0 is ready.", "it is what a program prints"),
+        ("README.md", "Scripts/test", "it runs this test"),
+        (
+            "README.md",
+            " app servers ──TLS 5235/5236──►┐                                  ┌◄──TLS 5228── devices, simulators (MCS)",
+            "it is a picture"
+        ),
+        (
+            "docs/ci-example.md", "- name: Push messages reach a device",
+            "it needs the programs in /usr/bin; CIExampleTests runs the script"
+        ),
+        (
+            "docs/ci-example.md",
+            "ccs-device many --sender 100000000001 --devices 10000 --tokens tokens --count 10000 --seconds 120 --json",
+            "ten thousand devices wait two minutes for somebody who sends to them"
+        ),
+    ]
+
+    /// The blocks of a page.
+    static func blocks(of text: String, file: String) -> [Block] {
+        var found: [Block] = []
+        var open: Block?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if line.hasPrefix("```") {
+                if let block = open { found.append(block) }
+                open = open == nil ? Block(file: file, line: index + 2, text: "") : nil
+            } else {
+                open?.text += line + "\n"
+            }
+        }
+        return found
+    }
+
+    static let all: [Block] = {
+        let folder = Places.root.appendingPathComponent("docs")
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+            .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        return (["README.md"] + names).flatMap { name in
+            let text =
+                (try? String(contentsOf: Places.root.appendingPathComponent(name), encoding: .utf8)) ?? ""
+            return blocks(of: text, file: name)
+        }
+    }()
+
+    private static func isListed(_ block: Block) -> Bool {
+        notRun.contains { $0.file == block.file && $0.firstLine == block.firstLine }
+    }
+
+    static let run = all.filter { !isListed($0) }
+
+    /// A network of its own has the default ports free, whatever else runs on this machine.
+    static let canSeparate =
+        (try? Tool.run(URL(fileURLWithPath: "/usr/bin/unshare"), separated + ["true"]).code) == 0
+    private static let separated = [
+        "--user", "--map-root-user", "--net", "/bin/bash", "-c", #"ip link set lo up && exec "$@""#, "bash",
+    ]
+
+    @Test("every block that is listed as not run is still there, and some are run")
+    func listed() {
+        for entry in Self.notRun {
+            #expect(
+                Self.all.contains { $0.file == entry.file && $0.firstLine == entry.firstLine },
+                "\(entry.file) has no such block any more: \(entry.firstLine)")
+            #expect(!entry.reason.isEmpty)
+        }
+        #expect(Self.run.contains { $0.file == "docs/ci-example.md" })
+    }
+
+    @Test(
+        "it runs as pasted, in an empty folder, with the programs in PATH",
+        .enabled(if: canSeparate, "unshare cannot make a network of its own"), arguments: run)
+    func runs(block: Block) throws {
+        let tool = try Self.paste(block.text)
+        #expect(tool.code == 0, "\(block.testDescription): \(tool)")
+    }
+
+    /// Runs lines of a shell as if each were typed, up to the first that fails.
+    private static func paste(_ text: String) throws -> Tool {
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let script = """
+            set -em
+            cd '\(scratch.url.path)'
+            PATH='\(Places.programs.path)':$PATH
+            trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT
+            \(text)
+            """
+        return try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/unshare"), separated + ["/bin/bash", "-c", script], seconds: 180)
+    }
+
+    @Test(
+        "canary: a block whose second line fails is found out, and a page's blocks are found by their lines",
+        .enabled(if: canSeparate, "unshare cannot make a network of its own"))
+    func canary() throws {
+        #expect(try Self.paste("true\nccsctl nonsense\ntrue\n").code == 64)
+        let found = Self.blocks(of: "a\n```\nb\nc\n```\n```yaml\nd\n```\n", file: "x")
+        #expect(found.map(\.text) == ["b\nc\n", "d\n"] && found.map(\.line) == [3, 7])
+    }
+}

@@ -1,0 +1,190 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+import Transport
+import Wire
+
+@testable import Server
+
+/// `ccsd check`: everything that would go wrong, in one run, each with the place of the key that it comes from.
+@Suite struct ConfigCheckTests {
+    /// A folder for one test.
+    private final class Folder {
+        let path: String
+
+        init() throws {
+            var template = Array("/tmp/ccsd-check-XXXXXX".utf8CString)
+            path = try #require(mkdtemp(&template).map { String(cString: $0) })
+        }
+
+        deinit { system("rm -rf '\(path)'") }
+
+        func run(_ command: String) throws {
+            try #require(system("cd '\(path)' && { \(command); } >/dev/null 2>&1") == 0, "\(command)")
+        }
+
+        /// What a check of a file with these lines finds, `FOLDER` standing for this folder.
+        func check(_ lines: String, running: LivingDaemon? = nil) throws -> [String] {
+            let text = "format: 1\n" + lines
+            let file = "\(path)/ccsd.yaml"
+            try SmallFile.replace(file, with: Array(text.utf8), mode: 0o600)
+            let report = ConfigurationSource(file: file).check(running: running)
+            return report.lines.map { line in
+                line.split(separator: "\(path)/ccsd.yaml", omittingEmptySubsequences: false).joined(
+                    separator: "FILE")
+            }
+        }
+
+        /// Settings that nothing is wrong with, apart from those of the test.
+        var sound: String {
+            "data_directory: \(path)/data\napp_server_port: 0\napp_server_preproduction_port: 0\ndevice_port: 0\nhttps_port: 0\n"
+        }
+
+        /// Everything that is in it.
+        func content() throws -> String {
+            try run("find . -not -name list -not -name ccsd.yaml | sort > list")
+            return String(decoding: try SmallFile.read("\(path)/list"), as: UTF8.self)
+        }
+    }
+
+    @Test("a sound configuration has no findings, and a check leaves nothing behind")
+    func sound() throws {
+        let folder = try Folder()
+        let before = try folder.content()
+        #expect(try folder.check(folder.sound) == [])
+        #expect(try folder.content() == before)
+    }
+
+    @Test("a mistake in the file does not hide what is wrong with certificate, folder, socket and ports")
+    func everything() throws {
+        let folder = try Folder()
+        try folder.run(
+            "openssl req -x509 -newkey rsa:2048 -nodes -keyout a.key -out a.pem -subj /CN=a -days 365")
+        try folder.run("openssl genpkey -algorithm RSA -out b.key; chmod 600 *.key")
+        let taken = try ListeningSocket(tcp: .loopback(port: 0))
+        let port = taken.address.port
+        let found = try folder.check(
+            """
+            keepalive_second: 5
+            data_directory: \(folder.path)/missing/data
+            certificate_file: \(folder.path)/a.pem
+            key_file: \(folder.path)/b.key
+            control_socket: \(folder.path)/\(String(repeating: "x", count: 100)).sock
+            app_server_port: \(port)
+            app_server_preproduction_port: 0
+            device_port: 0
+            https_port: 0
+
+            """)
+        #expect(
+            found.map { $0.split(separator: " ").prefix(3).joined(separator: " ") } == [
+                "error: FILE:2:1: keepalive_second:", "error: FILE:3:17: data_directory:",
+                "error: FILE:5:11: key_file:", "error: FILE:6:17: control_socket:",
+                "error: FILE:7:18: app_server_port:",
+            ], "\(found)")
+        extendLifetime(taken)
+    }
+
+    @Test(
+        "a folder that is a file, one in a folder that is not there, and a socket's path that is taken are errors"
+    )
+    func folders() throws {
+        let folder = try Folder()
+        try folder.run(": > file; mkdir data; chmod 755 data")
+        func first(_ lines: String) throws -> String {
+            try folder.check(lines + Self.noPorts).joined(separator: "\n")
+        }
+        #expect(
+            try first("data_directory: \(folder.path)/file\n").contains(
+                "error: FILE:2:17: data_directory: \(folder.path)/file is not a folder"))
+        #expect(
+            try first("data_directory: \(folder.path)/a/b\n").contains(
+                "is missing, and so is \(folder.path)/a"))
+        #expect(
+            try first("data_directory: \(folder.path)/data\n").contains(
+                "warning: FILE:2:17: data_directory: \(folder.path)/data is open to other users (chmod 700"))
+        #expect(
+            try first("data_directory: \(folder.path)/new\ncontrol_socket: \(folder.path)/file\n").contains(
+                "error: FILE:3:17: control_socket: something that is not a socket is at"))
+        #expect(
+            try first("data_directory: \(folder.path)/new\ncontrol_socket: \(folder.path)/no/s\n").contains(
+                "error: FILE:3:17: control_socket: the folder \(folder.path)/no of the control socket is missing"
+            ))
+    }
+
+    private static let noPorts =
+        "app_server_port: 0\napp_server_preproduction_port: 0\ndevice_port: 0\nhttps_port: 0\n"
+
+    @Test("a port and a socket that the running ccsd holds are no faults; those of another process are")
+    func running() throws {
+        let folder = try Folder()
+        let taken = try ListeningSocket(tcp: .loopback(port: 0))
+        let port = Int(taken.address.port)
+        let lines =
+            folder.sound.split(separator: "\n").filter { !$0.hasPrefix("device_port") }.joined(
+                separator: "\n")
+            + "\ndevice_port: \(port)\n"
+        let living = LivingDaemon(
+            process: 42, store: "\(folder.path)/data/store",
+            controlSocket: "\(folder.path)/data/control.sock",
+            ports: [port])
+        #expect(
+            try folder.check(lines, running: living) == [
+                "note: FILE:6:14: device_port: port \(port) is held by the running ccsd (process 42)"
+            ])
+        let other = try folder.check(lines)
+        #expect(
+            other.count == 1 && other[0].hasPrefix("error: FILE:6:14: device_port: port \(port) is "),
+            "\(other)")
+        extendLifetime(taken)
+    }
+
+    @Test("an address that is not of this machine is one finding, at listen_address")
+    func address() throws {
+        let folder = try Folder()
+        let found = try folder.check(
+            "data_directory: \(folder.path)/data\nlisten_address: 192.0.2.1\n")
+        #expect(
+            found.count == 1
+                && found[0].hasPrefix("error: FILE:3:17: listen_address: 192.0.2.1 is not an address"),
+            "\(found)")
+    }
+
+    @Test("a finding about a flag or a variable names it, one about a default names the key")
+    func places() throws {
+        let folder = try Folder()
+        let source = ConfigurationSource(
+            environment: [("CCSD_KEY_FILE", "\(folder.path)/none.key")],
+            flags: [(.certificateFile, "\(folder.path)/none.pem"), (.dataDirectory, "\(folder.path)/data")]
+                + [ConfigKey.appServerPort, .appServerPreproductionPort, .devicePort, .httpsPort].map {
+                    ($0, "0")
+                })
+        #expect(
+            source.check().lines == [
+                "error: --certificate-file: \(folder.path)/none.pem: No such file or directory (give the path of a PEM file)",
+                "error: CCSD_KEY_FILE: \(folder.path)/none.key: No such file or directory (give the path of a PEM file)",
+            ])
+        let report = source.check()
+        #expect(!report.isSound && report.json["ok"]?.boolean == false)
+        #expect(report.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
+    }
+
+    @Test("a file that cannot be read is one finding: what it was to name is not guessed")
+    func unreadable() throws {
+        let report = ConfigurationSource(file: "/nonexistent/ccsd.yaml").check()
+        #expect(
+            report.lines.count == 1
+                && report.lines[0].hasPrefix("error: /nonexistent/ccsd.yaml: cannot be read"))
+    }
+
+    @Test("our own authority is checked where there is one, and not made where there is none")
+    func authority() throws {
+        let folder = try Folder()
+        try folder.run(
+            "mkdir -m 700 data; openssl req -x509 -newkey rsa:2048 -nodes -keyout data/other -out data/ca.pem -subj /CN=a -days 3650; openssl genpkey -algorithm RSA -out data/ca.key"
+        )
+        let found = try folder.check(folder.sound)
+        #expect(found.count == 1 && found[0].contains("do not belong together"), "\(found)")
+    }
+}
