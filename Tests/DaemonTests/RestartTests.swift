@@ -82,6 +82,8 @@ struct RestartTests {
         let sockets = try HeldSockets(["app_server", "app_server_preproduction", "device", "https"])
         var daemon = try RunningDaemon(reactors: 2, sockets: sockets.descriptors)
         #expect(daemon.ports == sockets.ports.merging(daemon.ports) { given, _ in given })
+        let port = try #require(sockets.ports["device"])
+        #expect(daemon.words.contains("device on 127.0.0.1:\(port)"), "the log says where it really listens")
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
         let knocker = try Knocker(daemon)

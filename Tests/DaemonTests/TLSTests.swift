@@ -114,6 +114,57 @@ struct TLSTests {
         #expect(Set(try shown(trust: second)).isDisjoint(with: before))
     }
 
+    @Test(
+        "A certificate that ccsctl reload hands over counts until the files change; a wrong one changes nothing"
+    )
+    func handedCertificate() throws {
+        let (first, second) = (try RunningDaemon(), try RunningDaemon())
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        func file(_ name: String, of daemon: RunningDaemon) -> String {
+            daemon.directory.appendingPathComponent("data/\(name)").path
+        }
+        let certificate = scratch.url.appendingPathComponent("server.pem")
+        let key = scratch.url.appendingPathComponent("server.key")
+        func lay() throws {
+            try Data(contentsOf: URL(fileURLWithPath: file("server.pem", of: first))).write(to: certificate)
+            try Data(contentsOf: URL(fileURLWithPath: file("server.key", of: first))).write(to: key)
+        }
+        try lay()
+        let daemon = try RunningDaemon(flags: [
+            "--certificate-file", certificate.path, "--key-file", key.path,
+        ])
+        let before = try self.certificate(daemon, "device", trust: first.authority)
+        func handOver(_ certificate: String, _ key: String, to daemon: RunningDaemon) throws -> Tool {
+            try Tool.run(
+                "ccsctl",
+                [
+                    "--socket", daemon.controlSocket, "reload", "--certificate", certificate, "--private-key",
+                    key,
+                ])
+        }
+        let wrong = try handOver(file("server.pem", of: second), key.path, to: daemon)
+        #expect(wrong.code == 1 && wrong.errors.contains("load the key"), "\(wrong)")
+        #expect(try self.certificate(daemon, "device", trust: first.authority) == before)
+
+        let right = try handOver(file("server.pem", of: second), file("server.key", of: second), to: daemon)
+        #expect(right.code == 0, "\(right)")
+        let after = try self.certificate(daemon, "device", trust: second.authority)
+        #expect(after != before)
+        #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
+        #expect(
+            try self.certificate(daemon, "device", trust: second.authority) == after,
+            "the files are as they were")
+        try lay()
+        #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
+        #expect(
+            try self.certificate(daemon, "device", trust: first.authority) == before, "the files have changed"
+        )
+
+        let own = try handOver(file("server.pem", of: second), file("server.key", of: second), to: first)
+        #expect(own.code == 1 && own.errors.contains("certificate_file and key_file are not set"), "\(own)")
+    }
+
     @Test("SIGHUP without a descriptor left keeps the certificate and the authority of ccsd's own")
     func noDescriptor() throws {
         let daemon = try RunningDaemon()

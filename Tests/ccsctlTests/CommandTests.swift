@@ -76,6 +76,18 @@ import Wire
         #expect(throws: Failure.self) { try Self.object(["senders", "add", "--key-file", "/nonexistent"]) }
     }
 
+    @Test("reload takes a certificate and its key, or neither, and names a file that it cannot read")
+    func reload() throws {
+        #expect(try Self.object(["reload"]) == [:])
+        for flag in ["--certificate", "--private-key"] {
+            #expect(throws: Failure.self) { try Self.object(["reload", flag, "/dev/null"]) }
+        }
+        let both = ["reload", "--certificate", "/dev/null", "--private-key"]
+        #expect(try Self.object(both + ["/dev/null"]) == ["certificate": "", "private_key": ""])
+        let failure = #expect(throws: Failure.self) { try Self.object(both + ["/nonexistent"]) }
+        #expect(failure?.hint.contains("/nonexistent") == true)
+    }
+
     @Test("every failure to reach the daemon says what to do next")
     func failures() {
         let errors: [(ControlError, Failure.Code)] = [

@@ -7,7 +7,7 @@ extension Program {
             "ccsd speaks the XMPP and HTTP protocols of Google Cloud Messaging to app servers and the MCS protocol to devices, so that both keep working against a server of your own.",
             "Without any option it serves loopback only, keeps its state in ./ccs-data, makes its own certificate authority and a first sender, and prints what to do next.",
             "Each option is also a key of the configuration file and an environment variable: --device-port, device_port and CCSD_DEVICE_PORT are the same. Options win over the environment, that wins over the file.",
-            "SIGTERM drains the connections, commits and exits; a second one hurries. SIGHUP reads configuration and certificates again, and keeps the old ones where the new ones are wrong.",
+            "SIGTERM drains the app servers while devices are served, closes the devices last, commits and exits; a second one hurries. SIGHUP reads configuration and certificates again, and keeps the old ones where the new ones are wrong.",
         ],
         commands: [
             Command("", "Run the daemon.", options: daemonOptions),
