@@ -5,10 +5,13 @@ import Glibc
 /// Whether free memory is worth giving back to the system; numbers in, yes or no out.
 ///
 /// What malloc calls free may have been given back already: it counts both alike. So memory must have grown as well since it was
-/// looked at after the last time; what a storm adds to a process whose memory is back does both.
+/// looked at after the last time, which what a storm adds to a process whose memory is back does; or more must be free than
+/// then, which is so where it was given back while the storm still held most of it.
 public struct FreeMemoryRule: Sendable {
     /// Resident octets after the last time, or less where less was seen since; nil: nothing was given back yet.
     private var floor: Int?
+    /// Free octets after the last time, or less where less was seen since.
+    private var freeFloor = 0
 
     /// Nothing was given back yet.
     public init() {}
@@ -16,11 +19,16 @@ public struct FreeMemoryRule: Sendable {
     /// Whether it is worth it now, with so many octets resident and so many that malloc calls free.
     public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
         floor = floor.map { min($0, resident) }
-        return free > Limits.freeMemoryBytes && resident - (floor ?? 0) > Limits.grownMemoryBytes
+        freeFloor = min(freeFloor, free)
+        let growth = max(resident - (floor ?? 0), free - freeFloor)
+        return free > Limits.freeMemoryBytes && growth > Limits.grownMemoryBytes
     }
 
-    /// Memory was given back, and so many octets are resident now.
-    public mutating func gaveBack(resident: Int) { floor = resident }
+    /// Memory was given back, and so many octets are resident now, and so many called free.
+    public mutating func gaveBack(resident: Int, free: Int) {
+        floor = resident
+        freeFloor = free
+    }
 }
 
 /// Gives memory that is free back to the system.
@@ -41,7 +49,7 @@ public struct FreeMemory: ~Copyable {
             rule.isWorthIt(resident: resident, free: clinux_free_octets())
         else { return }
         clinux_give_back()
-        rule.gaveBack(resident: Self.residentBytes ?? resident)
+        rule.gaveBack(resident: Self.residentBytes ?? resident, free: clinux_free_octets())
     }
 
     /// Resident octets of this process that no file stands behind (proc(5), statm: resident less shared).

@@ -24,7 +24,7 @@ import Testing
     func givenBack() {
         var rule = FreeMemoryRule()
         #expect(isWorthIt(&rule, resident: 100, free: 60))
-        rule.gaveBack(resident: 50 * Self.mebibyte)
+        rule.gaveBack(resident: 50 * Self.mebibyte, free: 60 * Self.mebibyte)
         // malloc calls all of it free still; now and then a little is taken and let go.
         for resident in [50, 52, 51, 50 + Self.limit] {
             #expect(!isWorthIt(&rule, resident: resident, free: 60), "\(resident)")
@@ -36,7 +36,7 @@ import Testing
         var rule = FreeMemoryRule()
         for _ in 0..<3 {
             #expect(isWorthIt(&rule, resident: 100, free: 60))
-            rule.gaveBack(resident: 45 * Self.mebibyte)
+            rule.gaveBack(resident: 45 * Self.mebibyte, free: 60 * Self.mebibyte)
         }
     }
 
@@ -44,15 +44,24 @@ import Testing
     func floor() {
         var rule = FreeMemoryRule()
         #expect(isWorthIt(&rule, resident: 200, free: 60))
-        rule.gaveBack(resident: 150 * Self.mebibyte)
+        rule.gaveBack(resident: 150 * Self.mebibyte, free: 60 * Self.mebibyte)
         #expect(!isWorthIt(&rule, resident: 100, free: 10), "what lived has gone by itself")
         #expect(isWorthIt(&rule, resident: 101 + Self.limit, free: 60))
+    }
+
+    @Test("What a storm still held when memory was given back goes back when the storm is over")
+    func midStorm() {
+        var rule = FreeMemoryRule()
+        #expect(isWorthIt(&rule, resident: 130, free: 20))
+        rule.gaveBack(resident: 110 * Self.mebibyte, free: 20 * Self.mebibyte)
+        #expect(!isWorthIt(&rule, resident: 110, free: 20 + Self.limit))
+        #expect(isWorthIt(&rule, resident: 110, free: 80), "nothing has grown but what is free")
     }
 
     @Test("a process that grows by what lives in it has nothing to give back")
     func living() {
         var rule = FreeMemoryRule()
-        rule.gaveBack(resident: 50 * Self.mebibyte)
+        rule.gaveBack(resident: 50 * Self.mebibyte, free: Self.limit * Self.mebibyte)
         for resident in stride(from: 50, to: 5_000, by: 100) {
             #expect(!isWorthIt(&rule, resident: resident, free: Self.limit))
         }

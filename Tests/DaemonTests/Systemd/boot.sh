@@ -28,12 +28,26 @@ tr -d - </proc/sys/kernel/random/uuid >rw/upper/etc/machine-id
 mount -t overlay overlay -o lowerdir=/,upperdir=rw/upper,workdir=rw/work merged
 # Where this machine has both versions of control groups, the container is to have the new one.
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1
+# A control group of its own, so that two containers do not meet, and nothing of it stays.
+parent=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)
+group=$parent/ccsd-test-$$
+mkdir "$group"
+echo $$ >"$group/cgroup.procs"
 systemd-nspawn --boot --directory=merged --private-network --register=no --keep-unit --machine="ccsd-test-$$" \
     --link-journal=no --resolv-conf=off --timezone=off --settings=no --console=read-only \
     </dev/null >console 2>&1 &
 container=$!
 leader=
 end() {
+    stop
+    echo $$ >"$parent/cgroup.procs"
+    for _ in $(seq 50); do
+        # Also those of the old version, which nspawn keeps alike where both are there.
+        find /sys/fs/cgroup -depth -type d -path "*/ccsd-test-$$*" -exec rmdir {} + 2>/dev/null && return 0
+        sleep 0.1
+    done
+}
+stop() {
     [ -z "$leader" ] || kill -KILL "$leader" 2>/dev/null || true
     for _ in $(seq 100); do
         kill -0 "$container" 2>/dev/null || return 0
