@@ -93,7 +93,7 @@ import Testing
 
     @Test("canary: with an interval of no time every occurrence is reported")
     func canary() {
-        var events = RepeatedEvents<Int>(intervalSeconds: 0)
-        for at in 0..<5 { #expect(events.add("a", at, now: Self.now(Int64(at))) == .report) }
+        var events = RepeatedEvents<Int>()
+        for at in 0..<5 { #expect(events.add("a", at, every: 0, now: Self.now(Int64(at))) == .report) }
     }
 }
