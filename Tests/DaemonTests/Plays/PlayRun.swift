@@ -135,7 +135,9 @@ final class PlayRun {
 
     private static func pairs(of line: String) -> [(key: String, value: String)] {
         var pairs: [(key: String, value: String)] = []
-        for part in line.drop(while: { $0 != "{" }).dropFirst().dropLast().split(separator: ";") {
+        // Behind the pairs may stand what no pair holds, such as raw data.
+        guard let start = line.firstIndex(of: "{"), let end = line.lastIndex(of: "}") else { return [] }
+        for part in line[line.index(after: start)..<end].split(separator: ";") {
             if let sign = part.firstIndex(of: "=") {
                 pairs.append((String(part[..<sign]), String(part[part.index(after: sign)...])))
             } else if let last = pairs.indices.last {
