@@ -138,6 +138,9 @@ public enum Limits {
     public static let sendersPerApp = 100
     /// Octets of the sender string of a registration: so many numbers of 19 digits, with commas.
     public static let senderTextBytes = 2_048
+    /// Registrations with keys that were made from one web push endpoint: a web app has one, and a few that it replaced; whoever
+    /// knows the endpoint can make others.
+    public static let registrationsPerEndpoint = 8
     /// Registrations of one app instance that newer ones have replaced and that still work; older ones go.
     public static let replacedRegistrations = 2
     /// Seconds for which a replaced registration works: as long as a message may live.

@@ -102,7 +102,7 @@ public struct Dispatcher: ~Copyable {
         case .register(let request): register(request, now, &effects)
         case .unregister(let request): unregister(request, now, &effects)
         case .registerWeb(let request): registerWeb(request, now, &effects)
-        case .unregisterToken(let name, let origin): unregisterToken(name, origin, &effects)
+        case .unregisterToken(let claim, let origin): unregisterToken(claim, origin, &effects)
         case .subscribe(let request): subscribe(request, now, &effects)
         case .address(let request): address(request, now, &effects)
         case .installation(let request): installationAsks(request, &effects)

@@ -296,7 +296,7 @@ extension Dispatcher {
         var known: Int?
         for part in request.senderText.split(separator: UInt8(ascii: ",")) {
             guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-                guard !isOfPackage || Self.isKey(part) else { return .failure(.invalidSender) }
+                guard !isOfPackage || WebKeys.isPoint(part) else { return .failure(.invalidSender) }
                 continue
             }
             hasNumber = true
@@ -323,12 +323,6 @@ extension Dispatcher {
             return category.count >= length && category.raw.extracting(0..<length).equals(browser)
         }
         return category.contains(UInt8(ascii: ".")) && !isBrowser && !subtype.starts(with: "wp:".utf8)
-    }
-
-    /// Whether a text can be the public key of an application server: an uncompressed point of P-256 in Base64.
-    private static func isKey(_ text: ArraySlice<UInt8>) -> Bool {
-        let point = Base64.bytes(Array(text).raw)
-        return point?.count == WebKeys.publicKeyBytes && point?.first == 0x04
     }
 }
 

@@ -6,7 +6,9 @@ extension Dispatcher {
         guard let entry = ready(request.name.device, orWait: .address(request), &effects) else { return }
         defer { devices.rest(entry) }
         do throws(TokenRefusal) {
-            guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
+            guard let at = publishedTo(request.name.number, entry, for: request.sender) else {
+                throw .notRegistered
+            }
             guard entry.registrations[at].registration.allows(request.sender) else {
                 throw .senderMismatch
             }

@@ -21,17 +21,24 @@ extension Dispatcher {
         }
     }
 
-    /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the
-    /// newest that was made beside it.
-    func publishedTo(_ number: RegistrationNumber, _ entry: DeviceEntry) -> Int? {
+    /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the newest
+    /// that was made beside it with the keys of the first; `sender`: one that this account may send to, if there is any.
+    func publishedTo(
+        _ number: RegistrationNumber, _ entry: DeviceEntry, for sender: SenderID? = nil
+    ) -> Int? {
         guard let at = entry.index(of: number) else { return nil }
         let named = entry.registrations[at].registration
         guard named.sender.number == 0 else { return at }
-        return entry.registrations.lastIndex {
-            $0.registration.web != nil && $0.registration.category == named.category
-                && $0.registration.subtype == named.subtype
-                && $0.registration.senderText == named.senderText
-        } ?? at
+        let beside = entry.registrations.indices.filter {
+            let registration = entry.registrations[$0].registration
+            return registration.isOfEndpoint(named) && registration.senderText == named.senderText
+        }
+        // Others may be a stranger's, who knows the endpoint and not the keys.
+        let keys = beside.first.map { entry.registrations[$0].registration.web }
+        let own = beside.filter { entry.registrations[$0].registration.web == keys }
+        let allowed = own.last { at in sender.map { entry.registrations[at].registration.allows($0) } ?? true
+        }
+        return allowed ?? own.last ?? at
     }
 
     /// Makes or ends a subscription, and answers when that is on disk.

@@ -1,20 +1,25 @@
 import Basics
 
-/// Tokens of web apps that the server encrypts for, and tokens given up by whoever knows them (mcs-device 5.3, 5.6).
+/// Tokens of web apps that the server encrypts for, and tokens that apps give up (mcs-device 5.3, 5.6).
+///
+/// The endpoint that such a token is made from is known to every app server of the web app. So it is enough to make a token
+/// beside those that are there, but changes and ends none of them: that takes a proof, or the keys of the subscription.
 extension Dispatcher {
-    /// Makes the second registration of a web push subscription: same app and senders as its endpoint, but with keys.
+    /// Makes the second registration of a web push subscription: same app as its endpoint, but with keys.
     mutating func registerWeb(_ request: WebRegistrationRequest, _ now: Now, _ effects: inout Effects) {
         let device = request.endpoint.device
         guard let entry = ready(device, orWait: .registerWeb(request), &effects) else { return }
         defer { devices.rest(entry) }
         do throws(RegistrationRefusal) {
             let wanted = try self.wanted(request, entry, now)
-            try renew(request.renewed, wanted, entry, &effects)
-            let known = entry.registrations.lastIndex { $0.registration.isSameApp(as: wanted) }
-            if let known, entry.registrations[known].isOfInstance(wanted.instance) {
+            if let known = try renewed(request, wanted, entry, &effects)
+                ?? known(wanted, request.proof, entry)
+            {
                 return update(known, wanted, entry, request.origin, &effects)
             }
             guard entry.registrations.count < settings.registrationsPerDevice,
+                entry.registrations.count(where: { $0.registration.isOfEndpoint(wanted) })
+                    < Limits.registrationsPerEndpoint,
                 entry.hasRoom(for: [wanted.sender], category: wanted.category, subtype: wanted.subtype)
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
@@ -26,6 +31,9 @@ extension Dispatcher {
     }
 
     /// The registration that a request asks for, by its next name.
+    ///
+    /// Of the endpoint's sender text only the key of an application server is kept, which a browser looks its own keys up by
+    /// (mcs-device 5.2): a message that a project sends must not be shown as another's.
     private func wanted(
         _ request: WebRegistrationRequest, _ entry: DeviceEntry, _ now: Now
     ) throws(RegistrationRefusal) -> Registration {
@@ -34,9 +42,15 @@ extension Dispatcher {
         }
         guard request.instance.count <= Limits.registrationFieldBytes else { throw .invalidParameters }
         var registration = entry.registrations[at].registration
-        guard registration.web == nil else { throw .invalidParameters }
+        guard registration.isEndpoint else { throw .invalidParameters }
+        let sender = try sender(of: request.project)
+        if registration.sender.number != 0 {
+            // An endpoint of sender IDs is theirs alone.
+            guard registration.allows(sender) else { throw .invalidParameters }
+            registration.senderText = Array(String(sender.number).utf8)
+        }
         registration.name = nextName(entry, record)
-        registration.sender = try sender(of: request.project)
+        registration.sender = sender
         registration.otherSenders = []
         if !request.instance.isEmpty { registration.instance = request.instance }
         registration.web = request.keys
@@ -45,7 +59,7 @@ extension Dispatcher {
     }
 
     /// The account that may use the token.
-    private func sender(
+    func sender(
         of project: WebRegistrationRequest.Project
     ) throws(RegistrationRefusal) -> SenderID {
         switch project {
@@ -61,19 +75,37 @@ extension Dispatcher {
         }
     }
 
-    /// Removes the token that is to be renewed, unless it is the one that the request will be answered with.
-    private mutating func renew(
-        _ renewed: RegistrationName?, _ wanted: Registration, _ entry: DeviceEntry,
+    /// The registration that is renewed and stays, as it is of the same endpoint; nil where there is none to renew, or it was of
+    /// another endpoint and is gone now.
+    private mutating func renewed(
+        _ request: WebRegistrationRequest, _ wanted: Registration, _ entry: DeviceEntry,
         _ effects: inout Effects
-    ) throws(RegistrationRefusal) {
-        guard let renewed else { return }
-        guard renewed.device == entry.device, let at = entry.index(of: renewed.number) else {
-            throw .notRegistered
+    ) throws(RegistrationRefusal) -> Int? {
+        guard let claim = request.renewed else { return nil }
+        if claim.name.device == entry.device, let at = entry.index(of: claim.name.number) {
+            let old = entry.registrations[at].registration
+            guard old.web != nil else { throw .invalidParameters }
+            // Nothing changes: an app whose installation is a new one has no other way to renew its token.
+            if old.isSameApp(as: wanted) { return at }
         }
-        let old = entry.registrations[at].registration
-        guard old.web != nil else { throw .invalidParameters }
-        guard !old.isSameApp(as: wanted) else { return }
-        _ = removeRegistration(renewed.number, entry, &effects)
+        guard let at = try place(of: claim, entry) else { throw .notRegistered }
+        if entry.registrations[at].registration.isOfSameEndpoint(as: wanted) { return at }
+        _ = removeRegistration(claim.name.number, entry, &effects)
+        return nil
+    }
+
+    /// The registration that a request for another one is answered with: of the same keys, or of older keys where the request
+    /// shows that it may change them.
+    private func known(
+        _ wanted: Registration, _ proof: RegistrationProof, _ entry: DeviceEntry
+    ) -> Int? {
+        let same = entry.registrations.lastIndex {
+            $0.registration.isSameApp(as: wanted) && $0.isOfInstance(wanted.instance)
+        }
+        return same
+            ?? entry.registrations.lastIndex {
+                $0.registration.isOfSameEndpoint(as: wanted) && isProved($0.registration, by: proof, entry)
+            }
     }
 
     /// Gives a registration its new keys, if they are new, and answers when they are on disk.
@@ -90,20 +122,24 @@ extension Dispatcher {
 
     /// Removes the registration of a token; one that is gone already is no mistake.
     mutating func unregisterToken(
-        _ name: RegistrationName, _ origin: Origin, _ effects: inout Effects
+        _ claim: TokenClaim, _ origin: Origin, _ effects: inout Effects
     ) {
-        let event = Event.unregisterToken(name, origin)
-        guard let entry = ready(name.device, orWait: event, &effects) else { return }
+        let event = Event.unregisterToken(claim, origin)
+        guard let entry = ready(claim.name.device, orWait: event, &effects) else { return }
         defer { devices.rest(entry) }
         let answer = SessionCommand.unregistered(ticket: origin.ticket)
-        guard entry.index(of: name.number) != nil else {
-            effects.commands.append((origin.connection, answer))
-            return
+        do throws(RegistrationRefusal) {
+            guard try place(of: claim, entry) != nil else {
+                return effects.commands.append((origin.connection, answer))
+            }
+            _ = removeRegistration(claim.name.number, entry, &effects)
+            turn.waiters.append(
+                .request(
+                    origin.connection, success: answer,
+                    failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        } catch {
+            effects.commands.append(
+                (origin.connection, .registrationRefused(ticket: origin.ticket, error)))
         }
-        _ = removeRegistration(name.number, entry, &effects)
-        turn.waiters.append(
-            .request(
-                origin.connection, success: answer,
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
     }
 }

@@ -52,6 +52,8 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case tooManySubscriptions = "TOO_MANY_SUBSCRIBERS"
     /// The token that a request names is not registered, or not any more.
     case notRegistered = "UNREGISTERED"
+    /// The registration is another's: of another installation, device or project than the request shows.
+    case notPermitted = "PERMISSION_DENIED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
 }
 

@@ -125,7 +125,7 @@ public struct WebRegistrationRequest: Sendable {
 
     /// Where the answer goes.
     public var origin: Origin
-    /// The registration of the endpoint: who knows its token may do this.
+    /// The registration of the endpoint, which must be one of web push.
     public var endpoint: RegistrationName
     /// What messages are to be encrypted with.
     public var keys: WebKeys
@@ -133,13 +133,15 @@ public struct WebRegistrationRequest: Sendable {
     public var project: Project
     /// The installation that asks; empty where none is named.
     public var instance: [UInt8]
+    /// What shows who asks; without any a registration can be made, and none changed.
+    public var proof = RegistrationProof.none
     /// The token that is to be renewed; nil for a new one.
-    public var renewed: RegistrationName?
+    public var renewed: TokenClaim?
 
     /// A request; all parts are the caller's.
     public init(
         origin: Origin, endpoint: RegistrationName, keys: WebKeys, project: Project,
-        instance: [UInt8] = [], renewed: RegistrationName? = nil
+        instance: [UInt8] = [], renewed: TokenClaim? = nil
     ) {
         self.origin = origin
         self.endpoint = endpoint
@@ -245,8 +247,8 @@ public enum Event: Sendable {
     case installation(InstallationRequest)
     /// It goes on at a device that has the first of the installation's registrations.
     case installationFound(InstallationRequest, [RegistrationName], at: DeviceID)
-    /// Whoever knows a token gives it up.
-    case unregisterToken(RegistrationName, Origin)
+    /// An app gives a token up.
+    case unregisterToken(TokenClaim, Origin)
     /// An operator forgets a device: registrations and messages go, its connection is closed.
     case forgetDevice(DeviceID, Origin)
     /// The store has not seen a device for so long that it may be gone: its registrations expire if that is so.
@@ -303,7 +305,7 @@ public enum Event: Sendable {
         case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
         case .register(let request), .unregister(let request): .device(request.device)
         case .registerWeb(let request): .device(request.endpoint.device)
-        case .unregisterToken(let name, _): .device(name.device)
+        case .unregisterToken(let claim, _): .device(claim.name.device)
         case .subscribe(let request): .device(request.name.device)
         case .address(let request): .device(request.name.device)
         case .installation(let request):

@@ -113,12 +113,28 @@ public struct Registration: Sendable, Equatable {
 
     /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
     ///
-    /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same.
+    /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same; and
+    /// one with other keys is another one too, since whoever knows the endpoint can make it, and must replace nothing.
     public func isSameApp(as other: Registration) -> Bool {
-        category == other.category && subtype == other.subtype && senderText == other.senderText
-            && (web == nil
-                ? other.web == nil && (scope == other.scope || knownScope == other.knownScope)
-                : other.web != nil && sender == other.sender)
+        guard web == nil else { return isOfSameEndpoint(as: other) && web == other.web }
+        return category == other.category && subtype == other.subtype && senderText == other.senderText
+            && other.web == nil && (scope == other.scope || knownScope == other.knownScope)
+    }
+
+    /// Whether both have keys, and were made for the same sender from the same web push endpoint.
+    func isOfSameEndpoint(as other: Registration) -> Bool {
+        web != nil && other.web != nil && category == other.category && subtype == other.subtype
+            && senderText == other.senderText && sender == other.sender
+    }
+
+    /// Whether it has keys, and was made from the endpoint that another one with keys was made from, for whichever sender.
+    func isOfEndpoint(_ other: Registration) -> Bool {
+        web != nil && category == other.category && subtype == other.subtype
+    }
+
+    /// Whether it is an endpoint of web push: of an application server's key, or of a web app of a browser.
+    var isEndpoint: Bool {
+        web == nil && (WebKeys.isPoint(senderText) || subtype.starts(with: "wp:".utf8))
     }
 
     /// The scope; where it was not recorded, what the clients do of which one is known: those that name an instance name a

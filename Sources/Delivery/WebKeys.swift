@@ -1,3 +1,5 @@
+import Basics
+
 /// What the messages to a web app are encrypted with: the subscription's public key and its secret (mcs-device 7.3).
 public struct WebKeys: Sendable, Equatable {
     /// Octets of a P-256 point that is not compressed.
@@ -17,5 +19,16 @@ public struct WebKeys: Sendable, Equatable {
         }
         self.publicKey = publicKey
         self.auth = auth
+    }
+
+    /// Whether a text can be the public key of an application server: an uncompressed point of P-256 in Base64.
+    static func isPoint(_ text: some Collection<UInt8>) -> Bool {
+        let point = Base64.bytes(Array(text).raw)
+        return point?.count == publicKeyBytes && point?.first == 0x04
+    }
+
+    /// In constant time: who shows the keys of a subscription proves to know its secret.
+    public static func == (a: Self, b: Self) -> Bool {
+        ConstantTime.equal(a.publicKey, b.publicKey) && ConstantTime.equal(a.auth, b.auth)
     }
 }

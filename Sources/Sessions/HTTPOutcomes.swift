@@ -67,6 +67,10 @@ extension HTTPSession {
         case .tooManySubscriptions:
             RequestFault(.tooManyRequests, "The registration has too many subscriptions.")
         case .notRegistered: RequestFault(.notFound, "The registration is not there, or not any more.")
+        case .notPermitted:
+            RequestFault(
+                .forbidden,
+                "The registration is of another installation, device or project than the request shows.")
         case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
         }
     }

@@ -24,7 +24,8 @@ extension HTTPSession {
         if let apple = body["ios"] {
             return try createAppleRegistration(apple, project, installation, origin, &io)
         }
-        let wanted = try webRequest(body, project, installation, renewed: nil, origin)
+        var wanted = try webRequest(body, project, installation, origin)
+        wanted.proof = proof(request, installation)
         io.events.append(.registerWeb(wanted))
         return .wait(.web(.named(project: project, installation: installation?.installation)))
     }
@@ -37,12 +38,15 @@ extension HTTPSession {
         let installation = try installation(request, now)
         let renewed = try name(ofToken: captured[1])
         let body = try Self.json(request)
-        let wanted = try webRequest(body, captured[0], installation, renewed: renewed, origin)
+        var wanted = try webRequest(body, captured[0], installation, origin)
+        wanted.proof = proof(request, installation)
+        wanted.renewed = TokenClaim(
+            name: renewed, proof: wanted.proof, projects: Self.projects(captured[0], installation))
         io.events.append(.registerWeb(wanted))
         return .wait(.web(.bare))
     }
 
-    /// A web app gives its token up. It is gone, whether or not it was there.
+    /// An app gives its token up, which takes a proof that it is its own. It is gone, whether or not it was there.
     func deleteRegistration(
         _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
@@ -55,7 +59,15 @@ extension HTTPSession {
                         origin: origin, installation: known.installation, sender: known.sender,
                         action: .remove)))
         } else {
-            io.events.append(.unregisterToken(try name(ofToken: captured[1]), origin))
+            let claim = TokenClaim(
+                name: try name(ofToken: captured[1]), proof: proof(request, installation),
+                projects: Self.projects(captured[0], installation))
+            guard claim.proof != .none else {
+                throw RequestFault(
+                    .unauthorized,
+                    "There is neither x-goog-firebase-installations-auth nor an AidLogin in Authorization.")
+            }
+            io.events.append(.unregisterToken(claim, origin))
         }
         return .wait(.done(Array("{}".utf8)))
     }
@@ -134,8 +146,7 @@ extension HTTPSession {
     // MARK: Parts
 
     private func webRequest(
-        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?,
-        renewed: RegistrationName?, _ origin: Origin
+        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ origin: Origin
     ) throws(RequestFault) -> WebRegistrationRequest {
         guard let web = body["web"], web.members != nil else {
             throw RequestFault(.badRequest, "web: it is missing, or no object.")
@@ -157,7 +168,23 @@ extension HTTPSession {
         return WebRegistrationRequest(
             origin: origin, endpoint: endpoint, keys: keys,
             project: named.number != 0 ? .sender(named) : Self.project(project),
-            instance: installation?.installation ?? [], renewed: renewed)
+            instance: installation?.installation ?? [])
+    }
+
+    /// What a request shows of who it comes from: the check-in pair of a device, or a token of an installation.
+    private func proof(_ request: HTTPRequest, _ installation: InstallationToken?) -> RegistrationProof {
+        if let login = DeviceCredentials(header: request.header("authorization")) {
+            return .device(DeviceID(login.device), digest(ofToken: login.token))
+        }
+        return installation.map { .installation($0.installation) } ?? .none
+    }
+
+    /// The projects that a request names: that of its path, and that of its installation's token.
+    private static func projects(
+        _ path: [UInt8], _ installation: InstallationToken?
+    ) -> [WebRegistrationRequest.Project] {
+        let named = installation.map(\.sender) ?? SenderID(0)
+        return [project(path)] + (named.number != 0 ? [.sender(named)] : [])
     }
 
     /// A sender ID, or else the label of a sender.

@@ -203,7 +203,9 @@ import Testing
         bench.post(imported(1))
         bench.settle()
         let first = try #require(names(bench)[1])
-        bench.post(.unregisterToken(first, Origin(connection: web, ticket: 2)))
+        let claim = TokenClaim(
+            name: first, proof: .device(first.device, hidden), projects: [.sender(Harness.sender)])
+        bench.post(.unregisterToken(claim, Origin(connection: web, ticket: 2)))
         bench.settle()
         #expect(bench.store.installations.values.allSatisfy { $0.isEmpty })
         bench.post(imported(3))

@@ -100,7 +100,9 @@ import Testing
     func dryRun() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
-        bench.post(.unregisterToken(names[0], Origin(connection: web, ticket: 2)))
+        let claim = TokenClaim(
+            name: names[0], proof: .device(names[0].device, token), projects: [.sender(Harness.sender)])
+        bench.post(.unregisterToken(claim, Origin(connection: web, ticket: 2)))
         bench.settle()
         var submission = Harness.submission(7)
         submission.isDryRun = true

@@ -93,4 +93,42 @@ import Wire
         let second = desk.taken()
         #expect(second.hasPrefix("HTTP/1.1 200 "))
     }
+
+    private static func token(_ purpose: InstallationToken.Purpose) -> String {
+        let token = InstallationToken(
+            purpose: purpose, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: HTTPDesk.sender,
+            expiresAt: .max)
+        return String(decoding: HTTPDesk.seal.text(of: token, nonce: 1), as: UTF8.self)
+    }
+
+    @Test(
+        "The installation of the path must be that of the token",
+        arguments: [
+            ("POST", "dGFzc3dvcmQ_aGVsbG8tdw/topicSubscriptions/news:subscribe", "403 Forbidden"),
+            ("POST", "dGFzc3dvcmQ_aGVsbG8tdw/topicSubscriptions/news:unsubscribe", "403 Forbidden"),
+            ("DELETE", "dGFzc3dvcmQ_aGVsbG8tdw", "404 Not Found"),
+            ("DELETE", "cGFzc3dvcmQ_aGVsbG8tdw", ""),
+        ])
+    func path(method: String, rest: String, status: String) {
+        let desk = HTTPDesk()
+        desk.send(
+            "\(method) /v1/projects/p/registrations/\(rest) HTTP/1.1\r\nHost: x\r\n"
+                + "x-goog-firebase-installations-auth: \(Self.token(.access))\r\nContent-Length: 0\r\n\r\n")
+        let answer = desk.taken()
+        #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status)\r\n"), "\(answer)")
+        #expect(desk.events.isEmpty != status.isEmpty, "canary: its own id is taken")
+    }
+
+    @Test(
+        "The refresh token of one installation does nothing for another",
+        arguments: [("POST", "/authTokens:generate"), ("DELETE", "")])
+    func foreignRefresh(method: String, rest: String) {
+        let desk = HTTPDesk()
+        desk.send(
+            "\(method) /v1/projects/p/installations/dGFzc3dvcmQ_aGVsbG8tdw\(rest) HTTP/1.1\r\nHost: x\r\n"
+                + "Authorization: FIS_v2 \(Self.token(.refresh))\r\nContent-Length: 0\r\n\r\n")
+        let answer = desk.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"), "\(answer)")
+        #expect(desk.events.isEmpty)
+    }
 }

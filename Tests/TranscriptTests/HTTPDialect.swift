@@ -131,8 +131,8 @@ struct HTTPDialect: TranscriptDialect {
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
             return "address #\(ticket ?? "\(request.origin.ticket)") \(request.name.number.number) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
-        case .unregisterToken(let name, let origin):
-            return "give-up #\(origin.ticket) \(name.number.number)"
+        case .unregisterToken(let claim, let origin):
+            return "give-up #\(origin.ticket) \(Self.shown(claim))"
         default: return "\(event)"
         }
     }
@@ -179,14 +179,30 @@ struct HTTPDialect: TranscriptDialect {
     /// Keys of one octet repeated are shown as such.
     private static func shown(_ request: WebRegistrationRequest) -> String {
         var text = "web #\(request.origin.ticket) endpoint=\(request.endpoint.number.number) project="
-        switch request.project {
-        case .sender(let sender): text += "\(sender.number)"
-        case .label(let label): text += self.text(label)
-        }
+        text += shown(request.project)
         text += " instance=\(self.text(request.instance)) key=\(Hex.text(request.keys.publicKey))"
         text += " auth=\(Hex.text(request.keys.auth))"
-        if let renewed = request.renewed { text += " renews=\(renewed.number.number)" }
+        if let renewed = request.renewed { text += " renews=\(shown(renewed))" }
         return text
+    }
+
+    private static func shown(_ project: WebRegistrationRequest.Project) -> String {
+        switch project {
+        case .sender(let sender): "\(sender.number)"
+        case .label(let label): text(label)
+        }
+    }
+
+    /// The registration, the proof, and the projects.
+    private static func shown(_ claim: TokenClaim) -> String {
+        let proof =
+            switch claim.proof {
+            case .none: "none"
+            case .device(let device, let token): "device:\(device.number):\(text(token.octets))"
+            case .installation(let id): "installation:\(text(id))"
+            }
+        let projects = claim.projects.map { shown($0) }.joined(separator: ",")
+        return "\(claim.name.number.number) by=\(proof) of=\(projects)"
     }
 
     private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }

@@ -105,17 +105,20 @@ extension HTTPDescription {
 
     static let createRegistration = HTTPDescription(
         .devices, "A web app gets a token that the server encrypts for; an iOS app is registered.",
-        hosts: registrations, credentials: [.installationToken], isOpen: true, content: [.json(registration)],
+        hosts: registrations, credentials: [.installationToken, .aidLogin], isOpen: true,
+        content: [.json(registration)],
         [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
 
     static let renewRegistration = HTTPDescription(
-        .devices, "A web app whose subscription has changed renews its token.", hosts: registrations,
-        credentials: [.installationToken], isOpen: true, content: [.json(registration)],
+        .devices,
+        "A web app whose subscription has changed renews its token. What changes it is a proof of its own installation or device.",
+        hosts: registrations, credentials: [.installationToken, .aidLogin], isOpen: true,
+        content: [.json(registration)],
         [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
 
     static let deleteRegistration = HTTPDescription(
-        .devices, "A web app gives its token up, or an installation all that it has registered.",
-        hosts: registrations, credentials: [.installationToken], isOpen: true,
+        .devices, "An app gives its token up, or an installation all that it has registered.",
+        hosts: registrations, credentials: [.installationToken, .aidLogin],
         [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
 
     static let connectSubscription = HTTPDescription(
@@ -136,8 +139,7 @@ extension HTTPDescription {
     private static func ofTopic(_ summary: String) -> HTTPDescription {
         HTTPDescription(
             .devices, summary, hosts: registrations, credentials: [.installationToken],
-            [Answer(.ok, .json(.ref(.empty))), Answer(.forbidden, .json(.ref(.rpcError)))]
-                + registrationRefusals)
+            [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
     }
 
     // MARK: Parts
@@ -174,7 +176,7 @@ extension HTTPDescription {
 
     /// What a `RegistrationRefusal` of the core comes to.
     private static let registrationRefusals = [
-        Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.notFound, .json(.ref(.rpcError))),
-        Answer(.tooManyRequests, .json(.ref(.rpcError))),
+        Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.forbidden, .json(.ref(.rpcError))),
+        Answer(.notFound, .json(.ref(.rpcError))), Answer(.tooManyRequests, .json(.ref(.rpcError))),
     ]
 }

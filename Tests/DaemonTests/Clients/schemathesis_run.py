@@ -43,7 +43,6 @@ class World:
         self.device = str(made["android_id"])
         self.login = f"AidLogin {self.device}:{made['security_token']}"
         self.tokens = [self.register(f"com.example.app{number}", sender) for number in range(3)]
-        self.spare = self.register("com.example.spare", sender)
         vapid = Vapid02()
         vapid.generate_keys()
         point = vapid.public_key.public_bytes(
@@ -52,16 +51,15 @@ class World:
         self.push_token = self.register("org.chromium.linux", self.point)
         signed = vapid.sign({"sub": "mailto:a@example.org", "aud": base, "exp": int(time.time()) + 40_000})
         self.vapid = signed["Authorization"]
-        web = {
-            "endpoint": f"{base}/fcm/send/{self.push_token}", "p256dh": self.point, "auth": base64url(bytes(16))}
-        self.web_token = self.post(f"/v1/projects/{sender}/registrations", json={"web": web}).json()["token"]
         app = f"1:{sender}:web:abc"
         self.installation = self.post("/v1/projects/p/installations", json={"appId": app}).json()
         self.spare_installation = self.post("/v1/projects/p/installations", json={"appId": app}).json()
         self.fis = self.installation["authToken"]["token"]
+        self.web_token = self.register_web(self.push_token)
         self.post(
             "/v1/projects/p/registrations", json={"ios": {"bundle_id": "com.example.ios", "apns_token": "00" * 32}},
             headers={"x-goog-firebase-installations-auth": self.fis})
+        self.spare = self.register_web(self.register("org.chromium.linux", self.point, "wp:spare"))
         with open(key_file) as file:
             account = json.load(file)
         self.project = account["project_id"]
@@ -86,8 +84,17 @@ class World:
         answer.raise_for_status()
         return answer
 
-    def register(self, app, sender):
-        form = {"app": app, "device": self.device, "sender": sender, "X-subtype": sender}
+    def register_web(self, endpoint):
+        """A token with keys that belongs to the installation, which can renew it and give it up."""
+        web = {
+            "endpoint": f"{self.base}/fcm/send/{endpoint}", "p256dh": self.point, "auth": base64url(bytes(16))}
+        answer = self.post(
+            f"/v1/projects/{self.sender}/registrations", json={"web": web},
+            headers={"x-goog-firebase-installations-auth": self.fis})
+        return answer.json()["token"]
+
+    def register(self, app, sender, subtype=None):
+        form = {"app": app, "device": self.device, "sender": sender, "X-subtype": subtype or sender}
         answer = self.post("/c2dm/register3", data=form, headers={"Authorization": self.login}).text
         if not answer.startswith("token="):
             raise ValueError(answer)

@@ -12,6 +12,7 @@ final class TestDevice {
     private let identity: DeviceIdentity
     private var client: DeviceClient?
     private var messages: [[String: String]] = []
+    private var encrypted: [DeviceMessage] = []
     private(set) var stored: Set<String> = []
     private var heartbeats = 0
     private var closes = 0
@@ -37,6 +38,9 @@ final class TestDevice {
         token = made.token
         try start(daemon)
     }
+
+    /// `Authorization` by which it proves to be itself over HTTPS.
+    var proof: String { "AidLogin \(identity.androidID):\(identity.securityToken.revealed)" }
 
     /// Logs in, at this daemon or its successor.
     func start(_ daemon: RunningDaemon) throws {
@@ -73,6 +77,7 @@ final class TestDevice {
     private func heard(_ event: DeviceEvent) {
         switch event {
         case .loggedIn: isLoggedIn = true
+        case .message(let message) where message.isEncrypted: encrypted.append(message)
         case .message(let message):
             messages.append(
                 Dictionary(
@@ -104,6 +109,19 @@ final class TestDevice {
             let at = messages.firstIndex(where: fits)
         else { throw HarnessFailure("the message did not come; the device has \(messages)") }
         return messages.remove(at: at)
+    }
+
+    /// The next message that is encrypted for a web app.
+    func expectEncrypted() throws -> DeviceMessage {
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { !encrypted.isEmpty }) else {
+            throw HarnessFailure("no encrypted message came; the device has \(messages)")
+        }
+        return encrypted.removeFirst()
+    }
+
+    /// Registers another app; its token.
+    func register(_ daemon: RunningDaemon, _ app: DeviceCalls.App) throws -> String {
+        try DeviceCalls.token(try call(daemon, DeviceCalls.register(app, identity)))
     }
 
     /// Subscribes its registration to a topic.

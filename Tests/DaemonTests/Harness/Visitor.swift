@@ -1,0 +1,74 @@
+import Basics
+import Client
+import Foundation
+import Transport
+import Wire
+
+/// Whoever makes requests over HTTPS: a stranger with what it has found, or an SDK with what it keeps.
+final class Visitor {
+    private let reactor: Reactor
+    private let daemon: RunningDaemon
+
+    init(_ daemon: RunningDaemon) throws {
+        self.daemon = daemon
+        reactor = try Reactor(index: 0)
+    }
+
+    /// Makes a request, with a body of JSON where there is one.
+    func ask(
+        _ method: String, _ path: String, _ headers: [String: String] = [:], body: Any? = nil
+    ) throws -> (status: Int, json: [String: Any]) {
+        var call = HTTPCall(method, path)
+        for (name, value) in headers { call.headers.append((name, Redacted(value))) }
+        if let body {
+            call.add("Content-Type", "application/json")
+            call.body = [UInt8](try JSONSerialization.data(withJSONObject: body))
+        }
+        let answer = try make(call)
+        let json = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        return (answer.status, json ?? [:])
+    }
+
+    /// Makes any request.
+    func make(_ call: HTTPCall) throws -> HTTPAnswer {
+        let tls = try TLSClientSettings(trust: .file(daemon.authority))
+        let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
+        let http = HTTPClient(reactor: reactor, endpoint: endpoint)
+        defer { http.close() }
+        var found: HTTPAnswer?
+        http.send(call) { found = try? $0.get() }
+        guard reactor.turn(seconds: Int(Patience.seconds), until: { found != nil }), let found else {
+            throw HarnessFailure("a request over HTTPS was not answered")
+        }
+        return found
+    }
+
+    /// A Firebase installation as its app keeps it.
+    struct Installation {
+        /// Its id.
+        var id: String
+        /// The secret by which it gets new access tokens.
+        var refresh: String
+        /// The token of its requests.
+        var access: String
+
+        /// `Authorization` with the refresh token.
+        var proof: [String: String] { ["Authorization": "FIS_v2 \(refresh)"] }
+        /// The header of its requests.
+        var header: [String: String] { ["x-goog-firebase-installations-auth": access] }
+    }
+
+    /// Makes an installation, as SDKs do; `id`: the one that is wished for.
+    func install(
+        _ sender: String, id: String? = nil, _ headers: [String: String] = [:]
+    ) throws -> Installation {
+        var body = ["appId": "1:\(sender):web:abc"]
+        body["fid"] = id
+        let made = try ask("POST", "/v1/projects/p/installations", headers, body: body)
+        guard made.status == 200, let id = made.json["fid"] as? String,
+            let refresh = made.json["refreshToken"] as? String,
+            let access = (made.json["authToken"] as? [String: Any])?["token"] as? String
+        else { throw HarnessFailure("no installation was made: \(made)") }
+        return Installation(id: id, refresh: refresh, access: access)
+    }
+}

@@ -1,0 +1,135 @@
+import Client
+import Foundation
+import Testing
+import Wire
+
+/// Strangers who know what is no secret: a token, an endpoint, the id of an installation. Each attack of theirs beside what the
+/// owner does the same way.
+@Suite("Proofs of strangers", .serialized)
+struct StrangerProofTests {
+    /// A daemon with an app of the first sender on a device, and a stranger.
+    private final class Bench {
+        let daemon: RunningDaemon
+        let sender: String
+        let other: String
+        let device: TestDevice
+        let stranger: Visitor
+
+        init() throws {
+            daemon = try RunningDaemon()
+            sender = try daemon.firstSender.id
+            guard let other = try daemon.ctl("senders", "add")["sender_id"] as? String else {
+                throw HarnessFailure("no second sender was made")
+            }
+            self.other = other
+            device = try TestDevice(daemon, sender: sender)
+            stranger = try Visitor(daemon)
+        }
+
+        /// Sends a message, which the device must get.
+        func reach(_ target: String, _ n: String) throws {
+            _ = try daemon.ctl("send", sender, target, "n=\(n)")
+            try device.expectMessage { $0["n"] == n }
+        }
+
+        func path(_ token: String, of project: String? = nil) -> String {
+            "/v1/projects/\(project ?? sender)/registrations/\(token)"
+        }
+    }
+
+    /// The subscription of a web app, as a request to register it has it.
+    private static func subscription(_ app: WebApp, _ endpoint: String) -> [String: Any] {
+        let words = [app.publicKey, app.auth].map { Data($0).base64EncodedString() }
+        return [
+            "web": [
+                "endpoint": "https://fcm.googleapis.com/fcm/send/\(endpoint)", "p256dh": words[0],
+                "auth": words[1],
+            ]
+        ]
+    }
+
+    /// A web app on the device: its keys, and the token of its endpoint.
+    private func web(_ bench: Bench) throws -> (app: WebApp, endpoint: String) {
+        let app = try #require(WebApp(subtype: "wp:https://example.com/#1"))
+        let endpoint = try bench.device.register(
+            bench.daemon,
+            DeviceCalls.App(
+                category: "org.chromium.linux", sender: WebApp.usualKey, subtype: app.subtype))
+        return (app, endpoint)
+    }
+
+    @Test("who knows a token cannot end it; its device can, in the name of its own project")
+    func ending() throws {
+        let bench = try Bench()
+        let token = bench.device.token
+        let intruder = try TestDevice(bench.daemon, sender: bench.sender, app: "com.example.intruder")
+        let installed = try bench.stranger.install(bench.sender)
+        for headers in [
+            [:], ["x-goog-api-key": "k"], ["Authorization": intruder.proof], installed.header,
+            installed.proof,
+        ] as [[String: String]] {
+            let answer = try bench.stranger.ask("DELETE", bench.path(token), headers)
+            #expect([401, 403].contains(answer.status), "\(headers.keys): \(answer)")
+        }
+        let foreign = try bench.stranger.ask(
+            "DELETE", bench.path(token, of: bench.other), ["Authorization": bench.device.proof])
+        #expect(foreign.status == 403, "\(foreign)")
+        try bench.reach(token, "still there")
+        let own = try bench.stranger.ask(
+            "DELETE", bench.path(token), ["Authorization": bench.device.proof])
+        #expect(own.status == 200, "\(own)")
+        #expect(throws: (any Error).self) { try bench.reach(token, "gone") }
+    }
+
+    @Test("who knows the token of a web app can neither renew nor end it; its installation can")
+    func renewing() throws {
+        let bench = try Bench()
+        let (app, endpoint) = try web(bench)
+        let sdk = try Visitor(bench.daemon)
+        let installed = try sdk.install(bench.sender)
+        let made = try sdk.ask(
+            "POST", "/v1/projects/p/registrations", installed.header,
+            body: Self.subscription(app, endpoint))
+        let token = try #require(made.json["token"] as? String, "\(made)")
+        let foreign = try bench.stranger.install(bench.sender)
+        let strange = try #require(WebApp(subtype: "x"))
+        for headers in [[:], foreign.header] {
+            let renewed = try bench.stranger.ask(
+                "PATCH", bench.path(token), headers, body: Self.subscription(strange, endpoint))
+            #expect(renewed.status == 403, "\(renewed)")
+            let ended = try bench.stranger.ask("DELETE", bench.path(token), headers)
+            #expect([401, 403].contains(ended.status), "\(ended)")
+            // A token beside it, which leads nowhere, is all that a stranger gets.
+            let beside = try bench.stranger.ask(
+                "POST", "/v1/projects/\(bench.sender)/registrations", headers,
+                body: Self.subscription(strange, endpoint))
+            #expect(beside.json["token"] as? String != token, "\(beside)")
+        }
+        _ = try bench.daemon.ctl("send", bench.sender, token, "n=mine")
+        let message = try bench.device.expectEncrypted()
+        let opened = String(decoding: try #require(app.open(message)), as: UTF8.self)
+        #expect(opened.contains("mine"))
+        let renewed = try sdk.ask(
+            "PATCH", bench.path(token), installed.header, body: Self.subscription(app, endpoint))
+        #expect(renewed.json["token"] as? String == token, "\(renewed)")
+        #expect(try sdk.ask("DELETE", bench.path(token), installed.header).status == 200)
+    }
+
+    @Test("the token of an app is no endpoint: no other project gets a way to its device by it")
+    func endpoints() throws {
+        let bench = try Bench()
+        let app = try #require(WebApp(subtype: "x"))
+        let path = "/v1/projects/\(bench.other)/registrations"
+        let refused = try bench.stranger.ask(
+            "POST", path, body: Self.subscription(app, bench.device.token))
+        #expect(refused.status == 400, "\(refused)")
+        let form = DeviceCalls.subscribe(app, endpoint: bench.device.token, sender: bench.other)
+        #expect(try bench.stranger.make(form).status == 400)
+        let (owner, endpoint) = try web(bench)
+        let made = try bench.stranger.ask("POST", path, body: Self.subscription(owner, endpoint))
+        let token = try #require(made.json["token"] as? String, "the canary: \(made)")
+        _ = try bench.daemon.ctl("send", bench.other, token, "n=1")
+        let message = try bench.device.expectEncrypted()
+        #expect(String(decoding: message.from, as: UTF8.self) == WebApp.usualKey)
+    }
+}
