@@ -12,4 +12,7 @@ extension Limits {
     /// Seconds after its check-in at which a device is forgotten that neither logged in nor registered: clients do so at once,
     /// and those that were switched off in between check in again.
     public static let unusedDeviceSeconds = 86_400
+    /// Upstream messages of one device kept for one sender: a hundredth of `storedUpstreamPerSender`, so that no device takes the
+    /// places of all others; one that sends every nine seconds has a day's.
+    public static let storedUpstreamPerDevice = 10_000
 }

@@ -20,6 +20,8 @@ public struct DeliverySettings: Sendable {
     public var waitingUpstream = Limits.waitingUpstream
     /// Upstream messages kept for one sender.
     public var storedUpstreamPerSender = Limits.storedUpstreamPerSender
+    /// How many of them may be of one device.
+    public var storedUpstreamPerDevice = Limits.storedUpstreamPerDevice
     /// Messages sent to a device on one connection and not acknowledged.
     public var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
     /// Connections of one sender.
