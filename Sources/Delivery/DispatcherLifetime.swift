@@ -82,7 +82,7 @@ extension Dispatcher {
     }
 
     /// How long a device may be away.
-    private var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
+    var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
 
     /// How far the time at which a device was last seen may be behind, in milliseconds: a small part of the time it may be away.
     func seenGranularity(atMost seconds: Int) -> Int64 {

@@ -9,6 +9,7 @@ struct NaiveModel {
     var senders: [SenderRecord] = []
     var messages: [StoredMessage] = []
     var subscriptions: [Subscription] = []
+    var installations: [InstallationRecord] = []
     var links: [(installation: [UInt8], name: RegistrationName)] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
@@ -41,6 +42,10 @@ struct NaiveModel {
                 links.append((installation, name))
             case .unlinkInstallation(let installation, let name):
                 links.removeAll { $0.installation == installation && $0.name == name }
+            case .putInstallation(let record):
+                installations.removeAll { $0.id == record.id }
+                installations.append(record)
+            case .removeInstallation(let id): installations.removeAll { $0.id == id }
             case .putSender(let record):
                 senders.removeAll { $0.sender == record.sender }
                 senders.append(record)
@@ -120,6 +125,8 @@ struct NaiveModel {
         for installation in Samples.installations {
             let names = links.filter { $0.installation == installation }.map(\.name).sorted()
             if try store.registrations(of: installation) != names { return "installation" }
+            let record = installations.first { $0.id == installation }
+            if try store.record(of: installation) != record { return "record of an installation" }
         }
         if try store.senders() != senders.sorted(by: { $0.sender < $1.sender }) { return "senders" }
         let listed = try store.devices(after: nil, limit: 1_000)

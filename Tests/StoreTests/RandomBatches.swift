@@ -55,6 +55,8 @@ struct RandomBatches {
         case 16:
             let name = Samples.registration(owner, sequence % 3).name
             let installation = Samples.installations[Int.random(in: 0...1, using: &random)]
+            if sequence % 5 == 0 { return .removeInstallation(installation) }
+            if sequence % 5 == 1 { return .putInstallation(Samples.installation(installation, usedAt: now)) }
             return sequence % 3 == 0
                 ? .unlinkInstallation(installation, name) : .linkInstallation(installation, name)
         default: return sequence % 4 == 0 ? .removeSender(SenderID(owner)) : .putSender(Samples.sender(owner))
