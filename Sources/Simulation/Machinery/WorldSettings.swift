@@ -75,6 +75,8 @@ public struct WorldSettings: Sendable {
         delivery.storedMessages = [3, 10, 100][Int.random(in: 0...2, using: &random)]
         delivery.collapseKeys = Int.random(in: 1...4, using: &random)
         delivery.idleDevicesInMemory = Int.random(in: 0...4, using: &random)
+        // A clock that is set by weeks would end the day of devices that have just checked in.
+        delivery.unusedDeviceSeconds = 0
         delivery.unacknowledgedPerDevice = [4, 20, 1_000][Int.random(in: 0...2, using: &random)]
         delivery.eventsWaitingForDevice = [3, 1_000][Int.random(in: 0...1, using: &random)]
         delivery.waitingUpstream = [2, 20][Int.random(in: 0...1, using: &random)]
