@@ -23,6 +23,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// HTTP answers by endpoint and status.
     case httpResponses
     case devicesExpired
+    /// Devices forgotten because nothing was ever done with them.
+    case devicesUnused
     /// Messages to topics and conditions that were accepted.
     case topicMessages
     /// Registrations that such messages were sent to.
@@ -91,7 +93,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were understood.
-    public static let refusalReasons = refusalWords + ["malformed", "unauthorized"]
+    public static let refusalReasons = refusalWords + ["malformed", "unauthorized", "too_many_strangers"]
 
     /// The first cell of each metric, and at the end how many cells there are.
     static let offsets: [Int] = {

@@ -85,6 +85,9 @@ extension Metric {
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
             help: "Devices forgotten because they had not been in contact for too long."),
         Row(
+            metric: .devicesUnused, name: "ccs_devices_unused_total", kind: .counter,
+            help: "Devices forgotten because they neither logged in nor registered after their check-in."),
+        Row(
             metric: .topicMessages, name: "ccs_topic_messages_total", kind: .counter,
             help: "Messages to topics and conditions accepted."),
         Row(

@@ -6,6 +6,8 @@ public enum RefusalReason: Sendable, Equatable {
     case malformed
     /// The credentials are missing, wrong or expired.
     case unauthorized
+    /// It would have added to the registry, and strangers had asked for that too often in this minute.
+    case tooManyStrangers
 
     /// The word in logs and metric labels.
     public var word: String {
@@ -13,6 +15,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .refusal(let refusal): refusal.word
         case .malformed: "malformed"
         case .unauthorized: "unauthorized"
+        case .tooManyStrangers: "too_many_strangers"
         }
     }
 
@@ -22,6 +25,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .refusal(let refusal): refusal.position
         case .malformed: Metric.refusalWords.count
         case .unauthorized: Metric.refusalWords.count + 1
+        case .tooManyStrangers: Metric.refusalWords.count + 2
         }
     }
 }

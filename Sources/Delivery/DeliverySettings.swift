@@ -20,6 +20,8 @@ public struct DeliverySettings: Sendable {
     public var waitingUpstream = Limits.waitingUpstream
     /// Upstream messages kept for one sender.
     public var storedUpstreamPerSender = Limits.storedUpstreamPerSender
+    /// How many of them may be of one device.
+    public var storedUpstreamPerDevice = Limits.storedUpstreamPerDevice
     /// Messages sent to a device on one connection and not acknowledged.
     public var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
     /// Connections of one sender.
@@ -32,6 +34,8 @@ public struct DeliverySettings: Sendable {
     public var receiptSettleSeconds = Limits.receiptSettleSeconds
     /// Seconds without contact after which a device is forgotten with its registrations; 0: never.
     public var deviceExpirySeconds = Limits.deviceExpirySeconds
+    /// Seconds after its check-in at which a device is forgotten that neither logged in nor registered; 0: never.
+    public var unusedDeviceSeconds = Limits.unusedDeviceSeconds
     /// How often a device, an app or a sender may do what it may.
     public var rates = Rates()
     /// What places of iOS apps in the store are sealed with: the same as long as tokens are.
@@ -53,6 +57,8 @@ public struct RunningSettings: Sendable {
     public var rates = Rates()
     /// See `DeliverySettings`.
     public var deviceExpirySeconds = Limits.deviceExpirySeconds
+    /// See `DeliverySettings`.
+    public var unusedDeviceSeconds = Limits.unusedDeviceSeconds
 
     /// The defaults.
     public init() {}
@@ -66,12 +72,14 @@ extension DeliverySettings {
             running.pendingWindow = pendingWindow
             running.rates = rates
             running.deviceExpirySeconds = deviceExpirySeconds
+            running.unusedDeviceSeconds = unusedDeviceSeconds
             return running
         }
         set {
             pendingWindow = newValue.pendingWindow
             rates = newValue.rates
             deviceExpirySeconds = newValue.deviceExpirySeconds
+            unusedDeviceSeconds = newValue.unusedDeviceSeconds
         }
     }
 }

@@ -38,8 +38,10 @@ extension Dispatcher {
         let origin = request.origin
         // One that was made for the same token is there although its registration is gone.
         let isFree = entry.record == nil || address.isImport
-        guard isFree, directory[request.sender] != nil else {
-            let refusal: RegistrationRefusal = isFree ? .invalidSender : .serviceNotAvailable
+        let isKnown = directory[request.sender] != nil
+        guard isFree, isKnown, mayAdd(for: entry.record, origin) else {
+            let refusal: RegistrationRefusal =
+                !isFree ? .serviceNotAvailable : isKnown ? .tooManyStrangers : .invalidSender
             effects.commands.append(
                 (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
             return
@@ -48,7 +50,7 @@ extension Dispatcher {
             entry.record
             ?? DeviceRecord(
                 device: entry.device, token: address.freshDigest, createdAt: now.wall, seenAt: now.wall,
-                nextRegistration: 1)
+                nextRegistration: 1, hasLoggedIn: false)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(
             name: nextName(entry, record), category: address.bundle, subtype: sender, senderText: sender,

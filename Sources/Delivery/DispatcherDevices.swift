@@ -140,7 +140,7 @@ extension Dispatcher {
         let hasRemoved = settleReceived(login.received, entry, now, &effects)
         entry.link = DeviceLink(connection: login.connection)
         entry.link?.isIdle = login.isIdle
-        seen(entry, record, now, &effects)
+        noteLogin(entry, record, now, &effects)
         if hasRemoved {
             turn.waiters.append(.login(login.connection, entry))
         } else {

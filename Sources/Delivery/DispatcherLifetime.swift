@@ -10,6 +10,8 @@ struct DeviceSweep {
     var from: DeviceID
     /// Whether this round began with the first device there can be, and so meets all of them.
     var isWholeRound = false
+    /// How long it rests after a whole round, in milliseconds.
+    var rest: Int64 = 0
 
     init(from: DeviceID) { self.from = from }
 }
@@ -20,15 +22,18 @@ struct DeviceSweep {
 /// device that could not be looked at, or came back meanwhile, is met again in the next round.
 extension Dispatcher {
     mutating func tickDevices(_ now: Now, _ effects: inout Effects) {
-        guard partition == 0, settings.deviceExpirySeconds > 0, !deviceSweep.isAsking,
+        guard partition == 0, let shortest = shortestAbsence, !deviceSweep.isAsking,
             now.monotonic >= deviceSweep.next
         else { return }
+        deviceSweep.rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, shortest / 8)
         deviceSweep.isAsking = true
         deviceSweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
         effects.loads.append(
             .unseen(
-                before: now.wall - expiryMilliseconds, from: deviceSweep.from,
-                examine: Limits.devicesPerSweep, limit: Limits.expiredDevicesPerSweep))
+                before: settings.deviceExpirySeconds > 0 ? now.wall - expiryMilliseconds : .min,
+                unusedBefore: settings.unusedDeviceSeconds > 0 ? now.wall - unusedMilliseconds : .min,
+                from: deviceSweep.from, examine: Limits.devicesPerSweep, limit: Limits.expiredDevicesPerSweep)
+        )
     }
 
     mutating func unseenLoaded(
@@ -38,8 +43,7 @@ extension Dispatcher {
         for device in found { effects.forwards.append(.unseen(device)) }
         if next == nil {
             if deviceSweep.isWholeRound {
-                let rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, expiryMilliseconds / 8)
-                deviceSweep.next = now.monotonic.advanced(milliseconds: rest)
+                deviceSweep.next = now.monotonic.advanced(milliseconds: deviceSweep.rest)
             }
             deviceSweep.isWholeRound = true
         }
@@ -51,7 +55,13 @@ extension Dispatcher {
         guard let entry = ready(device, orWait: .unseen(device), &effects) else { return }
         defer { devices.rest(entry) }
         writeContact(entry, &effects)
-        guard let record = entry.record, settings.deviceExpirySeconds > 0 else { return }
+        guard let record = entry.record else { return }
+        if isUnusedTooLong(record, now), entry.link == nil {
+            _ = dissolve(entry, &effects)
+            effects.unusedDevices += 1
+            return
+        }
+        guard settings.deviceExpirySeconds > 0 else { return }
         // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
         // here at all: Apple tells when it is gone.
         let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
@@ -59,6 +69,12 @@ extension Dispatcher {
         guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
         _ = dissolve(entry, &effects)
         effects.expiredDevices += 1
+    }
+
+    /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
+    private func isUnusedTooLong(_ record: DeviceRecord, _ now: Now) -> Bool {
+        record.isUnused && settings.unusedDeviceSeconds > 0
+            && now.wall - record.createdAt > unusedMilliseconds
     }
 
     // MARK: Contacts that the store does not know
@@ -76,6 +92,7 @@ extension Dispatcher {
         guard let contact = contacts.take(entry.device), var record = entry.record, record.seenAt < contact
         else { return }
         record.seenAt = contact
+        record.hasLoggedIn = true
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)
@@ -83,6 +100,14 @@ extension Dispatcher {
 
     /// How long a device may be away.
     private var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
+
+    /// How long a device may be without any use.
+    private var unusedMilliseconds: Int64 { Int64(settings.unusedDeviceSeconds) * 1_000 }
+
+    /// The shorter of both, of those that are set, in milliseconds; nil: devices stay for ever.
+    private var shortestAbsence: Int64? {
+        [expiryMilliseconds, unusedMilliseconds].filter { $0 > 0 }.min()
+    }
 
     /// How far the time at which a device was last seen may be behind, in milliseconds: a small part of the time it may be away.
     func seenGranularity(atMost seconds: Int) -> Int64 {

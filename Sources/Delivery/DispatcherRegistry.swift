@@ -22,6 +22,7 @@ extension Dispatcher {
             return
         }
         seen(entry, record, now, &effects)
+        giveBackPlace(of: origin, &effects)
         effects.commands.append(
             (origin.connection, .checkedIn(ticket: origin.ticket, device, freshToken: nil)))
     }
@@ -35,9 +36,15 @@ extension Dispatcher {
             effects.commands.append((origin.connection, .checkInRefused(ticket: origin.ticket)))
             return
         }
+        guard mayAdd(for: nil, origin) else {
+            let refusal = RegistrationRefusal.tooManyStrangers
+            effects.commands.append(
+                (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
+            return
+        }
         let record = DeviceRecord(
             device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: now.wall,
-            seenAt: now.wall, nextRegistration: 1)
+            seenAt: now.wall, nextRegistration: 1, hasLoggedIn: false)
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)
@@ -62,6 +69,19 @@ extension Dispatcher {
         touch(entry)
     }
 
+    /// A device has logged in. The first time is written at once: from then on it is no stranger.
+    mutating func noteLogin(
+        _ entry: DeviceEntry, _ record: DeviceRecord, _ now: Now, _ effects: inout Effects
+    ) {
+        guard !record.hasLoggedIn else { return seen(entry, record, now, &effects) }
+        var record = record
+        record.hasLoggedIn = true
+        record.seenAt = now.wall
+        entry.record = record
+        effects.mutations.append(.putDevice(record))
+        touch(entry)
+    }
+
     // MARK: Registrations
 
     mutating func register(_ request: RegistrationRequest, _ now: Now, _ effects: inout Effects) {
@@ -69,6 +89,7 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         let origin = request.origin
         guard let record = authenticated(request, entry, &effects) else { return }
+        if record.hasLoggedIn { giveBackPlace(of: origin, &effects) }
         if let at = entry.registrations.lastIndex(where: { $0.isFor(request) }),
             entry.registrations[at].isOfInstance(request.instance)
         {
@@ -82,6 +103,8 @@ extension Dispatcher {
         case .success(let senders)
         where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
             refuse(request, .tooManyRegistrations, &effects)
+        case .success where !mayAdd(for: record, origin):
+            refuse(request, .tooManyStrangers, &effects)
         case .success(let senders):
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,

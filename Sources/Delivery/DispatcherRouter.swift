@@ -177,6 +177,7 @@ extension Dispatcher {
             effects.upstream[reason] += 1
             return
         }
+        if !item.isReceipt { entry.shares.remove(DeviceID(item.device), endingAt: item.expiresAt) }
         remove(
             item.sequence, item.expiresAt, isReceipt: item.isReceipt, of: entry, reason: reason,
             &effects)
@@ -187,6 +188,7 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         let isReceipt = message.kind != .message
+        if !isReceipt { entry.shares.remove(message.from.device, endingAt: message.expiresAt) }
         remove(
             message.sequence, message.expiresAt, isReceipt: isReceipt, of: entry, reason: reason,
             &effects)

@@ -49,6 +49,8 @@ extension Dispatcher {
         if isEnd {
             _ = endSubscription(entry, at, sender, topic, &effects)
         } else {
+            if entry.record?.hasLoggedIn == true { giveBackPlace(of: origin, &effects) }
+            guard mayAdd(for: entry.record, origin) else { throw .tooManyStrangers }
             guard makeSubscription(entry, at, sender, topic, now, &effects) != nil else {
                 throw .tooManySubscriptions
             }

@@ -83,12 +83,15 @@ extension Dispatcher {
             body: upstream.body)
         if lifetime == 0 {
             passOn(message, upstream, entry, now, &effects)
-        } else if entry.stored >= settings.storedUpstreamPerSender {
+        } else if entry.stored >= settings.storedUpstreamPerSender
+            || entry.shares.places(of: upstream.device, now.wall) >= settings.storedUpstreamPerDevice
+        {
             refuse(upstream, name, .tooMany, &effects)
         } else if isOverloaded(effects) {
             refuse(upstream, name, .unavailable, &effects)
         } else {
             entry.stored += 1
+            entry.shares.add(upstream.device, endingAt: message.expiresAt, now.wall)
             turn.waiters.append(.upstream(upstream.origin, mutation: effects.mutations.count))
             effects.mutations.append(.putUpstream(message, now: now.wall))
         }
@@ -134,7 +137,10 @@ extension Dispatcher {
         let isDuplicate = outcome.duplicates.contains {
             $0.0 == message.sender && $0.1 == message.sequence
         }
-        if outcome.hasFailed || isDuplicate, let entry = senders[message.sender] { entry.stored -= 1 }
+        if outcome.hasFailed || isDuplicate, let entry = senders[message.sender] {
+            entry.stored -= 1
+            entry.shares.remove(message.from.device, endingAt: message.expiresAt)
+        }
         guard !outcome.hasFailed else {
             traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue, &effects)
             refuse(origin, .unavailable, &effects)

@@ -23,6 +23,8 @@ extension Dispatcher {
                 entry.hasRoom(for: [wanted.sender], category: wanted.category, subtype: wanted.subtype)
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
+            if record.hasLoggedIn { giveBackPlace(of: request.origin, &effects) }
+            guard mayAdd(for: record, request.origin) else { throw .tooManyStrangers }
             add(wanted, record, entry, request.origin, now, &effects)
         } catch {
             effects.commands.append(

@@ -55,6 +55,8 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     /// The registration is another's: of another installation, device or project than the request shows.
     case notPermitted = "PERMISSION_DENIED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
+    /// Strangers have asked too often in this minute.
+    case tooManyStrangers = "QUOTA_EXCEEDED"
 }
 
 /// What a protocol session is told to do.
@@ -127,6 +129,8 @@ public enum SessionCommand: Sendable {
     indirect case traced(ticket: UInt32, TraceNote)
 
     // All.
+    /// A request was no stranger's: the place that it took among theirs is free again (`Origin.Growth.counted`).
+    case placeUnused
     /// Say goodbye in the protocol's own way, then close.
     case close(CloseReason)
 }
@@ -147,6 +151,8 @@ public struct Effects: Sendable {
     public var upstream = MilestoneCounts()
     /// Devices that were forgotten because they had not been seen for too long.
     public var expiredDevices = 0
+    /// Devices that were forgotten because nothing was ever done with them.
+    public var unusedDevices = 0
     /// Messages to topics that were accepted.
     public var topicJobs = 0
     /// How many more of them are under way than before.
@@ -166,6 +172,7 @@ public struct Effects: Sendable {
         downstream = MilestoneCounts()
         upstream = MilestoneCounts()
         expiredDevices = 0
+        unusedDevices = 0
         topicJobs = 0
         topicJobsOpen = 0
         topicMembers = 0

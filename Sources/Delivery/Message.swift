@@ -67,6 +67,18 @@ public struct Origin: Hashable, Sendable {
     public var connection: ConnectionID
     /// The requester's own number for it; returns in the answer unchanged.
     public var ticket: UInt32
+    /// What the registry may gain by it.
+    public var growth = Growth.unbounded
+
+    /// What the door says of a request that may add rows to the registry.
+    public enum Growth: UInt8, Sendable {
+        /// As much as it asks for.
+        case unbounded
+        /// The same; the place that it takes among the strangers' is to be given back if it is none's.
+        case counted
+        /// What a device that has logged in asks for: strangers have had all their places.
+        case knownOnly
+    }
 
     /// Names a request.
     public init(connection: ConnectionID, ticket: UInt32) {

@@ -21,18 +21,24 @@ public struct DeviceRecord: Sendable, Equatable {
     public var seenAt: UnixMilliseconds
     /// Number of the next registration; grows, so that a token is never made twice.
     public var nextRegistration: UInt64
+    /// Whether it has ever logged in: until then it is a stranger.
+    public var hasLoggedIn: Bool
 
     /// A record; all parts are the caller's.
     public init(
         device: DeviceID, token: SecretDigest, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds,
-        nextRegistration: UInt64
+        nextRegistration: UInt64, hasLoggedIn: Bool = true
     ) {
+        self.hasLoggedIn = hasLoggedIn
         self.device = device
         self.token = token
         self.createdAt = createdAt
         self.seenAt = seenAt
         self.nextRegistration = nextRegistration
     }
+
+    /// Whether nothing has ever been done with it: no login, no registration.
+    public var isUnused: Bool { !hasLoggedIn && nextRegistration == 1 }
 }
 
 /// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).

@@ -113,6 +113,8 @@ final class SenderEntry {
     var failedRemovals: [Mutation] = []
     /// Messages put less messages removed since it is in memory: a bound on growth, not an exact count.
     var stored = 0
+    /// Which devices those are from.
+    var shares = UpstreamShares()
     /// What is left of the rate of messages to it.
     var bucket = TokenBucket()
 

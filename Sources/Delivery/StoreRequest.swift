@@ -123,9 +123,11 @@ public enum Load: Sendable, Equatable {
     case topicJobs(after: TopicJobName?, limit: Int)
     /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int)
-    /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time (milliseconds
-    /// since 1970); so many records are looked at, and so many devices named, at most.
-    case unseen(before: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int)
+    /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time, or that they were
+    /// made before another and never used (milliseconds since 1970); so many records are looked at, and so many devices named,
+    /// at most.
+    case unseen(
+        before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int)
 }
 
 /// A message in a mailbox, without its body.
@@ -203,6 +205,13 @@ public enum ExpiredEntry: Sendable, Equatable {
     case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
     /// The body that the messages of a job share.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
+}
+
+extension DeviceRecord {
+    /// Whether a search for devices that may end names it.
+    public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
+        seenAt < time || isUnused && createdAt < unusedBefore
+    }
 }
 
 /// The answer to a `Load`.

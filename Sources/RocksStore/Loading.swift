@@ -189,7 +189,7 @@ struct Loading: ~Copyable {
 
     /// Devices last seen before a time, and where the search goes on.
     mutating func unseen(
-        before time: UnixMilliseconds, from start: DeviceID, examine: Int, limit: Int
+        from start: DeviceID, examine: Int, limit: Int, _ isUnseen: (DeviceRecord) -> Bool
     ) throws(StoreError) -> Loaded {
         var found: [DeviceID] = []
         var examined = 0
@@ -200,7 +200,7 @@ struct Loading: ~Copyable {
                 return false
             }
             examined += 1
-            if let record, record.seenAt < time { found.append(device) }
+            if let record, isUnseen(record) { found.append(device) }
             return true
         }
         return .unseen(found, next: next)

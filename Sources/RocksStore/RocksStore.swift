@@ -159,8 +159,10 @@ public final class RocksStore: Store {
             return try loading.messages(device, after: after, limit: limit, part)
         case .upstream(let sender, let after, let limit):
             return try loading.upstream(sender, after: after, limit: limit, part)
-        case .unseen(let time, let start, let examine, let limit):
-            return try loading.unseen(before: time, from: start, examine: examine, limit: limit)
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
+            return try loading.unseen(from: start, examine: examine, limit: limit) {
+                $0.isUnseen(before: time, unusedBefore: unusedBefore)
+            }
         case .group(let name, let isForChange):
             return .group(name, try loading.group(name), isForChange: isForChange)
         case .groupLabelled(let sender, let label):

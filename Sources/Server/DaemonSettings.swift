@@ -23,6 +23,7 @@ extension Configuration {
         running.pendingWindow = pendingWindow
         running.rates = rates
         running.deviceExpirySeconds = deviceExpirySeconds
+        running.unusedDeviceSeconds = unusedDeviceSeconds
         return running
     }
 
@@ -31,6 +32,8 @@ extension Configuration {
         var door = DoorSettings()
         door.failedLogins.perIdentity = failedLoginsPerMinute
         door.failedLogins.perAddress = failedLoginsPerAddress
+        door.strangers.perAddress = strangerRequestsPerAddress
+        door.strangers.total = strangerRequestsPerMinute
         door.anonymousPerAddress = anonymousPerAddress
         door.proxies = proxyProtocolFrom.compactMap { AddressNetwork($0) }
         return door

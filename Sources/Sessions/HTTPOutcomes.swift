@@ -30,9 +30,8 @@ extension HTTPSession {
             switch question(of: ticket) {
             case .register(let isChromium), .unregister(_, let isChromium):
                 return (ticket, Self.refusal(refusal, isChromium: isChromium))
-            case .web, .done: return (ticket, .rpc(Self.fault(refusal)))
-            case .checkIn:
-                return (ticket, .plain(RequestFault(.unavailable, "The store cannot take it now.")))
+            case .web, .done: return (ticket, Self.retriable(.rpc(Self.fault(refusal)), refusal))
+            case .checkIn: return (ticket, Self.retriable(.plain(Self.fault(refusal)), refusal))
             case .token(let question):
                 return (
                     ticket,
@@ -48,6 +47,14 @@ extension HTTPSession {
             return (ticket, Self.refusal(refusal))
         default: return nil
         }
+    }
+
+    /// The answer with a refusal, and when to try again where that helps.
+    private static func retriable(_ answer: HTTPResponse, _ refusal: RegistrationRefusal) -> HTTPResponse {
+        guard refusal == .tooManyStrangers else { return answer }
+        var answer = answer
+        answer.extra = ("Retry-After", String(Limits.strangersRetrySeconds))
+        return answer
     }
 
     /// A refusal in the words of the JSON interfaces.
@@ -72,6 +79,8 @@ extension HTTPSession {
                 .forbidden,
                 "The registration is of another installation, device or project than the request shows.")
         case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
+        case .tooManyStrangers:
+            RequestFault(.tooManyRequests, "Too many new devices and registrations in this minute.")
         }
     }
 }

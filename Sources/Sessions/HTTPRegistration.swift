@@ -70,8 +70,13 @@ extension HTTPSession {
 
     /// The answer with an error.
     static func refusal(_ refusal: RegistrationRefusal, isChromium: Bool) -> HTTPResponse {
-        // Chromium repeats a request only for words that it knows.
-        let word = refusal == .serviceNotAvailable && isChromium ? "InternalServerError" : refusal.rawValue
+        // Each client repeats a request only for words that it knows.
+        let word: String =
+            switch refusal {
+            case .serviceNotAvailable: isChromium ? "InternalServerError" : refusal.rawValue
+            case .tooManyStrangers: isChromium ? refusal.rawValue : "SERVICE_NOT_AVAILABLE"
+            default: refusal.rawValue
+            }
         return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))
     }
 

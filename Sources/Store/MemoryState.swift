@@ -137,8 +137,10 @@ public struct MemoryState: Sendable {
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit):
             return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
-        case .unseen(let time, let start, let examine, let limit):
-            return unseen(before: time, from: start, examine: examine, limit: limit)
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
+            return unseen(from: start, examine: examine, limit: limit) {
+                $0.isUnseen(before: time, unusedBefore: unusedBefore)
+            }
         }
     }
 
@@ -161,7 +163,7 @@ public struct MemoryState: Sendable {
     }
 
     private func unseen(
-        before time: UnixMilliseconds, from start: DeviceID, examine: Int, limit: Int
+        from start: DeviceID, examine: Int, limit: Int, _ isUnseen: (DeviceRecord) -> Bool
     ) -> Loaded {
         let after = start.number == 0 ? nil : DeviceID(start.number - 1)
         var found: [DeviceID] = []
@@ -169,7 +171,7 @@ public struct MemoryState: Sendable {
         for record in devices(after: after, limit: examine + 1) {
             guard examined < examine, found.count < limit else { return .unseen(found, next: record.device) }
             examined += 1
-            if record.seenAt < time { found.append(record.device) }
+            if isUnseen(record) { found.append(record.device) }
         }
         return .unseen(found, next: nil)
     }

@@ -4,6 +4,8 @@ public import Delivery
 /// How devices, registrations and senders are kept; their ids are their keys.
 public enum RegistryRecord {
     private static let version: UInt8 = 1
+    /// Of a device that has never logged in; those of version 1 have, or are too old to know it.
+    private static let strangerVersion: UInt8 = 2
     /// Of a registration with more than version 1 holds: several senders, or an instance.
     private static let wideVersion: UInt8 = 2
     /// Of a registration with the keys of a web app, behind all that version 2 holds.
@@ -23,7 +25,8 @@ public enum RegistryRecord {
     /// Replaces a buffer's content by the record of a device.
     public static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(
-            buffer, version: version, place: RecordPlace(.device, device.device.number))
+            buffer, version: device.hasLoggedIn ? version : strangerVersion,
+            place: RecordPlace(.device, device.device.number))
         writer.bytes(device.token.octets)
         writer.signed(device.createdAt)
         writer.signed(device.seenAt)
@@ -35,12 +38,14 @@ public enum RegistryRecord {
     public static func device(
         _ bytes: borrowing RawSpan, _ device: DeviceID
     ) throws(RecordFault) -> DeviceRecord {
+        let isStranger = bytes.byteCount > 0 && bytes.byte(at: 0) == strangerVersion
         var reader = try RecordReader(
-            copy bytes, version: version, place: RecordPlace(.device, device.number))
+            copy bytes, version: isStranger ? strangerVersion : version,
+            place: RecordPlace(.device, device.number))
         let record = DeviceRecord(
             device: device, token: SecretDigest(octets: try reader.digest()),
             createdAt: try reader.signed(), seenAt: try reader.signed(),
-            nextRegistration: try reader.number())
+            nextRegistration: try reader.number(), hasLoggedIn: !isStranger)
         try reader.finish()
         return record
     }

@@ -78,7 +78,7 @@ import Testing
         ]
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))
-        let reasons = all.map { RefusalReason.refusal($0) } + [.malformed, .unauthorized]
+        let reasons = all.map { RefusalReason.refusal($0) } + [.malformed, .unauthorized, .tooManyStrangers]
         #expect(reasons.map(\.word) == Metric.refusalReasons)
         #expect(reasons.map(\.position) == Array(reasons.indices))
     }

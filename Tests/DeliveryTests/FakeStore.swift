@@ -141,13 +141,13 @@ struct FakeStore {
         case .groupLabelled(let sender, let label):
             return .groupLabelled(
                 sender, label, groups.first { $0.name.sender == sender && $0.label == label })
-        case .unseen(let time, let start, let examine, let limit):
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
             var found: [DeviceID] = []
             var left = examine
             for record in records.values.sorted(by: { $0.device < $1.device }) where record.device >= start {
                 guard left > 0, found.count < limit else { return .unseen(found, next: record.device) }
                 left -= 1
-                if record.seenAt < time { found.append(record.device) }
+                if record.isUnseen(before: time, unusedBefore: unusedBefore) { found.append(record.device) }
             }
             return .unseen(found, next: nil)
         }

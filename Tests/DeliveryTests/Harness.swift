@@ -27,6 +27,7 @@ final class Harness {
     var up = MilestoneCounts()
     var durableBatches = 0
     var expiredDevices = 0
+    var unusedDevices = 0
     var topicJobs = 0
     var topicJobsOpen = 0
     var topicMembers = 0
@@ -85,6 +86,7 @@ final class Harness {
         partition.loads += effects.loads
         asked += effects.loads
         expiredDevices += effects.expiredDevices
+        unusedDevices += effects.unusedDevices
         topicJobs += effects.topicJobs
         topicJobsOpen += effects.topicJobsOpen
         topicMembers += effects.topicMembers

@@ -9,6 +9,7 @@ import Testing
     private func settings(days: Int) -> DeliverySettings {
         var settings = DeliverySettings()
         settings.deviceExpirySeconds = days * 86_400
+        settings.unusedDeviceSeconds = 0
         return settings
     }
 

@@ -112,6 +112,7 @@ extension SessionCommand {
         case .upstreamRefused(let ticket, let refusal): "refused \(ticket) \(refusal.rawValue)"
         case .checkedIn(let ticket, _, let fresh): "checked in \(ticket) \(fresh != nil)"
         case .checkInRefused(let ticket): "check-in refused \(ticket)"
+        case .placeUnused: "place unused"
         case .registered(let ticket, let name): "registered \(ticket) \(name.number.number)"
         case .unregistered(let ticket): "unregistered \(ticket)"
         case .registrationRefused(let ticket, let refusal): "\(refusal.rawValue) \(ticket)"

@@ -27,6 +27,32 @@ import Testing
         }
     }
 
+    @Test(
+        "A device has only its share of a sender's places; what is acknowledged or over makes room; canary: another's is free"
+    )
+    func share() {
+        let bench = bench { $0.storedUpstreamPerDevice = 2 }
+        let other = DeviceID(1 << 60 | 6)
+        bench.store.records[other] = bench.store.records[device]
+        bench.store.records[other]?.device = other
+        let name = RegistrationName(device: other, number: RegistrationNumber(1))
+        bench.store.registrations[name] = bench.store.registrations[Harness.target]
+        bench.store.registrations[name]?.name = name
+        #expect(
+            answers(bench, Harness.upstream(1, lifetime: 10), Harness.upstream(2)) == [
+                "stored 1", "stored 2",
+            ])
+        #expect(answers(bench, Harness.upstream(3)) == ["refused 3 toomanymessages"])
+        #expect(answers(bench, Harness.upstream(4, device: other)) == ["stored 4"])
+        bench.advance(milliseconds: 10_000)
+        #expect(answers(bench, Harness.upstream(5)) == ["stored 5"], "the first one's time is over")
+        #expect(answers(bench, Harness.upstream(6)) == ["refused 6 toomanymessages"])
+        bench.bindAppServer()
+        acknowledge(bench)
+        bench.settle()
+        #expect(answers(bench, Harness.upstream(7), Harness.upstream(8)) == ["stored 7", "stored 8"])
+    }
+
     @Test("A sender has so many messages waiting; repeats, failures and what is acknowledged leave room")
     func quota() {
         let bench = bench { $0.storedUpstreamPerSender = 2 }

@@ -239,7 +239,8 @@ import Testing
             var from: DeviceID? = DeviceID(0)
             var pages = 0
             while let start = from, pages < 20 {
-                let load = Load.unseen(before: 20, from: start, examine: examine, limit: limit)
+                let load = Load.unseen(
+                    before: 20, unusedBefore: .min, from: start, examine: examine, limit: limit)
                 guard case .unseen(let page, let next) = try store.load(load) else {
                     Issue.record("no answer to \(load)")
                     return
@@ -255,12 +256,26 @@ import Testing
         try store.apply(.removeDevice(DeviceID(3)), .putDevice(Samples.device(5, seenAt: 40)))
         guard
             case .unseen(let left, nil) = try store.load(
-                .unseen(before: 20, from: DeviceID(1), examine: 9, limit: 9))
+                .unseen(before: 20, unusedBefore: .min, from: DeviceID(1), examine: 9, limit: 9))
         else {
             Issue.record("the end was not told")
             return
         }
         #expect(left.map(\.number) == [9, .max])
+        // Those that were made before another time and never used are found with them.
+        for (device, madeAt, next) in [(5, 10, 1), (6, 50, 1), (7, 10, 2)] as [(UInt64, Int64, UInt64)] {
+            var record = Samples.device(device, seenAt: 60)
+            record.createdAt = madeAt
+            record.nextRegistration = next
+            record.hasLoggedIn = false
+            try store.apply(.putDevice(record))
+        }
+        let load = Load.unseen(before: .min, unusedBefore: 50, from: DeviceID(0), examine: 9, limit: 9)
+        guard case .unseen(let unused, nil) = try store.load(load) else {
+            Issue.record("the end was not told")
+            return
+        }
+        #expect(unused.map(\.number) == [5])
     }
 
     @Test("Settings return as they were set", arguments: Kind.allCases)

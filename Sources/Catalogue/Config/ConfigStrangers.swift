@@ -29,6 +29,25 @@ extension ConfigKey {
             reason:
                 "Strangers must not take all memory and descriptors. A reconnect storm behind a proxy that sends no PROXY header may need more."
         ),
+        .strangerRequestsPerAddress: limit(
+            Limits.strangerRequestsPerAddressAndMinute, unit: "requests",
+            help:
+                "Check-ins, registrations and subscriptions in a minute from one address, or IPv6 network, that would add to the registry for devices that have never logged in; 0 disables the limit.",
+            reason:
+                "Anybody may ask for these, and each takes room on the disk. A new device needs two or three. Devices that have logged in do not count, so no reconnect storm meets it."
+        ),
+        .strangerRequestsPerMinute: limit(
+            Limits.strangerRequestsPerMinute, unit: "requests",
+            help: "The same from all addresses together; 0 disables the limit.",
+            reason:
+                "As many as the search for unused devices can take away again. More are answered with 429 and Retry-After, or told to try again; bringing many devices here at once may need more."
+        ),
+        .unusedDeviceSeconds: Entry(
+            type: .integer(0...1_000_000_000), preset: .integer(Limits.unusedDeviceSeconds), unit: "seconds",
+            help:
+                "Time after its check-in at which a device is forgotten that neither logged in nor registered; 0: never.",
+            reason: "A client does both within seconds; one that comes later checks in again.",
+            isReloadable: true),
     ]
 
     private static func limit(_ preset: Int, unit: String, help: String, reason: String) -> Entry {

@@ -71,6 +71,10 @@ public enum Glossary {
     static let earlyRefusals: [(word: String, meaning: String)] = [
         ("malformed", "The request could not be read: invalid JSON or form, or a field that is not taken."),
         ("unauthorized", "The credentials are missing, wrong or expired: the answer was 401."),
+        (
+            "too_many_strangers",
+            "Devices that have never logged in asked too often in a minute to be added: see stranger_requests_per_address and stranger_requests_per_minute."
+        ),
     ]
 
     /// The milestones of a message.

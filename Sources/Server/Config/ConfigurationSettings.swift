@@ -14,6 +14,8 @@ extension Configuration {
     public var devicePingSeconds: Int { number(.devicePingSeconds) }
     /// Seconds without contact after which a device is forgotten; 0: never.
     public var deviceExpirySeconds: Int { number(.deviceExpirySeconds) }
+    /// Seconds after which a device that was never used is forgotten; 0: never.
+    public var unusedDeviceSeconds: Int { number(.unusedDeviceSeconds) }
     /// Seconds after which devices are told to ping by themselves; 0: nothing is told.
     public var deviceHeartbeatSeconds: Int { number(.deviceHeartbeatSeconds) }
     /// Seconds from the TLS handshake to a finished login.
@@ -77,6 +79,10 @@ extension Configuration {
     public var failedLoginsPerAddress: Int { number(.failedLoginsPerAddress) }
     /// Connections of one address that have not logged in.
     public var anonymousPerAddress: Int { number(.anonymousPerAddress) }
+    /// Check-ins and registrations of strangers from one address in a minute.
+    public var strangerRequestsPerAddress: Int { number(.strangerRequestsPerAddress) }
+    /// The same from all addresses together.
+    public var strangerRequestsPerMinute: Int { number(.strangerRequestsPerMinute) }
 
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }

@@ -8,14 +8,22 @@ final class Door: Sendable {
     /// Who fails to log in.
     let failedLogins: FailedLogins
 
+    /// Who asks to be added to the registry.
+    let strangers: Strangers
+
     /// Nothing has happened yet.
-    init(_ settings: DoorSettings) { failedLogins = FailedLogins(settings.failedLogins) }
+    init(_ settings: DoorSettings) {
+        failedLogins = FailedLogins(settings.failedLogins)
+        strangers = Strangers(settings.strangers)
+    }
 }
 
 /// What an operator sets about those that have not logged in.
 struct DoorSettings: Sendable, Equatable {
     /// How many failed logins are too many.
     var failedLogins = FailedLogins.Bounds()
+    /// How many requests of strangers are answered.
+    var strangers = Strangers.Bounds()
     /// Connections of one address, on one reactor and listener, that have not logged in; 0 disables the limit.
     var anonymousPerAddress = Limits.anonymousPerAddress
     /// Addresses of proxies that send a PROXY header.
@@ -26,6 +34,7 @@ extension ReactorHost {
     /// Other settings hold from now on.
     func changeDoor(_ settings: DoorSettings) {
         door.failedLogins.change(to: settings.failedLogins)
+        door.strangers.change(to: settings.strangers)
         reactor.changeListeners(
             anonymousPerAddress: settings.anonymousPerAddress, proxies: settings.proxies)
     }
@@ -44,6 +53,12 @@ extension ReactorHost {
         if isAccepting { tally.refused(kind, .failedLogins) }
         logRefusal(of: peer, listener: kind.rawValue, reason: DoorRefusal.failedLogins.rawValue)
         return true
+    }
+
+    /// Says of a request that may add to the registry how much it may.
+    func admit(_ event: inout Event, from link: Link) {
+        guard event.strangersGrowth != nil else { return }
+        event.strangersGrowth = door.strangers.admit(link.connection.peer, now: reactor.now.monotonic)
     }
 
     /// Refuses a login in a name that failed too often from this address: the core is not asked, so that no further secret is

@@ -27,19 +27,19 @@ final class FailedLogins: Sendable {
 
     private struct Counts {
         var bounds: Bounds
-        var minute: Int64 = 0
-        var places: [Place: Int] = [:]
-        var identities: [Identity: Int] = [:]
+        var places: MinuteTable<Place>
+        var identities: MinuteTable<Identity>
     }
 
     /// Touched once per login and failure, never per message.
     private let counts: Mutex<Counts>
-    private let capacity: Int
 
     /// Remembers up to `capacity` addresses, and as many identities.
     init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.failedLoginsRemembered) {
-        counts = Mutex(Counts(bounds: bounds))
-        self.capacity = capacity
+        counts = Mutex(
+            Counts(
+                bounds: bounds, places: MinuteTable(capacity: capacity),
+                identities: MinuteTable(capacity: capacity)))
     }
 
     /// Other bounds hold from now on; what was counted stays.
@@ -49,39 +49,23 @@ final class FailedLogins: Sendable {
     func note(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) {
         guard let network = peer.network else { return }
         let place = Place(network: network, listener: listener)
-        let minute = Self.minute(now)
         counts.withLock { counts in
-            if minute != counts.minute { counts = Counts(bounds: counts.bounds, minute: minute) }
-            Self.count(place, &counts.places, capacity)
-            Self.count(Identity(place: place, claim: claim), &counts.identities, capacity)
+            counts.places.add(place, now: now)
+            counts.identities.add(Identity(place: place, claim: claim), now: now)
         }
-    }
-
-    /// A full table takes no new entry, so that a flood of addresses refuses no one; those in it are counted on.
-    private static func count<Key>(_ key: Key, _ table: inout [Key: Int], _ capacity: Int) {
-        guard table.count < capacity || table[key] != nil else { return }
-        table[key, default: 0] += 1
     }
 
     /// Returns whether an identity has failed too often from this address in this minute.
     func refuses(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
         let identity = Identity(place: Place(network: network, listener: listener), claim: claim)
-        return counts.withLock { counts in
-            counts.minute == Self.minute(now) && counts.bounds.perIdentity > 0
-                && counts.identities[identity, default: 0] >= counts.bounds.perIdentity
-        }
+        return counts.withLock { $0.identities.isFull(identity, bound: $0.bounds.perIdentity, now: now) }
     }
 
     /// Returns whether an address has failed too often in this minute, whatever it claimed to be.
     func refuses(_ peer: SocketAddress, _ listener: Link.Kind, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
         let place = Place(network: network, listener: listener)
-        return counts.withLock { counts in
-            counts.minute == Self.minute(now) && counts.bounds.perAddress > 0
-                && counts.places[place, default: 0] >= counts.bounds.perAddress
-        }
+        return counts.withLock { $0.places.isFull(place, bound: $0.bounds.perAddress, now: now) }
     }
-
-    private static func minute(_ now: Instant) -> Int64 { now.nanoseconds / 60_000_000_000 }
 }

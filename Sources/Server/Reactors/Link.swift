@@ -235,6 +235,10 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             if refusal == .wrongCredentials { host.noteFailedLogin(of: self) }
         case .refuse(_, let refusal):
             host.refused(TurnRefusals.Row(kind, .refusal(refusal), name: peerNumber, peer: connection.peer))
+        case .placeUnused: host.door.strangers.giveBack(connection.peer, now: host.reactor.now.monotonic)
+        case .registrationRefused(_, .tooManyStrangers):
+            host.refused(
+                TurnRefusals.Row(kind, .tooManyStrangers, name: nil, peer: connection.peer))
         case .groupAnswered(_, let answer):
             guard answer.success == 0, let first = answer.failed.first else { return }
             host.refused(

@@ -84,6 +84,7 @@ final class ReactorHost: ReactorDelegate {
             if !link.isLoggedIn {
                 link.noteName(in: event)
                 if refusesLogin(event, from: link) { continue }
+                if link.kind == .https { admit(&event, from: link) }
             }
             accept(event, now: now)
         }
@@ -191,7 +192,7 @@ final class ReactorHost: ReactorDelegate {
         tally.add(downstream: effects.downstream, upstream: effects.upstream)
         effects.downstream = MilestoneCounts()
         effects.upstream = MilestoneCounts()
-        if effects.expiredDevices > 0 { noteExpiredDevices() }
+        if effects.expiredDevices > 0 || effects.unusedDevices > 0 { noteForgottenDevices() }
         noteTopics()
         while !effects.commands.isEmpty || !effects.forwards.isEmpty {
             var round = Effects()
@@ -230,10 +231,17 @@ final class ReactorHost: ReactorDelegate {
         effects.topicMembers = 0
     }
 
-    private func noteExpiredDevices() {
-        tally.expired(devices: effects.expiredDevices)
-        log.notice("devices_expired", ["devices": LogValue(effects.expiredDevices)])
+    private func noteForgottenDevices() {
+        tally.forgotten(expired: effects.expiredDevices, unused: effects.unusedDevices)
+        if effects.expiredDevices > 0 {
+            log.notice("devices_expired", ["devices": LogValue(effects.expiredDevices)])
+        }
+        if effects.unusedDevices > 0 {
+            // Strangers make them: their number must not be that of lines.
+            log.repeating(.info, "devices_unused", occurrences: effects.unusedDevices)
+        }
         effects.expiredDevices = 0
+        effects.unusedDevices = 0
     }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {

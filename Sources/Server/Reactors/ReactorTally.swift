@@ -90,8 +90,11 @@ struct ReactorTally {
     /// Upstream messages came that were known.
     func duplicates(_ count: Int) { shard.add(count, to: .upstreamDuplicates) }
 
-    /// Devices were forgotten since they had not been seen for too long.
-    func expired(devices: Int) { shard.add(devices, to: .devicesExpired) }
+    /// Devices were forgotten since they had not been seen for too long, or since nothing was ever done with them.
+    func forgotten(expired: Int, unused: Int) {
+        shard.add(expired, to: .devicesExpired)
+        shard.add(unused, to: .devicesUnused)
+    }
 
     /// Messages to topics were accepted, so many more are under way than before, and so many registrations were reached.
     func topics(accepted: Int, opened: Int, reached: Int) {

@@ -56,6 +56,8 @@ struct TurnRefusals {
             by:
                 "\(row.interface) \(row.reason.word) \(name.isEmpty ? (row.peer.network ?? row.peer).host : name)",
             occurrences: row.count,
+            every: row.reason == .tooManyStrangers
+                ? Limits.refusalLogSeconds : Limits.repeatedEventSeconds,
             [
                 "interface": LogValue(row.interface), "reason": .text(row.reason.word), "name": .text(name),
                 "peer": .text("\(row.peer)"), "to": .text(String(decoding: row.to, as: UTF8.self)),

@@ -41,7 +41,7 @@ extension HTTPDescription {
                             ("setting", .list(.answer([("name", .anyString), ("value", .anyString)]))),
                         ], rare: ["digest", "setting"])),
                 Content(type: "application/x-protobuffer", schema: true)),
-            Answer(.unauthorized, .text()),
+            Answer(.unauthorized, .text()), retriable(Answer(.tooManyRequests, .text())),
         ])
 
     static let register = HTTPDescription(
@@ -177,6 +177,7 @@ extension HTTPDescription {
     /// What a `RegistrationRefusal` of the core comes to.
     private static let registrationRefusals = [
         Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.forbidden, .json(.ref(.rpcError))),
-        Answer(.notFound, .json(.ref(.rpcError))), Answer(.tooManyRequests, .json(.ref(.rpcError))),
+        Answer(.notFound, .json(.ref(.rpcError))),
+        retriable(Answer(.tooManyRequests, .json(.ref(.rpcError)))),
     ]
 }

@@ -67,7 +67,8 @@ final class DaemonTarget: Target {
         // Rates are counted, as always, but so high that no message of the bench is refused.
         let rates = [
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
-            "sender-upstream-per-minute", "topic-changes-per-second",
+            "sender-upstream-per-minute", "topic-changes-per-second", "stranger-requests-per-address",
+            "stranger-requests-per-minute",
         ].flatMap { ["--\($0)", "\(Limits.highestRate)"] }
         // The limit is lowered for good, and before ccsd begins: it raises its own as far as that goes.
         let shell = descriptors.map {

@@ -9,7 +9,7 @@ final class TestDevice {
     private let reactor: Reactor
     private let sender: SenderID
     private let app: String
-    private let identity: DeviceIdentity
+    let identity: DeviceIdentity
     private var client: DeviceClient?
     private var messages: [[String: String]] = []
     private var encrypted: [DeviceMessage] = []

@@ -1,0 +1,18 @@
+/// What those may add to the registry who have not shown that they are anybody.
+extension Limits {
+    /// Requests in a minute from one address, or IPv6 network, that would add to the registry for a stranger: some hundred new
+    /// devices, each with a check-in and one or two registrations. Devices that have logged in do not count.
+    public static let strangerRequestsPerAddressAndMinute = 1_000
+    /// The same from all addresses together: as many devices as the search for unused ones takes away again, fifty a second.
+    public static let strangerRequestsPerMinute = 3_000
+    /// Addresses whose requests are remembered: a bound on a table that starts anew each minute.
+    public static let strangersRemembered = 65_536
+    /// Seconds after which a stranger may ask again: its minute is over then.
+    public static let strangersRetrySeconds = 60
+    /// Seconds after its check-in at which a device is forgotten that neither logged in nor registered: clients do so at once,
+    /// and those that were switched off in between check in again.
+    public static let unusedDeviceSeconds = 86_400
+    /// Upstream messages of one device kept for one sender: a hundredth of `storedUpstreamPerSender`, so that no device takes the
+    /// places of all others; one that sends every nine seconds has a day's.
+    public static let storedUpstreamPerDevice = 10_000
+}

@@ -1,0 +1,101 @@
+import Basics
+import Client
+import Foundation
+import Testing
+
+/// What strangers may add to the registry of the real daemon, and what stays of it.
+@Suite(
+    "Growth of the registry", .serialized,
+    .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+struct RegistryGrowthTests {
+    /// The numbers of a device that checked in.
+    private struct Device {
+        var id: String
+        var token: String
+    }
+
+    private func ask(_ driver: Driver, _ line: String) throws -> (status: Int, retry: String?, body: String) {
+        try driver.write(line: line)
+        let answer = try driver.expect(event: "answer")
+        return (
+            answer["status"] as? Int ?? 0, answer["retry_after"] as? String, answer["body"] as? String ?? ""
+        )
+    }
+
+    private func new(_ driver: Driver, from address: String) throws -> Device? {
+        let answer = try ask(driver, "\(address) new")
+        guard answer.status == 200 else { return nil }
+        let id = answer.body.firstMatch(of: /"android_id":([0-9]+)/)
+        let token = answer.body.firstMatch(of: /"security_token":([0-9]+)/)
+        return Device(id: String(try #require(id).1), token: String(try #require(token).1))
+    }
+
+    private func metric(_ name: String, port: UInt16) throws -> Int {
+        let page = try PlainHTTP.get("/metrics", port: port)
+        let line = page.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+        return line.flatMap { Int($0.dropFirst(name.count + 1)) } ?? 0
+    }
+
+    @Test(
+        "an address that checks in too often gets 429; others, and devices that have logged in, are served on"
+    )
+    func limited() throws {
+        let daemon = try RunningDaemon(
+            flags: ["--stranger-requests-per-address", "4", "--admin-port", "19475"])
+        let sender = try daemon.firstSender.id
+        let device = try TestDevice(daemon, sender: sender)
+        let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
+        let known = Device(
+            id: "\(device.identity.androidID)", token: "\(device.identity.securityToken.revealed)")
+        var last: Device?
+        var refused: (status: Int, retry: String?, body: String)?
+        // Where a minute ends in between, once more.
+        for _ in 0..<40 where refused == nil {
+            let answer = try ask(driver, "127.0.0.1 new")
+            if answer.status != 200 { refused = answer }
+            last = try last ?? new(driver, from: "127.0.0.3")
+        }
+        let refusal = try #require(refused)
+        #expect(refusal.status == 429 && refusal.retry == "60", "\(refusal)")
+        #expect(try new(driver, from: "127.0.0.2") != nil, "another address has places of its own")
+        let stranger = try #require(last)
+        var word = ""
+        for number in 0..<40 where !word.hasPrefix("Error") {
+            word = try ask(
+                driver, "127.0.0.1 register \(stranger.id) \(stranger.token) app\(number) \(sender)"
+            ).body
+        }
+        #expect(word == "Error=SERVICE_NOT_AVAILABLE")
+        for number in 0..<12 {
+            let again = try ask(driver, "127.0.0.1 again \(known.id) \(known.token)")
+            #expect(again.status == 200 && again.body.contains(known.id))
+            let made = try ask(
+                driver, "127.0.0.1 register \(known.id) \(known.token) known\(number) \(sender)")
+            #expect(made.body.hasPrefix("token="), "\(made)")
+        }
+        let name = "ccs_refusals_total{interface=\"http\",reason=\"too_many_strangers\"}"
+        #expect(try metric(name, port: 19_475) >= 2)
+        let lines = daemon.words.split(separator: "\n").count { $0.contains("reason=too_many_strangers") }
+        #expect((1...3).contains(lines), "one line a minute: \(daemon.words)")
+    }
+
+    @Test("a device that is never used ends; one that registered or logged in stays")
+    func unused() throws {
+        let daemon = try RunningDaemon(
+            flags: ["--unused-device-seconds", "10", "--device-expiry-seconds", "0", "--admin-port", "19476"])
+        let sender = try daemon.firstSender.id
+        let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
+        _ = try TestDevice(daemon, sender: sender)
+        let registered = try #require(try new(driver, from: "127.0.0.1"))
+        let made = try ask(
+            driver, "127.0.0.1 register \(registered.id) \(registered.token) com.example.app \(sender)")
+        #expect(made.body.hasPrefix("token="))
+        for _ in 0..<5 { _ = try new(driver, from: "127.0.0.1") }
+        try eventually("the five are gone", seconds: Patience.seconds) {
+            try metric("ccs_devices_unused_total", port: 19_476) == 5
+        }
+        #expect(try daemon.ctl("audit")["devices"] as? Int == 2)
+        let again = try ask(driver, "127.0.0.1 again \(registered.id) \(registered.token)")
+        #expect(again.body.contains(registered.id))
+    }
+}

@@ -1,0 +1,145 @@
+import Basics
+import Delivery
+import Testing
+
+/// What strangers add to the registry, as far as the door lets them, and how it ends again.
+@Suite struct StrangerTests {
+    private static let day: Int64 = 86_400_000
+    private let fresh = DeviceID(1 << 60 | 99)
+
+    private func origin(_ ticket: UInt32, _ growth: Origin.Growth) -> Origin {
+        var origin = Origin(connection: web, ticket: ticket)
+        origin.growth = growth
+        return origin
+    }
+
+    private func checkIn(
+        _ ticket: UInt32, _ growth: Origin.Growth, claimed: (DeviceID, SecretDigest)? = nil
+    ) -> Event {
+        .checkIn(
+            CheckIn(
+                origin: origin(ticket, growth), claimed: claimed, freshDevice: fresh, freshToken: 4_711,
+                freshDigest: token, refusesWrongToken: false))
+    }
+
+    private func register(_ ticket: UInt32, _ growth: Origin.Growth, of device: DeviceID) -> Event {
+        .register(
+            RegistrationRequest(
+                origin: origin(ticket, growth), device: device, token: token, category: bytes("app"),
+                subtype: [], senderText: bytes("100")))
+    }
+
+    private func words(_ bench: Harness, _ event: Event) -> [String] {
+        bench.post(event)
+        bench.settle()
+        return bench.take(web).words
+    }
+
+    private func sweep(_ bench: Harness) {
+        for _ in 0..<4 {
+            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.post(.tick)
+            bench.settle()
+        }
+    }
+
+    @Test("where strangers have had their places, a new device is refused, and one with a wrong token too")
+    func newDevices() {
+        let bench = Harness(partitions: 2)
+        #expect(words(bench, checkIn(1, .knownOnly)) == ["QUOTA_EXCEEDED 1"])
+        let wrong = (DeviceID(7), token)
+        #expect(
+            words(bench, checkIn(2, .knownOnly, claimed: wrong)) == ["QUOTA_EXCEEDED 2"])
+        #expect(bench.store.records.isEmpty)
+        #expect(words(bench, checkIn(3, .counted)) == ["checked in 3 true"])
+        #expect(
+            words(bench, checkIn(4, .knownOnly, claimed: (fresh, token))) == ["checked in 4 false"],
+            "it adds nothing")
+        #expect(
+            words(bench, checkIn(5, .counted, claimed: (fresh, token)))
+                == ["place unused", "checked in 5 false"])
+    }
+
+    @Test(
+        "a device is a stranger until it has logged in; then its place is given back, and it is always served"
+    )
+    func known() {
+        let bench = Harness()
+        _ = words(bench, checkIn(1, .counted))
+        #expect(
+            words(bench, register(2, .knownOnly, of: fresh)) == ["QUOTA_EXCEEDED 2"])
+        #expect(words(bench, register(3, .counted, of: fresh)) == ["registered 3 1"])
+        #expect(
+            words(bench, register(4, .knownOnly, of: fresh)) == ["registered 4 1"],
+            "the same again adds nothing")
+        bench.post(
+            .deviceLogin(DeviceLogin(connection: phone, device: fresh, token: token, received: [])))
+        bench.settle()
+        #expect(bench.store.records[fresh]?.hasLoggedIn == true)
+        bench.store.registrations.removeAll()
+        let known = Harness(store: bench.store)
+        #expect(words(known, register(5, .counted, of: fresh)) == ["place unused", "registered 5 2"])
+        known.store.registrations.removeAll()
+        let full = Harness(store: known.store)
+        #expect(words(full, register(6, .knownOnly, of: fresh)) == ["registered 6 3"])
+    }
+
+    @Test("a stranger's subscription to a topic is counted; to end one never is")
+    func topics() throws {
+        let bench = Harness.withDevice()
+        bench.store.records[device]?.hasLoggedIn = false
+        let topic = try #require(TopicName(bytes("news")))
+        func request(_ ticket: UInt32, _ growth: Origin.Growth, isEnd: Bool = false) -> TopicRequest {
+            TopicRequest(
+                origin: origin(ticket, growth), name: Harness.target, token: token, topic: topic,
+                isEnd: isEnd)
+        }
+        let refused = words(bench, .subscribe(request(1, .knownOnly)))
+        #expect(refused == ["QUOTA_EXCEEDED 1"])
+        #expect(words(bench, .subscribe(request(2, .counted))) == ["unregistered 2"])
+        let end = Event.subscribe(request(3, .unbounded, isEnd: true))
+        #expect(end.strangersGrowth == nil)
+        #expect(words(bench, end) == ["unregistered 3"])
+    }
+
+    @Test("a device that neither logged in nor registered ends after a day; canary: others stay")
+    func unused() {
+        let bench = Harness(partitions: 2)
+        var settings = RunningSettings()
+        settings.deviceExpirySeconds = 0
+        bench.post(.settingsChanged(settings))
+        _ = words(bench, checkIn(1, .counted))
+        for (number, hasLoggedIn, next) in [(3, true, 1), (4, false, 2)] as [(UInt64, Bool, UInt64)] {
+            bench.store.records[DeviceID(number)] = DeviceRecord(
+                device: DeviceID(number), token: token, createdAt: 0, seenAt: 0, nextRegistration: next,
+                hasLoggedIn: hasLoggedIn)
+        }
+        bench.advance(milliseconds: Self.day - 60_000)
+        sweep(bench)
+        #expect(bench.store.records.count == 3, "on its only day it stays")
+        bench.advance(milliseconds: Int64(Limits.deviceSweepRestSeconds) * 1_000)
+        sweep(bench)
+        #expect(bench.store.records.keys.map(\.number).sorted() == [3, 4])
+        #expect(bench.unusedDevices == 1 && bench.expiredDevices == 0)
+    }
+
+    @Test("a check-in is no use: who only repeats it ends all the same, and so does nobody who is connected")
+    func repeated() {
+        let bench = Harness()
+        _ = words(bench, checkIn(1, .counted))
+        bench.advance(milliseconds: Self.day / 2)
+        _ = words(bench, checkIn(2, .counted, claimed: (fresh, token)))
+        bench.advance(milliseconds: Self.day / 2 + 1)
+        bench.post(.unseen(fresh))
+        bench.settle()
+        #expect(bench.store.records.isEmpty)
+        _ = words(bench, checkIn(3, .counted))
+        bench.post(
+            .deviceLogin(DeviceLogin(connection: phone, device: fresh, token: token, received: [])))
+        bench.settle()
+        bench.advance(milliseconds: 2 * Self.day)
+        bench.post(.unseen(fresh))
+        bench.settle()
+        #expect(bench.store.records.count == 1)
+    }
+}

@@ -1,0 +1,76 @@
+import Basics
+import Delivery
+import Testing
+import Transport
+
+@testable import Server
+
+/// Requests of strangers are counted by address and all together, and nothing else is.
+struct StrangersTests {
+    private static let bounds = Strangers.Bounds(perAddress: 3, total: 5)
+
+    private func address(_ text: String) throws -> SocketAddress {
+        try #require(SocketAddress(literal: text, port: 4_000))
+    }
+
+    private func time(_ seconds: Int) -> Instant { Instant(nanoseconds: 0).advanced(seconds: seconds) }
+
+    private func growths(_ strangers: Strangers, _ peer: SocketAddress, _ times: Int, at second: Int = 61)
+        -> [Origin.Growth]
+    {
+        (0..<times).map { _ in strangers.admit(peer, now: time(second)) }
+    }
+
+    @Test("an address has its places in each minute, and another one has its own")
+    func perAddress() throws {
+        let strangers = Strangers(Self.bounds)
+        let first = try address("192.0.2.1")
+        #expect(growths(strangers, first, 4) == [.counted, .counted, .counted, .knownOnly])
+        #expect(growths(strangers, try address("192.0.2.2"), 1) == [.counted])
+        #expect(growths(strangers, first, 1, at: 119) == [.knownOnly])
+        #expect(growths(strangers, first, 1, at: 120) == [.counted], "the minute is over")
+    }
+
+    @Test(
+        "addresses of one IPv6 network share their places; all addresses together have a bound of their own")
+    func total() throws {
+        let strangers = Strangers(Self.bounds)
+        for number in 1...3 { _ = growths(strangers, try address("2001:db8::\(number)"), 1) }
+        #expect(growths(strangers, try address("2001:db8::4"), 1) == [.knownOnly])
+        #expect(growths(strangers, try address("192.0.2.1"), 3) == [.counted, .counted, .knownOnly])
+        #expect(growths(strangers, try address("192.0.2.9"), 1) == [.knownOnly])
+    }
+
+    @Test("a place that is given back is free again, but not those of another minute")
+    func givesBack() throws {
+        let strangers = Strangers(Self.bounds)
+        let peer = try address("192.0.2.1")
+        for _ in 0..<20 {
+            #expect(growths(strangers, peer, 1) == [.counted])
+            strangers.giveBack(peer, now: time(61))
+        }
+        _ = growths(strangers, peer, 3)
+        strangers.giveBack(peer, now: time(120))
+        #expect(growths(strangers, peer, 1) == [.knownOnly])
+    }
+
+    @Test("zero is no bound, and a change holds at once")
+    func changes() throws {
+        let strangers = Strangers(Self.bounds)
+        let peer = try address("192.0.2.1")
+        _ = growths(strangers, peer, 3)
+        strangers.change(to: Strangers.Bounds(perAddress: 0, total: 0))
+        #expect(growths(strangers, peer, 9) == Array(repeating: .counted, count: 9))
+        strangers.change(to: Strangers.Bounds(perAddress: 100, total: 12))
+        #expect(growths(strangers, peer, 1) == [.knownOnly])
+    }
+
+    @Test("a full table refuses none of those that are not in it, until all together are too many")
+    func full() throws {
+        let strangers = Strangers(Strangers.Bounds(perAddress: 1, total: 5), capacity: 2)
+        _ = growths(strangers, try address("192.0.2.1"), 1)
+        #expect(growths(strangers, try address("192.0.2.1"), 1) == [.knownOnly])
+        let other = try address("192.0.2.2")
+        #expect(growths(strangers, other, 5) == [.counted, .counted, .counted, .counted, .knownOnly])
+    }
+}
