@@ -26,6 +26,7 @@ extension Dispatcher {
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
             }
+            try entry.registrations[at].registration.complete(&submission)
             if submission.isDryRun {
                 traceSubmission(submission, .accepted, detail: "dry_run", &effects)
                 answer(origin, of: sender, nil, canonical: canonical, &effects)
