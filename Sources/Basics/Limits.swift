@@ -117,7 +117,7 @@ public enum Limits {
     public static let receiptSettleSeconds = 30
     /// Milliseconds for which an upstream message without lifetime may wait to be written: that is still now.
     public static let promptMilliseconds: Int64 = 1_000
-    /// Seconds for which upstream persistent ids are remembered, to drop what a device repeats.
+    /// Seconds for which upstream messages are remembered, to drop what a device repeats.
     public static let upstreamMemorySeconds = 86_400
 
     // MARK: Devices
@@ -188,8 +188,6 @@ public enum Limits {
     public static let deviceSweepMilliseconds = 1_000
     /// Seconds from the end of one round over all devices to the next.
     public static let deviceSweepRestSeconds = 3_600
-    /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
-    public static let rememberedUpstream = 20
 
     // MARK: Connections
 

@@ -179,8 +179,7 @@ extension Dispatcher {
 
     private mutating func accept(_ entry: DeviceEntry, _ effects: inout Effects) {
         guard let link = entry.link else { return }
-        effects.commands.append(
-            (link.connection, .deviceLoginAccepted(storedUpstream: entry.storedUpstream)))
+        effects.commands.append((link.connection, .deviceLoginAccepted))
         entry.link?.mode = .paused
         traceConnection(entry.device, .connected, &effects)
         proceed(entry, &effects)

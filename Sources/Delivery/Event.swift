@@ -228,7 +228,7 @@ public enum Event: Sendable {
     /// A receipt could not be stored: its message stays.
     case receiptRefused(DeviceID, Sequence)
     /// A device's message was stored or refused: it no longer counts as waiting.
-    case upstreamAnswered(RegistrationName, persistentID: [UInt8], isStored: Bool)
+    case upstreamAnswered(RegistrationName)
     /// A device checked in. The address is the claimed device, else the fresh one.
     case checkIn(CheckIn)
     /// An app registers.
@@ -298,7 +298,7 @@ public enum Event: Sendable {
             .deviceClosed(_, let device), .receiptStored(let device, _), .receiptRefused(let device, _),
             .forgetDevice(let device, _), .unseen(let device):
             .device(device)
-        case .upstreamAnswered(let name, _, _): .device(name.device)
+        case .upstreamAnswered(let name): .device(name.device)
         case .upstreamReceived(let upstream): .device(upstream.device)
         case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
         case .register(let request), .unregister(let request): .device(request.device)

@@ -14,9 +14,9 @@ public struct UpstreamSubmission: Sendable {
     public var isFCMDomain: Bool
     /// The app that sends it.
     public var category: [UInt8]
-    /// The app's id for it, unique within the app.
+    /// The app's id for it; an app may use it again.
     public var messageID: [UInt8]
-    /// The device's id for it, by which repeats are known; empty where the device keeps none.
+    /// The device's id for it; empty where the device keeps none, and so never repeats it. Alone it does not make a repetition.
     public var persistentID: [UInt8]
     /// Seconds it has left, 0 … `Limits.upstreamLifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int

@@ -151,9 +151,7 @@ struct Commit: ~Copyable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) throws(StoreError) {
         memory.advance(to: now)
-        let key =
-            message.persistentID.isEmpty
-            ? nil : SeenKey(message.from.device, message.category, message.persistentID)
+        let key = SeenKey(message)
         if let key, try isRepeated(key, now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return

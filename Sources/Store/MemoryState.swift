@@ -7,7 +7,10 @@ public struct MemoryState: Sendable {
     private struct SeenKey: Hashable {
         var device: DeviceID
         var category: [UInt8]
+        var sender: SenderID
         var persistentID: [UInt8]
+        var messageID: [UInt8]
+        var body: Body
     }
 
     private var devices: [DeviceID: DeviceRecord] = [:]
@@ -90,7 +93,8 @@ public struct MemoryState: Sendable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
         let key = SeenKey(
-            device: message.from.device, category: message.category, persistentID: message.persistentID)
+            device: message.from.device, category: message.category, sender: message.sender,
+            persistentID: message.persistentID, messageID: message.messageID, body: message.body)
         if !message.persistentID.isEmpty, let time = seen[key], Upstreams.isRemembered(time, at: now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return

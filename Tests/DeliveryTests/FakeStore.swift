@@ -71,7 +71,8 @@ struct FakeStore {
         case .putSender, .removeSender: break
         case .putUpstream(let message, _):
             if !message.persistentID.isEmpty {
-                let key = message.category + [0] + message.persistentID
+                let parts = [message.category, message.persistentID, message.messageID, message.body]
+                let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
                 guard seen.insert(key).inserted else {
                     outcome.duplicates.append((message.sender, message.sequence))
                     return

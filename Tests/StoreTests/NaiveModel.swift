@@ -12,7 +12,7 @@ struct NaiveModel {
     var links: [(installation: [UInt8], name: RegistrationName)] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
-    var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
+    private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
 
@@ -72,8 +72,9 @@ struct NaiveModel {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
         let isRepeated = seen.contains {
-            $0.0 == message.from.device && $0.1 == message.category && $0.2 == message.persistentID
-                && now - $0.3 < 86_400_000
+            $0.0.from.device == message.from.device && $0.0.category == message.category
+                && $0.0.sender == message.sender && $0.0.persistentID == message.persistentID
+                && $0.0.messageID == message.messageID && $0.0.body == message.body && now - $0.1 < 86_400_000
         }
         if !message.persistentID.isEmpty, isRepeated {
             return outcome.duplicates.append((message.sender, message.sequence))
@@ -81,7 +82,7 @@ struct NaiveModel {
         if upstream.contains(where: { $0.sender == message.sender && $0.sequence == message.sequence }) {
             return
         }
-        seen.append((message.from.device, message.category, message.persistentID, now))
+        seen.append((message, now))
         upstream.append(message)
         if message.kind == .message { up.accepted += 1 }
     }

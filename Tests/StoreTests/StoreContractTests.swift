@@ -156,6 +156,28 @@ import Testing
         #expect(try store.outbox(8).map(\.sequence.number) == [3, 4, 5, 6, 7, 9, 20])
     }
 
+    @Test("An ID again with other content, or to another sender, is a new message", arguments: Kind.allCases)
+    func idsAloneRepeatNothing(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        func put(
+            _ sequence: UInt64, to sender: UInt64 = 8, messageID: String = "1", body: [UInt8] = [1]
+        ) throws -> Bool {
+            let message = Samples.upstream(
+                sender, sequence, persistentID: "1", messageID: messageID, body: body)
+            return try store.apply(.putUpstream(message, now: 1_000)).duplicates.isEmpty
+        }
+        #expect(try put(1))
+        #expect(try put(2, body: [2]))
+        #expect(try put(3, messageID: "2"))
+        #expect(try put(4, to: 9))
+        #expect(try !put(5))
+        #expect(try !put(6, body: [2]))
+        #expect(try !put(7, to: 9))
+        #expect(try store.outbox(8).map(\.sequence.number) == [1, 2, 3])
+        #expect(try store.outbox(9).map(\.sequence.number) == [4])
+    }
+
     @Test("Ends come earliest first, and only up to the time and the limit", arguments: Kind.allCases)
     func endsInOrder(_ kind: Kind) throws {
         let opened = try open(kind)

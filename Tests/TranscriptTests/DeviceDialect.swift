@@ -108,8 +108,7 @@ struct DeviceDialect: TranscriptDialect {
         let words = line.split(separator: " ").map(String.init)
         let ticket = words.count > 1 ? UInt32(words[1]) : nil
         switch words.first {
-        case "deviceLoginAccepted":
-            return .deviceLoginAccepted(storedUpstream: words.dropFirst().map { Array($0.utf8) })
+        case "deviceLoginAccepted": return .deviceLoginAccepted
         case "loginRefused":
             return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .loginRefused($0) } : nil
         case "deliver": return .deliver(delivery(try DeviceNotation.named(line).value))

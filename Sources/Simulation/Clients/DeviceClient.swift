@@ -3,8 +3,8 @@ import Delivery
 
 /// What a device hears.
 enum DeviceWord {
-    /// The login stands; these upstream messages are known to be stored.
-    case loggedIn(stored: [[UInt8]])
+    /// The login stands.
+    case loggedIn
     case refusedLogin
     case message(HeardMessage)
     case upstreamStored(number: Int)
@@ -225,13 +225,10 @@ final class DeviceClient {
         }
         guard let port, from === port else { return }
         switch word {
-        case .loggedIn(let stored):
+        case .loggedIn:
             isOnline = true
             planIdleness(of: port)
             received.removeAll { named.contains($0) }
-            for id in stored {
-                if let draft = unconfirmed.first(where: { $0.persistentID == id }) { confirmed(draft.number) }
-            }
             for draft in unconfirmed { transmit(draft, port) }
         case .refusedLogin: vanish()
         case .message(let heard): message(heard, port)

@@ -158,7 +158,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .command(let command) = cargo else { return }
         switch command {
-        case .deviceLoginAccepted(let stored): client.hear(.loggedIn(stored: stored), self)
+        case .deviceLoginAccepted: client.hear(.loggedIn, self)
         case .loginRefused: client.hear(.refusedLogin, self)
         case .deliver(let delivery):
             let message = delivery.message

@@ -23,8 +23,7 @@ enum Describe {
         case .deviceCongested(let connection, _): "deviceCongested \(connection.generation)"
         case .upstreamSettled(let connection, _, let sequence, let settlement):
             "upstreamSettled \(connection.generation): \(short(sequence.number)) \(settlement)"
-        case .upstreamAnswered(let from, let id, let isStored):
-            "upstreamAnswered \(name(from)) \(text(id)) \(isStored)"
+        case .upstreamAnswered(let from): "upstreamAnswered \(name(from))"
         case .receiptDue(let due): "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"
         case .receiptStored(let device, let sequence):
             "receiptStored \(short(device.number)) \(short(sequence.number))"
@@ -80,7 +79,7 @@ enum Describe {
             "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
         case .deliverUpstream(let upstream):
             "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
-        case .deviceLoginAccepted(let stored): "deviceLoginAccepted \(stored.map { text($0) })"
+        case .deviceLoginAccepted: "deviceLoginAccepted"
         default: "\(command)"
         }
     }
