@@ -109,6 +109,9 @@ public enum Limits {
     public static let storedMessages = 100
     /// Upstream messages of one app of one device that wait to be stored (FCM).
     public static let waitingUpstream = 20
+    /// Reports of expired upstream messages that wait for one device: five apps with all they may have under way. Beyond it the
+    /// oldest goes.
+    public static let sendErrorsPerDevice = 100
     /// Pairs of one upstream message: the payload counts keys and values alone, and empty ones have none.
     public static let upstreamPairs = 1_024
     /// Upstream messages kept for one sender: a day at a steady 10 a second; beyond it devices are refused.

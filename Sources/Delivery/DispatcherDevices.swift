@@ -106,6 +106,9 @@ extension Dispatcher {
         case .address(let request): refuseToken(request.origin, .unavailable, &effects)
         case .installationFound(let request, _, _): refuse(request, .serviceNotAvailable, &effects)
         case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
+        case .upstreamReturned(let gone):
+            // The next search for what is over its time sends it back again.
+            effects.forwards.append(.upstreamReturnSettled(gone.sender, gone.sequence))
         default: break
         }
     }

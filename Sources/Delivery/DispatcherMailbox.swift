@@ -236,7 +236,7 @@ extension Dispatcher {
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
             guard slot.entry.registration == name.number, slot.state == state,
-                slot.entry.collapseKey == nil
+                slot.entry.collapseKey == nil, slot.entry.kind != .sendError
             else {
                 index += 1
                 continue

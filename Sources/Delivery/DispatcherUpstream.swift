@@ -146,6 +146,7 @@ extension Dispatcher {
         traceUpstream(message, .accepted, &effects)
         effects.upstream.accepted += 1
         effects.upstream.stored += 1
+        guard message.expiresAt > now.wall else { return removeRefused(message, &effects) }
         route(message, now, &effects)
     }
 

@@ -91,6 +91,8 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
         case message
         /// The place of so many discarded messages: the device hears `deleted_messages`.
         case discardedMarker(count: Int)
+        /// An upstream message, `messageID` to `sender`, has expired before an app server took it: the device hears `send_error`.
+        case sendError
     }
 
     /// The device that it waits for.

@@ -54,6 +54,10 @@ public enum Mutation: Sendable, Equatable {
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
     /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+    /// Removes an upstream message, counts it as expired, and puts the report of that in the mailbox of its device, both or
+    /// neither; `nil` where nobody is left to read it. Where the message is gone already nothing is put: its sequence is reported
+    /// among the outcome's duplicates.
+    case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
     public var isDurable: Bool {
@@ -86,7 +90,7 @@ public struct WriteBatch: Sendable {
 public struct CommitOutcome: Sendable, Equatable {
     /// The batch's ticket.
     public var ticket: UInt64
-    /// Sequences of upstream messages that had been put before, and were not put again.
+    /// Sequences of upstream messages that had been put before, and were not put again, or were gone before they could return.
     public var duplicates: [(SenderID, Sequence)]
     /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
     public var hasFailed: Bool
@@ -201,8 +205,8 @@ public struct DeviceState: Sendable, Equatable {
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
-    /// Upstream.
-    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
+    /// Upstream; `author` is who is to hear of it, `nil` for a receipt.
+    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// The body that the messages of a job share.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 }

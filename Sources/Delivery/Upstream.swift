@@ -95,6 +95,49 @@ public struct StoredUpstream: Sendable, Equatable {
     }
 }
 
+/// Who sent an upstream message, and under which ID: what a report about it names.
+public struct UpstreamAuthor: Sendable, Equatable {
+    /// The registration that it came from.
+    public var from: RegistrationName
+    /// The app's ID for it.
+    public var messageID: [UInt8]
+
+    /// An author.
+    public init(from: RegistrationName, messageID: [UInt8]) {
+        self.from = from
+        self.messageID = messageID
+    }
+}
+
+extension StoredUpstream {
+    /// Who is to hear of its end; `nil` for a receipt.
+    public var author: UpstreamAuthor? {
+        kind == .message ? UpstreamAuthor(from: from, messageID: messageID) : nil
+    }
+}
+
+/// An upstream message that no app server took in time, on its way back to its device (ccs-xmpp 4.3).
+public struct UpstreamReturn: Sendable, Equatable {
+    /// The account it was for.
+    public var sender: SenderID
+    /// Its place in the sender's mailbox, told back when it has left there.
+    public var sequence: Sequence
+    /// When it ended, milliseconds since 1970.
+    public var expiresAt: UnixMilliseconds
+    /// Who hears of it.
+    public var author: UpstreamAuthor
+
+    /// A message on its way back.
+    public init(
+        sender: SenderID, sequence: Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor
+    ) {
+        self.sender = sender
+        self.sequence = sequence
+        self.expiresAt = expiresAt
+        self.author = author
+    }
+}
+
 /// The receipt of a delivered message, on its way from the device's partition to the sender's.
 public struct ReceiptDue: Sendable {
     /// The message that was delivered.

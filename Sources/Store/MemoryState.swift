@@ -76,6 +76,13 @@ public struct MemoryState: Sendable {
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.upstream[reason] += 1 }
+        case .returnUpstream(let sender, let sequence, _, let report):
+            guard let gone = upstream.remove(sender.number, sequence.number) else {
+                return outcome.duplicates.append((sender, sequence))
+            }
+            expiry.remove(ExpiryKey(gone))
+            tally.upstream.expired += 1
+            if let report { put(report) }
         }
     }
 
@@ -140,7 +147,8 @@ public struct MemoryState: Sendable {
         case .groupLabelled(let sender, let label):
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit):
-            return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
+            let ends = expiry.keys.prefix(limit).prefix { $0.time <= time }
+            return .expired(ends.map { $0.entry(author: upstream[$0.owner, $0.sequence]?.author) })
         case .unseen(let time, let start, let examine, let limit):
             return unseen(before: time, from: start, examine: examine, limit: limit)
         }

@@ -91,6 +91,13 @@ struct FakeStore {
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
             else { return }
             up[reason] += 1
+        case .returnUpstream(let sender, let sequence, _, let report):
+            guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
+                return outcome.duplicates.append((sender, sequence))
+            }
+            upstream[sender]?.remove(at: at)
+            up.expired += 1
+            if let report { apply(.putMessage(report), &outcome) }
         }
     }
 
@@ -132,7 +139,9 @@ struct FakeStore {
                 found.append(
                     (
                         message.expiresAt, message.sequence.number,
-                        .upstream(message.sender, message.sequence, expiresAt: message.expiresAt)
+                        .upstream(
+                            message.sender, message.sequence, expiresAt: message.expiresAt,
+                            author: message.author)
                     ))
             }
             found.sort { ($0.0, $0.1) < ($1.0, $1.1) }

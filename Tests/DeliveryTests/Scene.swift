@@ -102,10 +102,10 @@ extension SessionCommand {
         case .endWhenIdle(_, let reason): "end when idle \(reason.rawValue)"
         case .deviceLoginAccepted: "device login accepted"
         case .deliver(let delivery):
-            if case .discardedMarker(let count) = delivery.message.kind {
-                "marker \(count)"
-            } else {
-                "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
+            switch delivery.message.kind {
+            case .discardedMarker(let count): "marker \(count)"
+            case .sendError: "send error \(String(decoding: delivery.message.messageID, as: UTF8.self))"
+            case .message: "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             }
         case .reportWhenReady: "report when ready"
         case .upstreamStored(let ticket): "stored \(ticket)"

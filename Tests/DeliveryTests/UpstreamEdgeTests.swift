@@ -98,7 +98,10 @@ import Testing
         }
         acknowledge(bench)
         bench.runTurns()
-        bench.post(.expired(.upstream(message.sender, message.sequence, expiresAt: message.expiresAt)))
+        bench.post(
+            .expired(
+                .upstream(
+                    message.sender, message.sequence, expiresAt: message.expiresAt, author: message.author)))
         bench.settle()
         #expect(bench.up.delivered == 1 && bench.up.expired == 0)
     }

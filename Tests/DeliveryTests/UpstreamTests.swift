@@ -320,7 +320,7 @@ import Testing
         #expect(bench.take(connection(51)).words == ["upstream u2"])
     }
 
-    @Test("What is over its time leaves windows and disk without a word")
+    @Test("What is over its time leaves windows and disk without a word to app servers")
     func expiry() {
         var settings = DeliverySettings()
         settings.pendingWindow = 1

@@ -63,6 +63,17 @@ struct NaiveModel {
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else { continue }
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
+            case .returnUpstream(let sender, let sequence, _, let report):
+                guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
+                else {
+                    outcome.duplicates.append((sender, sequence))
+                    continue
+                }
+                if upstream.remove(at: at).kind == .message { up.expired += 1 }
+                let isThere = messages.contains {
+                    $0.device == report?.device && $0.sequence == report?.sequence
+                }
+                if let report, !isThere { messages.append(report) }
             }
         }
         return outcome

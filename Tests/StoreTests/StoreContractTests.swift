@@ -178,6 +178,34 @@ import Testing
         #expect(try store.outbox(9).map(\.sequence.number) == [4])
     }
 
+    @Test("What returns leaves its mailbox and is in the other, both or neither", arguments: Kind.allCases)
+    func returns(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let report = Samples.message(5, 40, kind: .sendError, body: [])
+        try store.apply(.putUpstream(Samples.upstream(8, 30, ends: 100), now: 0))
+        #expect(
+            try store.expired(by: 200, limit: 9)
+                == [
+                    .upstream(
+                        SenderID(8), Sequence(30), expiresAt: 100,
+                        author: Samples.upstream(8, 30, ends: 100).author)
+                ])
+        let first = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: report))
+        #expect(first.duplicates.isEmpty)
+        let other = Samples.message(5, 41, kind: .sendError, body: [])
+        let second = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: other))
+        #expect(second.duplicates.map(\.1) == [Sequence(30)])
+        #expect(try store.outbox(8).isEmpty)
+        #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
+        #expect(try store.mailbox(5) == [report])
+        let audit = try store.audit()
+        #expect(audit.upstream.expired == 1 && audit.upstreamPending == 0)
+        #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
+    }
+
     @Test("Ends come earliest first, and only up to the time and the limit", arguments: Kind.allCases)
     func endsInOrder(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -185,7 +213,7 @@ import Testing
         func expect(_ by: Int64, _ limit: Int, _ times: [Int64]) throws {
             let found = try store.expired(by: by, limit: limit).map { entry in
                 switch entry {
-                case .message(_, _, let end), .upstream(_, _, let end), .topicBody(_, let end): end
+                case .message(_, _, let end), .upstream(_, _, let end, _), .topicBody(_, let end): end
                 }
             }
             #expect(found == times)

@@ -29,6 +29,11 @@ struct Place: Hashable {
     }
 }
 
+extension Place {
+    /// The place of what ends.
+    init(_ end: ExpiryKey) { self.init(kind: end.kind, owner: end.owner, sequence: end.sequence) }
+}
+
 extension ExpiryKey {
     /// The end of what stands at a place.
     init(_ place: Place, end: UnixMilliseconds) {

@@ -9,6 +9,8 @@ enum DeviceWord {
     case message(HeardMessage)
     case upstreamStored(number: Int)
     case upstreamRefused(number: Int, UpstreamRefusal, mayRetry: Bool)
+    /// No app server has taken a message that was stored.
+    case returned(messageID: [UInt8])
     case lost
 }
 
@@ -97,6 +99,8 @@ final class DeviceClient {
     var unconfirmed: [UpstreamDraft] = []
     /// Upstream messages that are known to be stored and were sent once more on this connection.
     var repeated: [UpstreamDraft] = []
+    /// Messages that it has sent, whose IDs an app may use again.
+    var sentDrafts: [UpstreamDraft] = []
     /// How many persistent ids it has made: other devices make the same.
     private var persistentIDs = 0
     let manner: Manner
@@ -235,6 +239,8 @@ final class DeviceClient {
         case .upstreamStored(let number): confirmed(number)
         case .upstreamRefused(let number, let refusal, let mayRetry):
             refused(number, refusal, mayRetry: mayRetry)
+        case .returned(let messageID):
+            if let device = identity?.device { world.checkers.returnHeard(messageID, device, world) }
         case .lost:
             checkAnswer()
             forgetConnection()

@@ -34,7 +34,7 @@ enum Describe {
         case .loaded(let loaded): "loaded \(self.loaded(loaded))"
         case .expired(.message(let device, let sequence, _)):
             "expired \(short(device.number)) \(short(sequence.number))"
-        case .expired(.upstream(let sender, let sequence, _)):
+        case .expired(.upstream(let sender, let sequence, _, _)):
             "expired \(sender.number) \(short(sequence.number))"
         case .appServerLogin(let connection, let sender, _):
             "appServerLogin \(connection.generation) of \(sender.number)"
@@ -92,6 +92,8 @@ enum Describe {
         case .putUpstream(let upstream, _):
             "put \(text(upstream.messageID)) \(short(upstream.sequence.number))"
         case .removeUpstream(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
+        case .returnUpstream(_, let sequence, _, let report):
+            "return \(short(sequence.number)) as \(report.map { short($0.sequence.number) } ?? "nothing")"
         case .putDevice(let record): "put device \(short(record.device.number))"
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
