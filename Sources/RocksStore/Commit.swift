@@ -159,7 +159,7 @@ struct Commit: ~Copyable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) throws(StoreError) {
         memory.advance(to: now)
-        let key = SeenKey(message)
+        let key = message.persistentID.isEmpty ? nil : SeenKey(message)
         if let key, try isRepeated(key, now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return

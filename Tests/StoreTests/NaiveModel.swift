@@ -137,9 +137,13 @@ struct NaiveModel {
         let listed = try store.devices(after: nil, limit: 1_000)
         if listed != devices.sorted(by: { $0.device < $1.device }) { return "devices" }
         let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
-        if try store.expired(by: time) != ends.filter({ $0.time <= time }).sorted().map(\.entry) {
-            return "ends"
+        let entries = ends.filter { $0.time <= time }.sorted().map { end in
+            let message = upstream.first {
+                $0.sender.number == end.owner && $0.sequence.number == end.sequence
+            }
+            return end.entry(author: message?.author)
         }
+        if try store.expired(by: time) != entries { return "ends" }
         let audit = try store.audit()
         if !audit.holds { return "audit \(audit)" }
         if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count {

@@ -47,12 +47,11 @@ struct SeenKey: Hashable {
     var high: UInt64
     var low: UInt64
 
-    /// The key of a message; `nil` if its device gave it no persistent ID, and so never repeats it.
+    /// The key of a message to which its device gave a persistent ID.
     ///
     /// Each field is hashed under the hash of those before, so that no two lists of fields run together. An app that makes the
     /// hashes of two of its own messages meet loses one of those; the device and the app keep it from all others.
-    init?(_ message: StoredUpstream) {
-        guard !message.persistentID.isEmpty else { return nil }
+    init(_ message: StoredUpstream) {
         var key = SipHash(key: (0x6363_7364, 0x7365_656e)).hash128(message.category.raw)
         key = SipHash(key: (key.0 ^ message.sender.number, key.1)).hash128(message.persistentID.raw)
         key = SipHash(key: key).hash128(message.messageID.raw)
