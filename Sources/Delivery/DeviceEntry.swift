@@ -122,8 +122,6 @@ final class DeviceEntry {
     var idleStamp: UInt64 = 0
     /// Upstream messages on their way to the store, by registration.
     var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
-    /// Persistent ids of the last upstream messages known to be stored, for the next login.
-    var storedUpstream: [[UInt8]] = []
 
     init(_ device: DeviceID) { self.device = device }
 

@@ -112,8 +112,10 @@ public struct Dispatcher: ~Copyable {
         case .unseen(let device): deviceUnseen(device, now, &effects)
 
         case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)
-        case .upstreamAnswered(let name, let persistentID, let isStored):
-            upstreamAnswered(name, persistentID, isStored)
+        case .upstreamAnswered(let name): upstreamAnswered(name)
+        case .upstreamReturned(let gone): upstreamReturned(gone, now, &effects)
+        case .upstreamReturnSettled(let sender, let sequence):
+            senders[sender]?.leaving.remove(sequence.number)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, now, &effects)
         case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
         case .upstreamSettled(let connection, let sender, let sequence, let settlement):

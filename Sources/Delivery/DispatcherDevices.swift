@@ -106,6 +106,9 @@ extension Dispatcher {
         case .address(let request): refuseToken(request.origin, .unavailable, &effects)
         case .installationFound(let request, _, _): refuse(request, .serviceNotAvailable, &effects)
         case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
+        case .upstreamReturned(let gone):
+            // The next search for what is over its time sends it back again.
+            effects.forwards.append(.upstreamReturnSettled(gone.sender, gone.sequence))
         default: break
         }
     }
@@ -179,8 +182,7 @@ extension Dispatcher {
 
     private mutating func accept(_ entry: DeviceEntry, _ effects: inout Effects) {
         guard let link = entry.link else { return }
-        effects.commands.append(
-            (link.connection, .deviceLoginAccepted(storedUpstream: entry.storedUpstream)))
+        effects.commands.append((link.connection, .deviceLoginAccepted))
         entry.link?.mode = .paused
         traceConnection(entry.device, .connected, &effects)
         proceed(entry, &effects)

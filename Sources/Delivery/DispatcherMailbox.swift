@@ -26,6 +26,7 @@ extension Dispatcher {
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
             }
+            try entry.registrations[at].registration.complete(&submission)
             if submission.isDryRun {
                 traceSubmission(submission, .accepted, detail: "dry_run", &effects)
                 answer(origin, of: sender, nil, canonical: canonical, &effects)
@@ -235,7 +236,7 @@ extension Dispatcher {
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
             guard slot.entry.registration == name.number, slot.state == state,
-                slot.entry.collapseKey == nil
+                slot.entry.collapseKey == nil, slot.entry.kind != .sendError
             else {
                 index += 1
                 continue

@@ -62,6 +62,8 @@ extension Dispatcher {
                 receipt.origin = origin
                 route(receipt, now, &effects)
             }
+        case .returned(let gone, let entry, let at):
+            returnCommitted(gone, entry, record.mutations[at], outcome, now, &effects)
         case .topicJob(let origin, let at):
             if case .putTopicJob(let job) = record.mutations[at] {
                 topicJobCommitted(job, origin, hasFailed: outcome.hasFailed, now, &effects)
@@ -137,8 +139,8 @@ extension Dispatcher {
         switch entry {
         case .message(let device, let sequence, let expiresAt):
             messageExpired(device, sequence, expiresAt, now, &effects)
-        case .upstream(let sender, let sequence, let expiresAt):
-            upstreamExpired(sender, sequence, expiresAt, now, &effects)
+        case .upstream(let sender, let sequence, let expiresAt, let author):
+            upstreamExpired(sender, sequence, expiresAt, author, now, &effects)
         case .topicBody(let job, let expiresAt):
             effects.mutations.append(.removeTopicBody(job, expiresAt: expiresAt))
         }

@@ -101,7 +101,7 @@ public enum SessionCommand: Sendable {
 
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.
-    case deviceLoginAccepted(storedUpstream: [[UInt8]])
+    case deviceLoginAccepted
     /// Write the frame of a message or marker. Boxed, as above.
     indirect case deliver(DeviceDelivery)
     /// All of a page has been handed over: answer `deviceReady` when it has left.

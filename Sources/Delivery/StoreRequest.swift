@@ -47,11 +47,17 @@ public enum Mutation: Sendable, Equatable {
     case putSender(SenderRecord)
     /// Removes a sender's record.
     case removeSender(SenderID)
-    /// Puts an upstream message or receipt. A message whose (device, category, persistent id) was put within
-    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates.
+    /// Puts an upstream message or receipt. One that repeats a message which was put within
+    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates. A repetition has
+    /// the same device, app, sender, persistent ID (not empty), message ID and pairs (mcs-device 4.2): an app that starts its
+    /// counter again, or writes to two senders, sends new messages under old IDs.
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
     /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+    /// Removes an upstream message, counts it as expired, and puts the report of that in the mailbox of its device, both or
+    /// neither; `nil` where nobody is left to read it. Where the message is gone already nothing is put: its sequence is reported
+    /// among the outcome's duplicates.
+    case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
     public var isDurable: Bool {
@@ -84,7 +90,7 @@ public struct WriteBatch: Sendable {
 public struct CommitOutcome: Sendable, Equatable {
     /// The batch's ticket.
     public var ticket: UInt64
-    /// Sequences of upstream messages that had been put before, and were not put again.
+    /// Sequences of upstream messages that had been put before, and were not put again, or were gone before they could return.
     public var duplicates: [(SenderID, Sequence)]
     /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
     public var hasFailed: Bool
@@ -201,8 +207,8 @@ public struct DeviceState: Sendable, Equatable {
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
-    /// Upstream.
-    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
+    /// Upstream; `author` is who is to hear of it, `nil` for a receipt.
+    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// The body that the messages of a job share.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 }

@@ -15,6 +15,7 @@ extension DeviceSession {
         if Self.isUnwantedMarker(delivery) { return drop(delivery, io: &io) }
         if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
         let message = delivery.message
+        if message.kind == .sendError { return deliverReport(delivery, now: now, io: &io) }
         writeFrame(of: delivery, now: now, io: &io) { buffer in
             Self.appendContent(
                 of: message, isPackage: Self.isPackage(delivery), hasSubtype: !delivery.subtype.isEmpty,
@@ -77,6 +78,7 @@ extension DeviceSession {
             var digits = ByteBuffer()
             digits.append(decimal: count)
             AppData.append(key: "total_deleted", value: digits.bytes, to: &buffer)
+        case .sendError: assertionFailure("a report has a frame of its own")
         }
     }
 
@@ -124,6 +126,6 @@ extension DeviceSession {
     mutating func handle(_ iq: MCS.Iq) {
         noteAcknowledged(iq.lastStreamIDReceived)
         guard case .selectiveAck(let ids) = iq.content else { return }
-        ledger.acknowledge(Set(ids.compactMap { PersistentID(text: $0.raw) }), into: &acknowledged)
+        ledger.acknowledge(ids, into: &acknowledged)
     }
 }

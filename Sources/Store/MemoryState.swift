@@ -7,7 +7,10 @@ public struct MemoryState: Sendable {
     private struct SeenKey: Hashable {
         var device: DeviceID
         var category: [UInt8]
+        var sender: SenderID
         var persistentID: [UInt8]
+        var messageID: [UInt8]
+        var body: Body
     }
 
     private var devices: [DeviceID: DeviceRecord] = [:]
@@ -73,6 +76,13 @@ public struct MemoryState: Sendable {
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.upstream[reason] += 1 }
+        case .returnUpstream(let sender, let sequence, _, let report):
+            guard let gone = upstream.remove(sender.number, sequence.number) else {
+                return outcome.duplicates.append((sender, sequence))
+            }
+            expiry.remove(ExpiryKey(gone))
+            tally.upstream.expired += 1
+            if let report { put(report) }
         }
     }
 
@@ -90,7 +100,8 @@ public struct MemoryState: Sendable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
         let key = SeenKey(
-            device: message.from.device, category: message.category, persistentID: message.persistentID)
+            device: message.from.device, category: message.category, sender: message.sender,
+            persistentID: message.persistentID, messageID: message.messageID, body: message.body)
         if !message.persistentID.isEmpty, let time = seen[key], Upstreams.isRemembered(time, at: now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return
@@ -136,7 +147,8 @@ public struct MemoryState: Sendable {
         case .groupLabelled(let sender, let label):
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit):
-            return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
+            let ends = expiry.keys.prefix(limit).prefix { $0.time <= time }
+            return .expired(ends.map { $0.entry(author: upstream[$0.owner, $0.sequence]?.author) })
         case .unseen(let time, let unusedBefore, let start, let examine, let limit):
             return unseen(from: start, examine: examine, limit: limit) {
                 $0.isUnseen(before: time, unusedBefore: unusedBefore)

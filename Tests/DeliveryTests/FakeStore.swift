@@ -71,7 +71,8 @@ struct FakeStore {
         case .putSender, .removeSender: break
         case .putUpstream(let message, _):
             if !message.persistentID.isEmpty {
-                let key = message.category + [0] + message.persistentID
+                let parts = [message.category, message.persistentID, message.messageID, message.body]
+                let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
                 guard seen.insert(key).inserted else {
                     outcome.duplicates.append((message.sender, message.sequence))
                     return
@@ -90,6 +91,13 @@ struct FakeStore {
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
             else { return }
             up[reason] += 1
+        case .returnUpstream(let sender, let sequence, _, let report):
+            guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
+                return outcome.duplicates.append((sender, sequence))
+            }
+            upstream[sender]?.remove(at: at)
+            up.expired += 1
+            if let report { apply(.putMessage(report), &outcome) }
         }
     }
 
@@ -131,7 +139,9 @@ struct FakeStore {
                 found.append(
                     (
                         message.expiresAt, message.sequence.number,
-                        .upstream(message.sender, message.sequence, expiresAt: message.expiresAt)
+                        .upstream(
+                            message.sender, message.sequence, expiresAt: message.expiresAt,
+                            author: message.author)
                     ))
             }
             found.sort { ($0.0, $0.1) < ($1.0, $1.1) }

@@ -68,7 +68,7 @@ import Testing
         bench.post(.upstreamSettled(appServer, Harness.sender, sent[0].sequence, .acknowledged))
         bench.settle()
         #expect(heard(bench) == ["upstream delivered u1"])
-        bench.post(.upstreamReceived(Harness.upstream(2, id: "p1")))
+        bench.post(.upstreamReceived(Harness.upstream(2, id: "p1", content: 1)))
         bench.post(.upstreamReceived(Harness.upstream(3, category: "other")))
         bench.post(.upstreamReceived(Harness.upstream(4, lifetime: 0)))
         bench.settle()

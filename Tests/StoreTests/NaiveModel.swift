@@ -12,7 +12,7 @@ struct NaiveModel {
     var links: [(installation: [UInt8], name: RegistrationName)] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
-    var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
+    private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
 
@@ -63,6 +63,17 @@ struct NaiveModel {
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else { continue }
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
+            case .returnUpstream(let sender, let sequence, _, let report):
+                guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
+                else {
+                    outcome.duplicates.append((sender, sequence))
+                    continue
+                }
+                if upstream.remove(at: at).kind == .message { up.expired += 1 }
+                let isThere = messages.contains {
+                    $0.device == report?.device && $0.sequence == report?.sequence
+                }
+                if let report, !isThere { messages.append(report) }
             }
         }
         return outcome
@@ -72,8 +83,9 @@ struct NaiveModel {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
         let isRepeated = seen.contains {
-            $0.0 == message.from.device && $0.1 == message.category && $0.2 == message.persistentID
-                && now - $0.3 < 86_400_000
+            $0.0.from.device == message.from.device && $0.0.category == message.category
+                && $0.0.sender == message.sender && $0.0.persistentID == message.persistentID
+                && $0.0.messageID == message.messageID && $0.0.body == message.body && now - $0.1 < 86_400_000
         }
         if !message.persistentID.isEmpty, isRepeated {
             return outcome.duplicates.append((message.sender, message.sequence))
@@ -81,7 +93,7 @@ struct NaiveModel {
         if upstream.contains(where: { $0.sender == message.sender && $0.sequence == message.sequence }) {
             return
         }
-        seen.append((message.from.device, message.category, message.persistentID, now))
+        seen.append((message, now))
         upstream.append(message)
         if message.kind == .message { up.accepted += 1 }
     }
@@ -125,9 +137,13 @@ struct NaiveModel {
         let listed = try store.devices(after: nil, limit: 1_000)
         if listed != devices.sorted(by: { $0.device < $1.device }) { return "devices" }
         let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
-        if try store.expired(by: time) != ends.filter({ $0.time <= time }).sorted().map(\.entry) {
-            return "ends"
+        let entries = ends.filter { $0.time <= time }.sorted().map { end in
+            let message = upstream.first {
+                $0.sender.number == end.owner && $0.sequence.number == end.sequence
+            }
+            return end.entry(author: message?.author)
         }
+        if try store.expired(by: time) != entries { return "ends" }
         let audit = try store.audit()
         if !audit.holds { return "audit \(audit)" }
         if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count {

@@ -40,7 +40,13 @@ struct RandomBatches {
             return .putUpstream(
                 Samples.upstream(owner, sequence, device: owner % 3, persistentID: id, ends: end, kind: kind),
                 now: now)
-        case 11, 12:
+        case 11:
+            let kind: StoredMessage.Kind = .sendError
+            let report = Samples.message(owner, 31 + sequence, ends: end, kind: kind)
+            return .returnUpstream(
+                SenderID(owner), Sequence(sequence), expiresAt: end,
+                report: sequence % 4 == 0 ? nil : report)
+        case 12:
             return .removeUpstream(SenderID(owner), Sequence(sequence), expiresAt: end, reason: reason)
         case 13:
             return sequence % 4 == 0

@@ -156,6 +156,56 @@ import Testing
         #expect(try store.outbox(8).map(\.sequence.number) == [3, 4, 5, 6, 7, 9, 20])
     }
 
+    @Test("An ID again with other content, or to another sender, is a new message", arguments: Kind.allCases)
+    func idsAloneRepeatNothing(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        func put(
+            _ sequence: UInt64, to sender: UInt64 = 8, messageID: String = "1", body: [UInt8] = [1]
+        ) throws -> Bool {
+            let message = Samples.upstream(
+                sender, sequence, persistentID: "1", messageID: messageID, body: body)
+            return try store.apply(.putUpstream(message, now: 1_000)).duplicates.isEmpty
+        }
+        #expect(try put(1))
+        #expect(try put(2, body: [2]))
+        #expect(try put(3, messageID: "2"))
+        #expect(try put(4, to: 9))
+        #expect(try !put(5))
+        #expect(try !put(6, body: [2]))
+        #expect(try !put(7, to: 9))
+        #expect(try store.outbox(8).map(\.sequence.number) == [1, 2, 3])
+        #expect(try store.outbox(9).map(\.sequence.number) == [4])
+    }
+
+    @Test("What returns leaves its mailbox and is in the other, both or neither", arguments: Kind.allCases)
+    func returns(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let report = Samples.message(5, 40, kind: .sendError, body: [])
+        try store.apply(.putUpstream(Samples.upstream(8, 30, ends: 100), now: 0))
+        #expect(
+            try store.expired(by: 200, limit: 9)
+                == [
+                    .upstream(
+                        SenderID(8), Sequence(30), expiresAt: 100,
+                        author: Samples.upstream(8, 30, ends: 100).author)
+                ])
+        let first = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: report))
+        #expect(first.duplicates.isEmpty)
+        let other = Samples.message(5, 41, kind: .sendError, body: [])
+        let second = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: other))
+        #expect(second.duplicates.map(\.1) == [Sequence(30)])
+        #expect(try store.outbox(8).isEmpty)
+        #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
+        #expect(try store.mailbox(5) == [report])
+        let audit = try store.audit()
+        #expect(audit.upstream.expired == 1 && audit.upstreamPending == 0)
+        #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
+    }
+
     @Test("Ends come earliest first, and only up to the time and the limit", arguments: Kind.allCases)
     func endsInOrder(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -163,7 +213,7 @@ import Testing
         func expect(_ by: Int64, _ limit: Int, _ times: [Int64]) throws {
             let found = try store.expired(by: by, limit: limit).map { entry in
                 switch entry {
-                case .message(_, _, let end), .upstream(_, _, let end), .topicBody(_, let end): end
+                case .message(_, _, let end), .upstream(_, _, let end, _), .topicBody(_, let end): end
                 }
             }
             #expect(found == times)

@@ -99,6 +99,7 @@ extension Program {
                     "--time-to-live", .integer(0...2_419_200), "SECONDS",
                     "Keep it so long for a device that is away; 0: now or never.", preset: "2419200"),
                 Option("--priority", .choice(["normal", "high"]), "normal|high", "How urgent it is."),
+                Option("--raw-data", .text, "BASE64", "Up to 4,096 bytes in place of pairs."),
             ],
             examples: [Example("Two pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World")]),
     ]

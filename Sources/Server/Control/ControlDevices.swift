@@ -83,7 +83,10 @@ extension ControlServer {
         .object([
             .init("messages", .integer(mailbox.count { $0.kind == .message })),
             .init("with_collapse_key", .integer(mailbox.count { $0.collapseKey != nil })),
-            .init("deleted_markers", .integer(mailbox.count { $0.kind != .message })),
+            .init(
+                "deleted_markers",
+                .integer(mailbox.count { if case .discardedMarker = $0.kind { true } else { false } })),
+            .init("send_errors", .integer(mailbox.count { $0.kind == .sendError })),
             .init("receipts_owed", .integer(mailbox.count { $0.receipt != nil })),
         ])
     }

@@ -103,6 +103,13 @@ final class Checkers {
         answers.upstreamRefused(number, refusal, truth, world)
     }
 
+    /// A device hears that its message has expired.
+    func returnHeard(_ messageID: [UInt8], _ device: DeviceID, _ world: World) {
+        world.met(.returnHeard)
+        guard truth.reports[device]?.contains(messageID) != true else { return }
+        world.fail("identity", "a device heard that \(String(decoding: messageID, as: UTF8.self)) expired")
+    }
+
     /// An app server answers.
     func upstreamAnswered(_ number: Int, isRefused: Bool, _ world: World) {
         truth.upstream[number]?.isAnswered = true
@@ -176,6 +183,9 @@ final class Checkers {
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {
             truth.upstream[number]?.putAt = nil
+        }
+        state.forEachUpstream { message in
+            if let number = message.draftNumber { truth.upstream[number]?.isReturned = false }
         }
     }
 }

@@ -66,7 +66,7 @@ struct OrderChecker {
     mutating func offered(_ message: StoredUpstream, _ connection: ConnectionID, _ world: World) {
         // Now or never does not wait for what is being stored.
         guard message.kind == .message, message.lifetimeSeconds > 0,
-            let number = Number.of(message.messageID),
+            let number = message.draftNumber,
             offered.insert(number).inserted
         else { return }
         if let last = newest[connection]?[message.from.device], last > message.sequence {

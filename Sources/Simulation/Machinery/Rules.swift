@@ -88,6 +88,10 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case expiredUnstored
     /// Its time was over before an app server answered it.
     case expiredUp
+    /// A device heard that no app server took a message in time.
+    case returnHeard
+    /// An app used an ID again.
+    case idReused
     /// An app server declined a message.
     case upstreamNacked
     /// An app server acknowledged a message twice.

@@ -46,6 +46,8 @@ public struct WorldSettings: Sendable {
     var rebootsIntoPast = false
     /// Whether a connection may be lost within what is sent at once.
     var cutsWithin = false
+    /// Whether apps use IDs of upstream messages again, with other content and to other senders.
+    var reusesIDs = false
 
     /// Whether no device is ever forgotten while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -98,6 +100,7 @@ public struct WorldSettings: Sendable {
         sendsUpToGroups = makesGroups
         rebootsIntoPast = faults.setsClock && faults.secondsBetweenCrashes > 0
         cutsWithin = true
+        reusesIDs = true
         guard topics > 0 else { return }
         topicChanges = Int.random(in: 0...20, using: &random)
         guard Bool.random(using: &random) else { return }
