@@ -40,6 +40,10 @@ public struct DeliverySettings: Sendable {
     ///
     /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.
     public var sequenceFloor: UInt64 = 0
+    /// Until when the process before has lived, milliseconds since 1970 (`StoreMark.clock`); nil where the store does not know.
+    public var clockMark: UnixMilliseconds?
+    /// Seconds of running time after which a wall clock in doubt is believed; 0: never.
+    public var clockGraceSeconds = Limits.clockGraceSeconds
 
     /// The defaults.
     public init() {}
@@ -53,6 +57,8 @@ public struct RunningSettings: Sendable {
     public var rates = Rates()
     /// See `DeliverySettings`.
     public var deviceExpirySeconds = Limits.deviceExpirySeconds
+    /// See `DeliverySettings`.
+    public var clockGraceSeconds = Limits.clockGraceSeconds
 
     /// The defaults.
     public init() {}
@@ -66,12 +72,14 @@ extension DeliverySettings {
             running.pendingWindow = pendingWindow
             running.rates = rates
             running.deviceExpirySeconds = deviceExpirySeconds
+            running.clockGraceSeconds = clockGraceSeconds
             return running
         }
         set {
             pendingWindow = newValue.pendingWindow
             rates = newValue.rates
             deviceExpirySeconds = newValue.deviceExpirySeconds
+            clockGraceSeconds = newValue.clockGraceSeconds
         }
     }
 }

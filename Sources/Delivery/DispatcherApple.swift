@@ -47,7 +47,8 @@ extension Dispatcher {
         let record =
             entry.record
             ?? DeviceRecord(
-                device: entry.device, token: address.freshDigest, createdAt: now.wall, seenAt: now.wall,
+                device: entry.device, token: address.freshDigest, createdAt: now.wall,
+                seenAt: contactTime(now),
                 nextRegistration: 1)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(

@@ -10,6 +10,11 @@ struct DeviceSweep {
     var from: DeviceID
     /// Whether this round began with the first device there can be, and so meets all of them.
     var isWholeRound = false
+    /// How many may go: whoever is wrong about the time, it takes hours to forget many.
+    var forgotten = TokenBucket()
+    static let rate = Rate(
+        Limits.devicesForgottenAtOnce,
+        perSeconds: Limits.devicesForgottenAtOnce * 3_600 / Limits.devicesForgottenPerHour)
 
     init(from: DeviceID) { self.from = from }
 }
@@ -20,8 +25,9 @@ struct DeviceSweep {
 /// device that could not be looked at, or came back meanwhile, is met again in the next round.
 extension Dispatcher {
     mutating func tickDevices(_ now: Now, _ effects: inout Effects) {
-        guard partition == 0, settings.deviceExpirySeconds > 0, !deviceSweep.isAsking,
-            now.monotonic >= deviceSweep.next
+        guard partition == 0, settings.deviceExpirySeconds > 0, !deviceSweep.isAsking, clock.doubt == nil,
+            now.monotonic >= deviceSweep.next,
+            deviceSweep.forgotten.allows(DeviceSweep.rate, now: now.monotonic)
         else { return }
         deviceSweep.isAsking = true
         deviceSweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
@@ -35,7 +41,10 @@ extension Dispatcher {
         _ found: [DeviceID], next: DeviceID?, _ now: Now, _ effects: inout Effects
     ) {
         deviceSweep.isAsking = false
-        for device in found { effects.forwards.append(.unseen(device)) }
+        for device in found {
+            deviceSweep.forgotten.take(DeviceSweep.rate, now: now.monotonic)
+            effects.forwards.append(.unseen(device))
+        }
         if next == nil {
             if deviceSweep.isWholeRound {
                 let rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, expiryMilliseconds / 8)
@@ -55,7 +64,11 @@ extension Dispatcher {
         // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
         // here at all: Apple tells when it is gone.
         let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
-        guard entry.link == nil, !isApple else { return seen(entry, record, now, &effects) }
+        // A contact in a time that cannot have been says nothing of how long ago it was: its time begins now.
+        guard entry.link == nil, !isApple, record.seenAt >= Limits.earliestClock else {
+            return seen(entry, record, now, &effects)
+        }
+        guard clock.doubt == nil else { return }
         guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
         _ = dissolve(entry, &effects)
         effects.expiredDevices += 1
@@ -73,9 +86,10 @@ extension Dispatcher {
 
     /// Writes when a device was last here, if its record does not say so; a write that fails as well brings it back.
     private mutating func writeContact(_ entry: DeviceEntry, _ effects: inout Effects) {
-        guard let contact = contacts.take(entry.device), var record = entry.record, record.seenAt < contact
+        guard let contact = contacts.take(entry.device), var record = entry.record,
+            case let latest = UnwrittenContacts.later(record.seenAt, contact), record.seenAt != latest
         else { return }
-        record.seenAt = contact
+        record.seenAt = latest
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)

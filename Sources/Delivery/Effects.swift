@@ -145,6 +145,8 @@ public struct Effects: Sendable {
     public var upstream = MilestoneCounts()
     /// Devices that were forgotten because they had not been seen for too long.
     public var expiredDevices = 0
+    /// Whether a device has confirmed the machine's wall clock: every partition is to be told `clockAccepted`.
+    public var confirmsClock = false
     /// Messages to topics that were accepted.
     public var topicJobs = 0
     /// How many more of them are under way than before.
@@ -164,6 +166,7 @@ public struct Effects: Sendable {
         downstream = MilestoneCounts()
         upstream = MilestoneCounts()
         expiredDevices = 0
+        confirmsClock = false
         topicJobs = 0
         topicJobsOpen = 0
         topicMembers = 0

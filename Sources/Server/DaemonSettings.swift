@@ -23,6 +23,7 @@ extension Configuration {
         running.pendingWindow = pendingWindow
         running.rates = rates
         running.deviceExpirySeconds = deviceExpirySeconds
+        running.clockGraceSeconds = clockGraceSeconds
         return running
     }
 
