@@ -273,11 +273,9 @@ public enum Limits {
     public static let lazyCommitMilliseconds = 50
     /// Milliseconds between attempts while the store fails: enough not to turn a full disk into a busy loop.
     public static let storeRetryMilliseconds = 100
-    /// Seconds by which the mark of sequences on disk is ahead of the clock: a write every half of it.
-    public static let sequenceLeaseSeconds = 120
-    /// Sequences that the mark moves on at each look while the clock is behind it: half of what the clock moves in that time,
-    /// so that it catches up, and more than a partition can make.
-    public static let sequencesPerRenewal = 5_000_000
+    /// Milliseconds by which the mark of sequences on disk is ahead of those that are used: fifty writes a second at most, and
+    /// less than any process takes to start, so that no number of restarts drives the sequences ahead of the clock.
+    public static let sequenceLeaseMilliseconds = 20
     /// Questions that wait for the store; each login asks two.
     public static let waitingLoads = 65_536
     /// Questions that the store answers in one go: they share what reading costs to begin, and the first answer waits for the

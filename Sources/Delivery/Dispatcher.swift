@@ -23,6 +23,10 @@ public struct Dispatcher: ~Copyable {
     var sweep = Sweep()
     /// The search for devices that have not been seen for too long.
     var deviceSweep: DeviceSweep
+    /// Whether the machine's wall clock is believed.
+    var clock: ClockGuard
+    /// When the next process is told how late it is.
+    var clockMark = ClockMark()
     /// Contacts that the store has not been told of.
     var contacts = UnwrittenContacts()
     /// Messages that wait for the rate of their app.
@@ -61,6 +65,7 @@ public struct Dispatcher: ~Copyable {
         salt = UInt32(truncatingIfNeeded: random.next())
         // Anywhere: a process that is restarted often must not look at the same devices each time.
         deviceSweep = DeviceSweep(from: DeviceID(random.next() >> 1))
+        clock = ClockGuard(mark: settings.clockMark)
         sequences = SequenceSource(floor: settings.sequenceFloor)
         let hash = SipHash(key: hashKey)
         devices = DeviceTable(hash: hash, idleLimit: settings.idleDevicesInMemory)
@@ -69,13 +74,20 @@ public struct Dispatcher: ~Copyable {
 
     /// Takes in one event; what follows from it is appended to `effects`.
     public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
+        let time = clock.read(now, grace: settings.clockGraceSeconds)
+        guard case .clockAccepted = event, clock.accept(now) else { return take(event, time, &effects) }
+        take(event, clock.read(now, grace: settings.clockGraceSeconds), &effects)
+    }
+
+    /// Takes in one event at a time that the clock's guard has looked at.
+    mutating func take(_ event: consuming Event, _ now: Now, _ effects: inout Effects) {
         switch consume event {
         case .submitted(let submission): submitted(submission, now, &effects)
         case .deviceAcknowledged(let connection, let device, let sequences):
             deviceAcknowledged(connection, device, sequences, now, &effects)
         case .committed(let outcome): committed(outcome, now, &effects)
         case .loaded(let loaded): self.loaded(loaded, now, &effects)
-        case .tick: tick(now, &effects)
+        case .tick, .clockAccepted: tick(now, &effects)
         case .senders(let directory): replaceDirectory(directory, &effects)
         case .trace(let device, let watcher): trace(device, watcher)
         case .untrace(let watcher): untrace(watcher)

@@ -58,7 +58,7 @@ extension Dispatcher {
         if entry.link != nil { resume(entry, &effects) }
         let waiting = entry.waiting
         entry.waiting = []
-        for event in waiting { handle(event, now: now, effects: &effects) }
+        for event in waiting { take(event, now, &effects) }
         devices.rest(entry)
     }
 
@@ -66,7 +66,7 @@ extension Dispatcher {
         guard let entry = devices[device], entry.phase == .loading else { return }
         if let link = entry.link {
             effects.commands.append((link.connection, .close(.storeFailed)))
-            contacts.note(entry.device, at: now.wall)
+            contacts.note(entry.device, at: contactTime(now))
         }
         for event in entry.waiting { refuse(event, &effects) }
         entry.waiting = []
@@ -197,7 +197,7 @@ extension Dispatcher {
             traceConnection(device, .disconnected, &effects)
             // It was here until now, however long ago it logged in.
             if entry.phase != .ready {
-                contacts.note(device, at: now.wall)
+                contacts.note(device, at: contactTime(now))
             } else if let record = entry.record {
                 seen(entry, record, every: Limits.seenAtCloseSeconds, now, &effects)
             }

@@ -51,7 +51,7 @@ extension Dispatcher {
         let isQueued =
             message.kind == .message
             && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
-        if message.expiresAt <= now.wall {
+        if message.expiresAt <= now.ended {
             entry.cursor = message.sequence
             expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false) {
@@ -85,7 +85,7 @@ extension Dispatcher {
         // So many may wait for a full session; beyond that, room elsewhere counts more than the order of one device.
         var surplus = backlog.count - settings.mailboxPage / 2
         for message in backlog {
-            if message.expiresAt <= now.wall {
+            if message.expiresAt <= now.ended {
                 expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
             } else if let at = choose(for: message, of: entry, isForced: surplus > 0) {
                 hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
@@ -108,7 +108,7 @@ extension Dispatcher {
         for message in messages where message.sequence > entry.cursor {
             entry.cursor = message.sequence
             if entry.holds(message.sequence) { continue }
-            if message.expiresAt <= now.wall {
+            if message.expiresAt <= now.ended {
                 expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
             } else {
                 entry.backlog.append(message)

@@ -136,6 +136,8 @@ extension Dispatcher {
 
     /// The time of something that is stored is over.
     mutating func expired(_ entry: ExpiredEntry, _ now: Now, _ effects: inout Effects) {
+        // Whoever asked for it may have been deceived.
+        guard clock.doubt == nil else { return }
         switch entry {
         case .message(let device, let sequence, let expiresAt):
             messageExpired(device, sequence, expiresAt, now, &effects)
@@ -147,7 +149,8 @@ extension Dispatcher {
     }
 
     mutating func tick(_ now: Now, _ effects: inout Effects) {
-        if partition == 0, !sweep.isAsking, now.monotonic >= sweep.next {
+        tickClock(now, &effects)
+        if partition == 0, !sweep.isAsking, clock.doubt == nil, now.monotonic >= sweep.next {
             sweep.isAsking = true
             sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
             effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))

@@ -12,6 +12,7 @@ extension Dispatcher {
         }
         defer { devices.rest(entry) }
         traceUpstream(upstream, .received, &effects)
+        noteDeviceTime(upstream, entry, &effects)
         // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
         let name = entry.registrations.last {
             $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
@@ -74,7 +75,7 @@ extension Dispatcher {
             sender: upstream.sender, sequence: sequences.next(now), from: name,
             isFCMDomain: upstream.isFCMDomain, category: upstream.category,
             messageID: upstream.messageID, persistentID: upstream.persistentID,
-            expiresAt: now.wall + Int64(lifetime) * 1_000, lifetimeSeconds: lifetime,
+            expiresAt: now.end(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
             body: upstream.body)
         if lifetime == 0 {
             passOn(message, upstream, entry, now, &effects)
@@ -138,7 +139,7 @@ extension Dispatcher {
             refuse(origin, .unavailable, &effects)
             return answered(message.from, &effects)
         }
-        if isDuplicate || message.expiresAt > now.wall {
+        if isDuplicate || message.expiresAt > now.ended {
             effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
             answered(message.from, &effects)
         } else {
@@ -167,7 +168,7 @@ extension Dispatcher {
         let receipt = StoredUpstream(
             sender: due.sender, sequence: sequences.next(now), kind: .receipt(sentAt: due.deliveredAt),
             from: due.message, category: due.category, messageID: due.messageID,
-            expiresAt: now.wall + Int64(Limits.upstreamLifetimeSeconds) * 1_000, lifetimeSeconds: 0,
+            expiresAt: now.end(after: Int64(Limits.upstreamLifetimeSeconds) * 1_000), lifetimeSeconds: 0,
             body: [])
         senders.entry(due.sender).stored += 1
         turn.waiters.append(

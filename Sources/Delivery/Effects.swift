@@ -153,6 +153,8 @@ public struct Effects: Sendable {
     public var expiredDevices = 0
     /// Devices that were forgotten because nothing was ever done with them.
     public var unusedDevices = 0
+    /// Whether a device has confirmed the machine's wall clock: every partition is to be told `clockAccepted`.
+    public var confirmsClock = false
     /// Messages to topics that were accepted.
     public var topicJobs = 0
     /// How many more of them are under way than before.
@@ -173,6 +175,7 @@ public struct Effects: Sendable {
         upstream = MilestoneCounts()
         expiredDevices = 0
         unusedDevices = 0
+        confirmsClock = false
         topicJobs = 0
         topicJobsOpen = 0
         topicMembers = 0

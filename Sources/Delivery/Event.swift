@@ -275,6 +275,8 @@ public enum Event: Sendable {
     case senders(SenderDirectory)
     /// An operator changed settings.
     case settingsChanged(RunningSettings)
+    /// Somebody who must know says that the machine's wall clock is right.
+    case clockAccepted
     /// Time passed: at least twice a second.
     case tick
 
@@ -319,7 +321,7 @@ public enum Event: Sendable {
         case .installationFound(_, _, let device): .device(device)
         case .expired(.message(let device, _, _)): .device(device)
         case .expired(.upstream(let sender, _, _, _)): .sender(sender)
-        case .committed, .loaded, .senders, .settingsChanged, .tick, .trace, .untrace: nil
+        case .committed, .loaded, .senders, .settingsChanged, .clockAccepted, .tick, .trace, .untrace: nil
         }
     }
 }

@@ -59,13 +59,47 @@ public enum Mutation: Sendable, Equatable {
     /// among the outcome's duplicates.
     case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
+    // Server.
+    /// Keeps a number that the next process begins with.
+    case putMark(StoreMark, UInt64)
+
     /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody: false
+        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: false
         default: true
         }
+    }
+}
+
+extension Mutation {
+    /// The sequence that it was given when it was made; nil where it has none.
+    public var sequence: Sequence? {
+        switch self {
+        case .putMessage(let message): message.sequence
+        case .putUpstream(let message, _): message.sequence
+        case .putTopicJob(let job): job.name.sequence
+        default: nil
+        }
+    }
+}
+
+/// What a process leaves to the next one, among the settings of the store.
+public enum StoreMark: String, Sendable {
+    /// No sequence in the store is above it (microseconds since 1970).
+    case sequence = "sequence_mark"
+    /// Until when a process has lived, by a clock that was believed (milliseconds since 1970).
+    case clock = "clock_mark"
+
+    /// What the setting of that name holds.
+    public static func octets(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+    }
+
+    /// The number that a setting holds.
+    public static func number(_ octets: [UInt8]) -> UInt64 {
+        octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
@@ -216,7 +250,7 @@ public enum ExpiredEntry: Sendable, Equatable {
 extension DeviceRecord {
     /// Whether a search for devices that may end names it.
     public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
-        seenAt < time || isUnused && createdAt < unusedBefore
+        seenAt < time || isUnused && seenAt < unusedBefore
     }
 }
 

@@ -22,6 +22,8 @@ public struct UpstreamSubmission: Sendable {
     public var lifetimeSeconds: Int
     /// The pairs, encoded as `Body`.
     public var body: Body
+    /// What the device's own clock showed when it sent it, milliseconds since 1970; nil where it does not say.
+    public var sentAt: UnixMilliseconds?
 
     /// A submission; all parts are the caller's.
     public init(

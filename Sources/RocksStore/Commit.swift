@@ -103,6 +103,7 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): delete(.registry, Key.device(device).bytes)
+        case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.octets(number))
         case .putGroup(let group): put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):

@@ -48,7 +48,9 @@ extension DeviceSession {
             }
             if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
             // Rounded up, so that a message in its last second does not look like one with none.
-            let left = max(0, message.expiresAt &- now.wall &+ 999) / 1_000
+            // No more than any may have: where the clock is in doubt, ends lie far ahead.
+            let whole = Int64(Limits.lifetimeSeconds) * 1_000
+            let left = (min(max(0, message.expiresAt &- now.wall), whole) + 999) / 1_000
             buffer.appendField(Field.timeToLive, varint: Int32(clamping: left))
             buffer.appendField(Field.sent, varint: message.acceptedAt)
             if message.wantsReceipt { buffer.appendField(Field.immediateAck, bool: true) }

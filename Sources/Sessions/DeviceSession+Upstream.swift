@@ -41,7 +41,13 @@ extension DeviceSession {
             isFCMDomain: target.isFCMDomain, category: message.category, messageID: messageID,
             persistentID: message.persistentID ?? [], lifetimeSeconds: max(0, left), body: message.body)
         submission.group = target.group
+        submission.sentAt = message.sent.map(Self.milliseconds)
         io.events.append(.upstreamReceived(submission))
+    }
+
+    /// What a device says of the time at which it sent a message: some say milliseconds since 1970, some seconds.
+    private static func milliseconds(_ sent: Int64) -> UnixMilliseconds {
+        (0..<Limits.earliestClock / 10).contains(sent) ? sent * 1_000 : sent
     }
 
     /// The core will not store a message: tell the device, or leave it unacknowledged where it is to send it again.

@@ -67,6 +67,7 @@ public struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.downstream[reason] += 1 }
+        case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.octets(number)
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
         case .putSender(let record): senderRecords[record.sender] = record

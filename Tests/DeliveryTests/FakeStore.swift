@@ -14,6 +14,8 @@ struct FakeStore {
     var topicBodies: [TopicJobName] = []
     var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
+    /// What is left to the next process.
+    var marksOfProcess: [StoreMark: UInt64] = [:]
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     /// Every message and upstream message ever put, by its submitter's id.
@@ -64,6 +66,7 @@ struct FakeStore {
                 missingReceipts.append(gone.messageID)
             }
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: applyTopic(mutation)
+        case .putMark(let mark, let number): marksOfProcess[mark] = number
         case .putGroup(let group):
             groups.removeAll { $0.name == group.name }
             groups.append(group)

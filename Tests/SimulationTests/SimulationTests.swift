@@ -57,7 +57,7 @@ import Testing
         .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceFloor: "sequences",
         .losesLogins: "logins", .losesAppServerLogins: "logins", .ignoresTopicRate: "rates",
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
-        .dropsDelivery: "progress", .swapsDeliveries: "order",
+        .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
     ]
 
     @Test("The same seed makes the same world", arguments: WorldSettings.Kind.allCases)

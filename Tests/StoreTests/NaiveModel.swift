@@ -57,7 +57,7 @@ struct NaiveModel {
                 else { continue }
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
             // Messages to topics have a suite of their own.
-            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: break
+            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })

@@ -23,6 +23,19 @@ import Testing
         #expect(try store.mailbox(7).isEmpty)
     }
 
+    @Test("A mark is a setting of its name, kept by a commit that nobody waits for", arguments: Kind.allCases)
+    func marks(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        #expect(try store.setting(StoreMark.clock.rawValue) == nil)
+        for number in [1, .max, 1_700_000_000_000] as [UInt64] {
+            let batch = WriteBatch(ticket: 1, mutations: [.putMark(.clock, number)], isDurable: false)
+            #expect(try store.commit([batch]) == [CommitOutcome(ticket: 1)])
+            #expect(try store.setting(StoreMark.clock.rawValue).map(StoreMark.number) == number)
+        }
+        #expect(try store.setting(StoreMark.sequence.rawValue) == nil)
+    }
+
     @Test("A page says whether anything follows it", arguments: Kind.allCases)
     func pagesEnd(_ kind: Kind) throws {
         let opened = try open(kind)

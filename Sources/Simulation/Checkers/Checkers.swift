@@ -27,13 +27,13 @@ final class Checkers {
         world.noteMessage()
         if draft.topic != nil { return fanOuts.submitted(draft, sender, world) }
         var message = Truth.Downstream(
-            draft: draft, sender: sender, link: link, submittedAt: world.clock.now.wall,
+            draft: draft, sender: sender, link: link, submittedAt: world.clock.honest,
             submittedNanoseconds: world.clock.nanoseconds, isCalm: draft.number >= 1_000_000)
         if let before = truth.downstream[draft.number] {
             message = before
             message.link = link
             message.submissions += 1
-            message.submittedAt = world.clock.now.wall
+            message.submittedAt = world.clock.honest
             world.met(.retried)
         }
         truth.downstream[draft.number] = message
@@ -88,7 +88,7 @@ final class Checkers {
         world.noteMessage()
         guard draft.group == nil else { return }
         truth.upstream[draft.number] = Truth.Upstream(
-            draft: draft, device: device, sentAt: world.clock.now.wall, isCalm: draft.number >= 1_000_000)
+            draft: draft, device: device, sentAt: world.clock.honest, isCalm: draft.number >= 1_000_000)
     }
 
     func upstreamConfirmed(_ number: Int, _ world: World) {

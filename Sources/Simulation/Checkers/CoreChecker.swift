@@ -37,6 +37,7 @@ struct CoreChecker {
     mutating func check(_ step: CoreStep, _ world: World) {
         rates.check(step, world)
         contacts.check(step, world)
+        ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)

@@ -151,6 +151,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
             isFCMDomain: false, category: draft.category, messageID: draft.messageID,
             persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.content)
         upstream.group = draft.group
+        upstream.sentAt = world.clock.honest
         pipe?.sendToServer(.event(.upstreamReceived(upstream)))
     }
 

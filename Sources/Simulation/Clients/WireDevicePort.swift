@@ -67,6 +67,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
 
     func send(_ draft: UpstreamDraft) {
         var message = MCS.DataMessage()
+        message.sent = world.clock.honest
         message.id = draft.messageID
         message.from = Array("gcm@chrome.com".utf8)
         let address =

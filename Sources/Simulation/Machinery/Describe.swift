@@ -100,6 +100,7 @@ enum Describe {
         case .removeDevice(let device): "remove device \(short(device.number))"
         case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.octets))"
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
+        case .putMark(let mark, let number): "\(mark) \(number)"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
             .linkInstallation, .unlinkInstallation, .putGroup,
             .removeGroup:

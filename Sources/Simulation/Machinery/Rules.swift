@@ -141,6 +141,20 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A device named at login what it had received.
     case receivedNamed
 
+    // The machine's clock.
+    /// It was months ahead.
+    case clockAhead
+    /// It was behind.
+    case clockBehind
+    /// A process began, or went on, with a clock that was never set.
+    case clockNeverSet
+    /// Something was written while it was wrong.
+    case wroteInDoubt
+    /// It was set right.
+    case clockRighted
+    /// A device confirmed one in doubt that was right.
+    case clockConfirmed
+
     /// The words of a report.
     public var description: String {
         rawValue.reduce(into: "") { text, character in

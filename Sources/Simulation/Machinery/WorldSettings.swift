@@ -85,6 +85,8 @@ public struct WorldSettings: Sendable {
             delivery.deviceExpirySeconds = Int.random(in: 8...40, using: &random)
         }
         faults = Faults(random: &random)
+        // Whoever sets the clock by weeks is believed before the world ends.
+        if faults.setsClock { delivery.clockGraceSeconds = 5 }
         if Bool.random(using: &random) { limitRates(&random) } else { sendToMany(&random) }
         let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
         scram = offers[Int.random(in: 0...2, using: &random)]
