@@ -34,6 +34,8 @@ final class Harness {
     var asked: [Load] = []
     /// Called for each command as it comes.
     var observe: ((ConnectionID, SessionCommand) -> Void)?
+    /// Called for each event as a partition is given it.
+    var observeEvent: ((Event) -> Void)?
 
     init(
         partitions count: Int = 1, store: FakeStore = FakeStore(), seed: UInt64 = 7,
@@ -76,7 +78,9 @@ final class Harness {
     func turn(_ partition: Partition, events: Int = .max) {
         var effects = Effects()
         for _ in 0..<min(events, partition.events.count) {
-            partition.core.handle(partition.events.removeFirst(), now: now, effects: &effects)
+            let event = partition.events.removeFirst()
+            observeEvent?(event)
+            partition.core.handle(event, now: now, effects: &effects)
         }
         if let batch = partition.core.endTurn(now: now, effects: &effects) {
             if batch.isDurable { durableBatches += 1 }
