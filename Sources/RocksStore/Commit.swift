@@ -30,6 +30,8 @@ struct Commit: ~Copyable {
     private(set) var earliestEnd = UnixMilliseconds.max
     /// Records that were to be removed and could not be read; they stay.
     private(set) var unreadable = 0
+    /// Records that were to be put where a message of an earlier commit is young: they must be the same.
+    private(set) var repeats: [(place: Place, record: [UInt8])] = []
 
     /// For a store that was just opened: nothing is young.
     init(_ engine: Engine, _ memory: SeenMemory, tally: Tally, highest: UInt64) {
@@ -49,6 +51,7 @@ struct Commit: ~Copyable {
         batch.clear()
         changes.removeAll(keepingCapacity: changes.count <= Limits.writesPerCommit)
         gone.removeAll()
+        repeats.removeAll()
         earliestEnd = .max
         unreadable = 0
     }
@@ -149,8 +152,8 @@ struct Commit: ~Copyable {
     private mutating func put(_ message: StoredMessage) throws(StoreError) {
         let end = ExpiryKey(message)
         let place = Place(kind: .message, owner: end.owner, sequence: end.sequence)
-        guard case .absent = try presence(at: place) else { return }
         MessageRecord.write(message, to: &buffer)
+        guard try isFree(place) else { return }
         put(place, end, isCounted: message.kind == .message)
         mark(message)
         if message.kind == .message { tally.downstream.accepted += 1 }
@@ -167,12 +170,12 @@ struct Commit: ~Copyable {
         }
         let end = ExpiryKey(message)
         let place = Place(kind: .upstream, owner: end.owner, sequence: end.sequence)
-        guard case .absent = try presence(at: place) else { return }
+        UpstreamRecord.write(message, to: &buffer)
+        guard try isFree(place) else { return }
         if let key {
             index.put(key, at: now, commit: number)
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
-        UpstreamRecord.write(message, to: &buffer)
         put(place, end, isCounted: message.kind == .message)
         if message.kind == .message { tally.upstream.accepted += 1 }
     }
@@ -211,11 +214,48 @@ struct Commit: ~Copyable {
         return header.isCounted
     }
 
-    /// What stands at a place, this commit included. The lookup is what makes the tally exact.
-    private func presence(at place: Place) throws(StoreError) -> Place.Presence {
+    /// Whether nothing stands at a place, this commit included, for the record in the buffer. The lookup is what makes the tally
+    /// exact. Throws `occupied` where anything but the same record stands there.
+    private mutating func isFree(_ place: Place) throws(StoreError) -> Bool {
         // Sequences grow: hardly any message is put where another one may stand.
-        if place.sequence <= index.highest, let young = index[place] { return .present(young.header) }
-        return try settledPresence(at: place)
+        if place.sequence <= index.highest, let young = index[place] {
+            if young.commit < number {
+                repeats.append((place, buffer.copied()))
+            } else {
+                try demandSame(recordMade(at: place), at: place)
+            }
+            return false
+        }
+        if place.sequence > highest || gone.contains(place) { return true }
+        let key = Key(place.owner, place.sequence)
+        let isSame = try engine.get(place.family, key.bytes) { (bytes) throws(StoreError) in
+            bytes.equals(buffer.bytes)
+        }
+        guard let isSame else { return true }
+        try demandSame(isSame, at: place)
+        return false
+    }
+
+    /// Whether this commit has put the record in the buffer at a place.
+    private func recordMade(at place: Place) -> Bool {
+        for case .put(place, let record, _) in changes.reversed() {
+            return frame.frame.bytes.extracting(record).equals(buffer.bytes)
+        }
+        return false
+    }
+
+    /// Compares what was to be put at places of young messages with what stands there. Throws `occupied` where it is not the same.
+    func demandSame(as young: borrowing Young) throws(StoreError) {
+        for (place, record) in repeats {
+            guard let found = young.row(at: place)?.row else { return try demandSame(false, at: place) }
+            try demandSame(found.record.equals(record.raw), at: place)
+        }
+    }
+
+    private func demandSame(_ isSame: Bool, at place: Place) throws(StoreError) {
+        guard !isSame else { return }
+        let name = "\(place.family.name)/\(place.owner)/\(place.sequence)"
+        throw StoreError(.occupied, "\(name): another message is there already")
     }
 
     /// What stands at a place in the engine, and will still when this commit is done.

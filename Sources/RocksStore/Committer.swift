@@ -41,6 +41,9 @@ struct Committer: ~Copyable, @unchecked Sendable {
     ) throws(StoreError) -> Result {
         commit.begin(journal.commit + 1)
         let result = try make(&commit)
+        if !commit.repeats.isEmpty {
+            try young.withLock { (young) throws(StoreError) in try commit.demandSame(as: young) }
+        }
         guard commit.end() else {
             // A durable batch that changes nothing still promises that what came before it is on disk.
             if isDurable { try journal.sync() }

@@ -250,6 +250,9 @@ public final class RocksStore: Store {
     /// Makes the next commit open the engine anew.
     func breakWriter() { writer.withLock { $0.committer = nil } }
 
+    /// How many commits are kept in memory for their young messages.
+    var youngFrames: Int { young.withLock { $0.frameCount } }
+
     /// Uses the engine while nobody replaces it.
     func withEngine<Result>(
         _ body: (Engine) throws(StoreError) -> Result

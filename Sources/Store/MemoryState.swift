@@ -11,12 +11,21 @@ public struct MemoryState: Sendable {
         var persistentID: [UInt8]
         var messageID: [UInt8]
         var body: Body
+
+        init(_ message: StoredUpstream) {
+            device = message.from.device
+            category = message.category
+            sender = message.sender
+            persistentID = message.persistentID
+            messageID = message.messageID
+            body = message.body
+        }
     }
 
     private var devices: [DeviceID: DeviceRecord] = [:]
     private var registrations: [DeviceID: [RegistrationNumber: Registration]] = [:]
-    private var messages = Mailboxes<StoredMessage>()
-    private var upstream = Mailboxes<StoredUpstream>()
+    private(set) var messages = Mailboxes<StoredMessage>()
+    private(set) var upstream = Mailboxes<StoredUpstream>()
     private var senderRecords: [SenderID: SenderRecord] = [:]
     private var seen: [SeenKey: UnixMilliseconds] = [:]
     private var groups = GroupTable()
@@ -32,8 +41,11 @@ public struct MemoryState: Sendable {
     /// Holds nothing.
     public init() {}
 
-    /// Applies one batch.
+    /// Applies one batch, or nothing of it: one with a collision has failed.
     public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
+        guard collision(in: [batch]) == nil else {
+            return CommitOutcome(ticket: batch.ticket, hasFailed: true)
+        }
         var outcome = CommitOutcome(ticket: batch.ticket)
         for mutation in batch.mutations { apply(mutation, &outcome) }
         return outcome
@@ -100,17 +112,20 @@ public struct MemoryState: Sendable {
     private mutating func put(
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
-        let key = SeenKey(
-            device: message.from.device, category: message.category, sender: message.sender,
-            persistentID: message.persistentID, messageID: message.messageID, body: message.body)
-        if !message.persistentID.isEmpty, let time = seen[key], Upstreams.isRemembered(time, at: now) {
+        if isRepeated(message, at: now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return
         }
         guard upstream.put(message, message.sender.number, message.sequence.number) else { return }
-        if !message.persistentID.isEmpty { seen[key] = now }
+        if !message.persistentID.isEmpty { seen[SeenKey(message)] = now }
         expiry.insert(ExpiryKey(message))
         if message.kind == .message { tally.upstream.accepted += 1 }
+    }
+
+    /// Whether a device repeats a message that was put within the last day.
+    func isRepeated(_ message: StoredUpstream, at now: UnixMilliseconds) -> Bool {
+        guard !message.persistentID.isEmpty, let time = seen[SeenKey(message)] else { return false }
+        return Upstreams.isRemembered(time, at: now)
     }
 
     func topics(from place: TopicPlace?, examine: Int) -> TopicCounts {

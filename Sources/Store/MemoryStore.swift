@@ -10,7 +10,10 @@ public final class MemoryStore: Store {
     public init() {}
 
     public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
-        state.withLock { state in batches.map { state.commit($0) } }
+        try state.withLock { (state) throws(StoreError) in
+            if let collision = state.collision(in: batches) { throw collision }
+            return batches.map { state.commit($0) }
+        }
     }
 
     public func load(_ load: Load) throws(StoreError) -> Loaded { state.withLock { $0.load(load) } }

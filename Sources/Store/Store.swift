@@ -19,6 +19,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case locked
         /// It was written by a newer version.
         case newerFormat = "newer_format"
+        /// Something else stands where a message was to be put: a fault of the server, such as a sequence that came twice.
+        case occupied
+
+        /// Whether one batch cannot be written, and the store as a whole goes on.
+        public var isOfOneBatch: Bool { self == .corrupt || self == .occupied }
     }
     /// The kind.
     public var kind: Kind
@@ -69,6 +74,8 @@ public struct StoreAudit: Sendable, Equatable {
 ///
 /// - Mutations of one batch take effect in order; a batch is all or nothing.
 /// - When `commit` returns, every batch marked durable is on disk, and loads that begin afterwards see all of them.
+/// - A message that stands at its place already, with the same content, may be put again, as a retry does: nothing changes. Where
+///   something else stands at the place, the commit fails (`occupied`) and nothing of it is done.
 /// - Messages are counted by milestone together with the change itself (see `Mutation`), so that `audit` can check the law.
 /// - A search for unseen devices that goes on from each answer's `next` meets every device that is there all the while, once;
 ///   a record that cannot be read is passed over.

@@ -141,6 +141,31 @@ struct LifecycleTests {
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
     }
 
+    @Test("a reload whose certificate cannot be used applies nothing of the file, not even what would fit")
+    func halfReload() throws {
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let file = scratch.url.appendingPathComponent("ccsd.yaml")
+        func write(_ lines: String...) throws {
+            let text = (["format: 1"] + lines + [""]).joined(separator: "\n")
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        try write("device_messages_per_minute: 2")
+        let daemon = try RunningDaemon(flags: ["--config", file.path])
+        for name in ["own.pem", "own.key"] {
+            let path = scratch.url.appendingPathComponent(name)
+            try "no PEM\n".write(to: path, atomically: true, encoding: .utf8)
+        }
+        try write(
+            "device_messages_per_minute: 5", "certificate_file: \(scratch.url.path)/own.pem",
+            "key_file: \(scratch.url.path)/own.key")
+        let refused = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "reload"])
+        #expect(refused.code != 0 && "\(refused)".contains("own."), "\(refused)")
+        // What was not applied then is applied, and named, once the rest is right.
+        try write("device_messages_per_minute: 5")
+        #expect(try daemon.ctl("reload")["changed"] as? [String] == ["device_messages_per_minute"])
+    }
+
     @Test("a test leaves nothing on the disk: a folder goes with the last daemon that has it")
     func folders() throws {
         var first: RunningDaemon? = try RunningDaemon()

@@ -25,6 +25,9 @@ struct FakeStore {
     /// Messages that left as delivered without the receipt that they owed.
     var missingReceipts: [[UInt8]] = []
 
+    /// Batches that put a message where another one stands: none is expected, ever.
+    var collisions = 0
+
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(ticket: batch.ticket)
         for mutation in batch.mutations { apply(mutation, &outcome) }
@@ -47,7 +50,10 @@ struct FakeStore {
         case .unlinkInstallation(let installation, let name): installations[installation]?.remove(name)
         case .putMessage(let message):
             var list = messages[message.device] ?? []
-            guard !list.contains(where: { $0.sequence == message.sequence }) else { return }
+            if let found = list.first(where: { $0.sequence == message.sequence }) {
+                if found != message { collisions += 1 }
+                return
+            }
             list.append(message)
             list.sort { $0.sequence < $1.sequence }
             messages[message.device] = list
@@ -80,6 +86,9 @@ struct FakeStore {
                     outcome.duplicates.append((message.sender, message.sequence))
                     return
                 }
+            }
+            if (upstream[message.sender] ?? []).contains(where: { $0.sequence == message.sequence }) {
+                collisions += 1
             }
             upstream[message.sender, default: []].append(message)
             upstream[message.sender]?.sort { $0.sequence < $1.sequence }

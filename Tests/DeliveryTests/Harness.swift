@@ -37,6 +37,8 @@ final class Harness {
     var asked: [Load] = []
     /// Called for each command as it comes.
     var observe: ((ConnectionID, SessionCommand) -> Void)?
+    /// Called for each event as a partition is given it.
+    var observeEvent: ((Event) -> Void)?
 
     init(
         partitions count: Int = 1, store: FakeStore = FakeStore(), seed: UInt64 = 7,
@@ -81,7 +83,9 @@ final class Harness {
     func turn(_ partition: Partition, events: Int = .max) {
         var effects = Effects()
         for _ in 0..<min(events, partition.events.count) {
-            partition.core.handle(partition.events.removeFirst(), now: now, effects: &effects)
+            let event = partition.events.removeFirst()
+            observeEvent?(event)
+            partition.core.handle(event, now: now, effects: &effects)
         }
         // What is left to the next process has no part in what a test counts.
         if effects.mutations.count == 1, case .putMark(let mark, let number) = effects.mutations[0] {

@@ -50,6 +50,7 @@ extension RandomWorld {
             problems.append("\(bench.store.missingReceipts.count) receipts missing")
         }
         if !bench.store.holds { problems.append("the conservation law is broken at the end") }
+        if bench.store.collisions > 0 { problems.append("\(bench.store.collisions) places were taken twice") }
     }
 
     private func comply(_ at: Int) {

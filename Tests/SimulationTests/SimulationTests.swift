@@ -22,14 +22,23 @@ import Testing
         }
     }
 
-    @Test("Each rule is reached by a few hundred worlds")
+    /// The rules that a few hundred worlds reach less than a hundred times, each with about a quarter of what they do today: a
+    /// workload that falls below has lost its way there. All others have the floor of the test.
+    private static let rareRules: [Rule: Int] = [
+        .topicResumed: 6, .groupStrangerRefused: 6, .collapsibleReleased: 8, .expiredUnstored: 8,
+        .replacedTokenRefused: 8, .redelivered: 10, .answerResent: 12, .groupMemberGone: 15,
+        .strangerRefused: 18,
+    ]
+
+    @Test("Each rule is reached by a few hundred worlds, as often as its floor says")
     func rules() {
         var tally = RuleTally()
         for number in 1...400 as ClosedRange<UInt64> {
             let failure = Simulation.run(Simulation.Seed(number), counting: &tally)
             if let failure { Issue.record("\(failure)") }
         }
-        #expect(tally.missing.isEmpty, "\(tally)")
+        #expect(tally.missing(below: 25, Self.rareRules).isEmpty, "\(tally)")
+        #expect(tally.messages > 10_000 && tally.faults > 2_000, "\(tally.messages), \(tally.faults)")
     }
 
     @Test("Seeds that once failed")

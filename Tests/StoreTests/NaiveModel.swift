@@ -2,6 +2,39 @@ import Basics
 import Delivery
 import Store
 
+/// What batches may do to a store.
+enum StoreEvent: String, CaseIterable {
+    case messagePut = "message put"
+    case markerPut = "marker put"
+    case messagePutAgain = "message put once more"
+    case messageRemoved = "message removed"
+    case messageMissing = "message to remove is not there"
+    case upstreamPut = "upstream message put"
+    case receiptPut = "receipt put"
+    case upstreamPutAgain = "upstream message put once more"
+    case upstreamRepeated = "upstream message repeated"
+    case upstreamForgotten = "repeat after its day"
+    case upstreamRemoved = "upstream message removed"
+    case upstreamReturned = "upstream message sent back to its device"
+    case upstreamMissing = "upstream message to remove is not there"
+    case rowPut = "registry row put"
+    case rowChanged = "registry row changed"
+    case rowRemoved = "registry row removed"
+    case rowMissing = "registry row to remove is not there"
+    case devicePut = "device put"
+    case deviceRemoved = "device removed"
+    case registrationPut = "registration put"
+    case registrationRemoved = "registration removed"
+    case subscriptionPut = "subscription put"
+    case subscriptionRemoved = "subscription removed"
+    case linkPut = "installation linked"
+    case linkRemoved = "installation unlinked"
+    case groupPut = "group put"
+    case groupRemoved = "group removed"
+    case senderPut = "sender put"
+    case senderRemoved = "sender removed"
+}
+
 /// What a store should hold, kept so simply that it can hardly be wrong.
 struct NaiveModel {
     var devices: [DeviceRecord] = []
@@ -9,92 +42,136 @@ struct NaiveModel {
     var senders: [SenderRecord] = []
     var messages: [StoredMessage] = []
     var subscriptions: [Subscription] = []
-    var links: [(installation: [UInt8], name: RegistrationName)] = []
+    var links: [Link] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
     private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
+    /// What the batches have done so far.
+    private(set) var reached = ReachTally<StoreEvent>()
+
+    /// A registration of an installation.
+    struct Link: Equatable {
+        var installation: [UInt8]
+        var name: RegistrationName
+    }
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(ticket: batch.ticket)
         for mutation in batch.mutations {
             switch mutation {
-            case .putDevice(let record):
-                devices.removeAll { $0.device == record.device }
-                devices.append(record)
-            case .removeDevice(let device): devices.removeAll { $0.device == device }
-            case .putRegistration(let registration):
-                registrations.removeAll { $0.name == registration.name }
-                registrations.append(registration)
-            case .removeRegistration(let name): registrations.removeAll { $0.name == name }
-            case .putGroup(let group):
-                groups.removeAll { $0.name == group.name }
-                groups.append(group)
-            case .removeGroup(let name, _): groups.removeAll { $0.name == name }
-            case .putSubscription(let made):
-                subscriptions.removeAll { Self.isSame($0, made) }
-                subscriptions.append(made)
-            case .removeSubscription(let gone): subscriptions.removeAll { Self.isSame($0, gone) }
-            case .linkInstallation(let installation, let name):
-                links.removeAll { $0.installation == installation && $0.name == name }
-                links.append((installation, name))
-            case .unlinkInstallation(let installation, let name):
-                links.removeAll { $0.installation == installation && $0.name == name }
-            case .putSender(let record):
-                senders.removeAll { $0.sender == record.sender }
-                senders.append(record)
-            case .removeSender(let sender): senders.removeAll { $0.sender == sender }
-            case .putMessage(let message):
-                if messages.contains(where: { $0.device == message.device && $0.sequence == message.sequence }
-                ) {
-                    continue
-                }
-                messages.append(message)
-                if message.kind == .message { down.accepted += 1 }
+            case .putMessage(let message): put(message)
             case .removeMessage(let device, let sequence, _, let reason):
                 guard let at = messages.firstIndex(where: { $0.device == device && $0.sequence == sequence })
-                else { continue }
+                else {
+                    reached.note(.messageMissing)
+                    continue
+                }
+                reached.note(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
             // Messages to topics have a suite of their own.
             case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
-                else { continue }
+                else {
+                    reached.note(.upstreamMissing)
+                    continue
+                }
+                reached.note(.upstreamRemoved)
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
             case .returnUpstream(let sender, let sequence, _, let report):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else {
+                    reached.note(.upstreamMissing)
                     outcome.duplicates.append((sender, sequence))
                     continue
                 }
+                reached.note(.upstreamReturned)
                 if upstream.remove(at: at).kind == .message { up.expired += 1 }
                 let isThere = messages.contains {
                     $0.device == report?.device && $0.sequence == report?.sequence
                 }
                 if let report, !isThere { messages.append(report) }
+            default: applyRegistry(mutation)
             }
         }
         return outcome
     }
 
+    private mutating func applyRegistry(_ mutation: Mutation) {
+        switch mutation {
+        case .putDevice(let record):
+            put(record, among: \.devices, .devicePut) { $0.device == record.device }
+        case .removeDevice(let device): remove(from: \.devices, .deviceRemoved) { $0.device == device }
+        case .putRegistration(let registration):
+            put(registration, among: \.registrations, .registrationPut) { $0.name == registration.name }
+        case .removeRegistration(let name):
+            remove(from: \.registrations, .registrationRemoved) { $0.name == name }
+        case .putGroup(let group): put(group, among: \.groups, .groupPut) { $0.name == group.name }
+        case .removeGroup(let name, _): remove(from: \.groups, .groupRemoved) { $0.name == name }
+        case .putSubscription(let made):
+            put(made, among: \.subscriptions, .subscriptionPut) { Self.isSame($0, made) }
+        case .removeSubscription(let gone):
+            remove(from: \.subscriptions, .subscriptionRemoved) { Self.isSame($0, gone) }
+        case .linkInstallation(let installation, let name):
+            let link = Link(installation: installation, name: name)
+            put(link, among: \.links, .linkPut) { $0 == link }
+        case .unlinkInstallation(let installation, let name):
+            let link = Link(installation: installation, name: name)
+            remove(from: \.links, .linkRemoved) { $0 == link }
+        case .putSender(let record): put(record, among: \.senders, .senderPut) { $0.sender == record.sender }
+        case .removeSender(let sender): remove(from: \.senders, .senderRemoved) { $0.sender == sender }
+        default: break
+        }
+    }
+
+    private mutating func put<Row>(
+        _ row: Row, among rows: WritableKeyPath<Self, [Row]>, _ event: StoreEvent, _ isIt: (Row) -> Bool
+    ) {
+        reached.note(self[keyPath: rows].contains(where: isIt) ? .rowChanged : .rowPut)
+        reached.note(event)
+        self[keyPath: rows].removeAll(where: isIt)
+        self[keyPath: rows].append(row)
+    }
+
+    private mutating func remove<Row>(
+        from rows: WritableKeyPath<Self, [Row]>, _ event: StoreEvent, _ isIt: (Row) -> Bool
+    ) {
+        guard self[keyPath: rows].contains(where: isIt) else { return reached.note(.rowMissing) }
+        reached.note(.rowRemoved)
+        reached.note(event)
+        self[keyPath: rows].removeAll(where: isIt)
+    }
+
+    private mutating func put(_ message: StoredMessage) {
+        guard !messages.contains(where: { $0.device == message.device && $0.sequence == message.sequence })
+        else { return reached.note(.messagePutAgain) }
+        messages.append(message)
+        reached.note(message.kind == .message ? .messagePut : .markerPut)
+        if message.kind == .message { down.accepted += 1 }
+    }
+
     private mutating func put(
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
-        let isRepeated = seen.contains {
+        let earlier = seen.filter {
             $0.0.from.device == message.from.device && $0.0.category == message.category
                 && $0.0.sender == message.sender && $0.0.persistentID == message.persistentID
-                && $0.0.messageID == message.messageID && $0.0.body == message.body && now - $0.1 < 86_400_000
+                && $0.0.messageID == message.messageID && $0.0.body == message.body
         }
-        if !message.persistentID.isEmpty, isRepeated {
+        if !message.persistentID.isEmpty, earlier.contains(where: { now - $0.1 < 86_400_000 }) {
+            reached.note(.upstreamRepeated)
             return outcome.duplicates.append((message.sender, message.sequence))
         }
         if upstream.contains(where: { $0.sender == message.sender && $0.sequence == message.sequence }) {
-            return
+            return reached.note(.upstreamPutAgain)
         }
+        if !message.persistentID.isEmpty, !earlier.isEmpty { reached.note(.upstreamForgotten) }
         seen.append((message, now))
         upstream.append(message)
+        reached.note(message.kind == .message ? .upstreamPut : .receiptPut)
         if message.kind == .message { up.accepted += 1 }
     }
 
@@ -132,6 +209,16 @@ struct NaiveModel {
         for installation in Samples.installations {
             let names = links.filter { $0.installation == installation }.map(\.name).sorted()
             if try store.registrations(of: installation) != names { return "installation" }
+        }
+        for sender in range {
+            for number in 0...3 as ClosedRange<UInt64> {
+                let group = Samples.group(sender, number)
+                let own = groups.first { $0.name == group.name }
+                guard case .group(_, let found, _) = try store.load(.group(group.name, isForChange: false)),
+                    case .groupLabelled(_, _, let labelled) = try store.load(
+                        .groupLabelled(group.name.sender, group.label)), found == own, labelled == own
+                else { return "group \(number) of \(sender)" }
+            }
         }
         if try store.senders() != senders.sorted(by: { $0.sender < $1.sender }) { return "senders" }
         let listed = try store.devices(after: nil, limit: 1_000)

@@ -24,18 +24,18 @@ struct RandomBatches {
     private mutating func mutation() -> Mutation {
         let owner = UInt64.random(in: Self.owners, using: &random)
         let sequence = UInt64.random(in: 1...30, using: &random)
-        // Ends follow from the place, as they do for real messages.
-        let end = Samples.now + Int64((owner * 31 + sequence) % 17) * 60_000_000
+        let end = Self.end(owner, sequence)
         let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed]
         let reason = reasons[Int.random(in: 0..<5, using: &random)]
-        switch Int.random(in: 0...17, using: &random) {
+        switch Int.random(in: 0...18, using: &random) {
         case 0...4:
             let kind: StoredMessage.Kind = sequence % 7 == 0 ? .discardedMarker(count: 101) : .message
             return .putMessage(
                 Samples.message(owner, sequence, ends: end, kind: kind, key: sequence % 2 == 0 ? "k" : nil))
         case 5...7: return .removeMessage(DeviceID(owner), Sequence(sequence), expiresAt: end, reason: reason)
         case 8...10:
-            let id = sequence % 3 == 0 ? "" : "p\(Int.random(in: 0...20, using: &random))"
+            // All of a message follows from its place: where another one stands none is put (`occupied`).
+            let id = (owner + sequence) % 3 == 0 ? "" : "p\((owner * 7 + sequence) % 21)"
             let kind: StoredUpstream.Kind = sequence % 5 == 0 ? .receipt(sentAt: 4) : .message
             return .putUpstream(
                 Samples.upstream(owner, sequence, device: owner % 3, persistentID: id, ends: end, kind: kind),
@@ -48,30 +48,80 @@ struct RandomBatches {
                 report: sequence % 4 == 0 ? nil : report)
         case 12:
             return .removeUpstream(SenderID(owner), Sequence(sequence), expiresAt: end, reason: reason)
-        case 13:
-            return sequence % 4 == 0
-                ? .removeDevice(DeviceID(owner)) : .putDevice(Samples.device(owner, seenAt: now))
-        case 14:
+        default: return registryMutation(owner, sequence)
+        }
+    }
+
+    /// Whether something is removed is drawn by itself: what is put is removed, and what is removed was put.
+    private mutating func registryMutation(_ owner: UInt64, _ sequence: UInt64) -> Mutation {
+        let isRemoval = Int.random(in: 0...2, using: &random) == 0
+        switch Int.random(in: 0...5, using: &random) {
+        case 0:
+            return isRemoval ? .removeDevice(DeviceID(owner)) : .putDevice(Samples.device(owner, seenAt: now))
+        case 1:
             let registration = Samples.registration(owner, sequence % 5)
-            return sequence % 3 == 0 ? .removeRegistration(registration.name) : .putRegistration(registration)
-        case 15:
-            let made = Samples.subscription(
-                owner, sequence % 3, topic: Int.random(in: 0...2, using: &random), since: now)
-            return sequence % 3 == 0 ? .removeSubscription(made) : .putSubscription(made)
-        case 16:
+            return isRemoval ? .removeRegistration(registration.name) : .putRegistration(registration)
+        case 2:
+            let topic = Int.random(in: 0...2, using: &random)
+            let made = Samples.subscription(owner, sequence % 3, topic: topic, since: now)
+            return isRemoval ? .removeSubscription(made) : .putSubscription(made)
+        case 3:
             let name = Samples.registration(owner, sequence % 3).name
             let installation = Samples.installations[Int.random(in: 0...1, using: &random)]
-            return sequence % 3 == 0
-                ? .unlinkInstallation(installation, name) : .linkInstallation(installation, name)
-        default: return sequence % 4 == 0 ? .removeSender(SenderID(owner)) : .putSender(Samples.sender(owner))
+            return isRemoval ? .unlinkInstallation(installation, name) : .linkInstallation(installation, name)
+        case 4:
+            let group = Samples.group(owner, sequence % 4, members: 1 + sequence % 3)
+            return isRemoval ? .removeGroup(group.name, label: group.label) : .putGroup(group)
+        default: return isRemoval ? .removeSender(SenderID(owner)) : .putSender(Samples.sender(owner))
         }
+    }
+
+    /// What removes all that these batches can have put.
+    static func removals() -> [Mutation] {
+        var mutations: [Mutation] = []
+        for owner in owners {
+            for sequence in 1...30 as ClosedRange<UInt64> {
+                mutations.append(
+                    .removeMessage(
+                        DeviceID(owner), Sequence(sequence), expiresAt: end(owner, sequence), reason: .removed
+                    ))
+                mutations.append(
+                    .removeUpstream(
+                        SenderID(owner), Sequence(sequence), expiresAt: end(owner, sequence), reason: .removed
+                    ))
+                mutations.append(
+                    .removeMessage(
+                        DeviceID(owner), Sequence(31 + sequence), expiresAt: end(owner, sequence),
+                        reason: .removed))
+            }
+            mutations += [.removeDevice(DeviceID(owner)), .removeSender(SenderID(owner))]
+            for number in 0...4 as ClosedRange<UInt64> {
+                let name = Samples.registration(owner, number).name
+                mutations.append(.removeRegistration(name))
+                mutations += Samples.installations.map { .unlinkInstallation($0, name) }
+                mutations += Samples.topics.indices.map {
+                    .removeSubscription(Samples.subscription(owner, number, topic: $0))
+                }
+                let group = Samples.group(owner, number)
+                mutations.append(.removeGroup(group.name, label: group.label))
+            }
+        }
+        return mutations
+    }
+
+    /// Ends follow from the place, as they do for real messages.
+    private static func end(_ owner: UInt64, _ sequence: UInt64) -> UnixMilliseconds {
+        Samples.now + Int64((owner * 31 + sequence) % 17) * 60_000_000
     }
 }
 
 /// Runs random batches against a store and the model; the first difference, nil if there is none.
-func firstDifference(_ store: any Store, seed: UInt64, commits: Int) throws -> String? {
+func firstDifference(
+    _ store: any Store, seed: UInt64, commits: Int, _ reached: inout ReachTally<StoreEvent>
+) throws -> String? {
     var batches = RandomBatches(seed: seed)
     var model = NaiveModel()
+    defer { reached.add(model.reached) }
     for round in 1...commits {
         let next = batches.next()
         let outcomes = try store.commit(next)
@@ -86,4 +136,10 @@ func firstDifference(_ store: any Store, seed: UInt64, commits: Int) throws -> S
         }
     }
     return nil
+}
+
+/// The same where nobody asks what was reached.
+func firstDifference(_ store: any Store, seed: UInt64, commits: Int) throws -> String? {
+    var reached = ReachTally<StoreEvent>()
+    return try firstDifference(store, seed: seed, commits: commits, &reached)
 }

@@ -13,6 +13,22 @@ import Testing
         #expect(difference == nil)
     }
 
+    /// A few thousand batches do everything that batches can do, many times. The rarest is a device that repeats itself after a
+    /// day, about 60 times.
+    @Test(
+        "Random batches reach every kind of event, and everything that they put is gone when it is removed",
+        arguments: Kind.allCases)
+    func reach(_ kind: Kind) throws {
+        let opened = try open(kind)
+        var reached = ReachTally<StoreEvent>()
+        #expect(try firstDifference(opened.store, seed: 4, commits: 1_500, &reached) == nil)
+        #expect(reached.missing(below: 50, [.upstreamForgotten: 10]).isEmpty, "\(reached)")
+        _ = try opened.store.commit([
+            WriteBatch(ticket: 1, mutations: RandomBatches.removals(), isDurable: true)
+        ])
+        try expectNothingLeft(in: opened.store)
+    }
+
     @Test(
         "Questions that are answered in one go get what each gets by itself", arguments: Kind.allCases,
         [1, 2] as [UInt64])

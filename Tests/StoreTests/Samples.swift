@@ -79,6 +79,14 @@ enum Samples {
             sender: SenderID(sender ?? 42 + device % 2), topic: topics[topic], since: since)
     }
 
+    static func group(_ sender: UInt64, _ number: UInt64, members: UInt64 = 1) -> GroupRecord {
+        GroupRecord(
+            name: GroupName(sender: SenderID(sender), number: number), label: Array("group \(number)".utf8),
+            members: (1...members).map {
+                RegistrationName(device: DeviceID($0), number: RegistrationNumber($0))
+            }, createdAt: now)
+    }
+
     static func keys(_ octet: UInt8) -> WebKeys? {
         WebKeys(
             publicKey: [4] + [UInt8](repeating: octet, count: 64), auth: [UInt8](repeating: octet, count: 16))

@@ -70,12 +70,9 @@ import Testing
         let opened = try open(kind)
         let store = opened.store
         let first = Samples.message(5, 1)
-        var other = first
-        other.body = [4]
-        try store.apply(.putMessage(first), .putMessage(other))
-        try store.apply(.putMessage(other))
-        try store.apply(.putUpstream(Samples.upstream(8, 1), now: Samples.now))
-        try store.apply(.putUpstream(Samples.upstream(8, 1, category: "other"), now: Samples.now))
+        try store.apply(.putMessage(first), .putMessage(first))
+        try store.apply(.putMessage(first))
+        for _ in 0..<2 { try store.apply(.putUpstream(Samples.upstream(8, 1), now: Samples.now)) }
         #expect(try store.mailbox(5) == [first])
         #expect(try store.outbox(8) == [Samples.upstream(8, 1)])
         let audit = try store.audit()

@@ -3,7 +3,8 @@ import Delivery
 import Transport
 import Wire
 
-/// The client's side of SCRAM in transcripts: `KEY|HEADER|BARE`, where BARE is the rest of its first message.
+/// The client's side of SCRAM in transcripts: `KEY|HEADER|BARE`, where BARE is the rest of its first message. With `|NONCE` behind
+/// it the client proves its key for that nonce in place of the server's.
 struct TranscriptSCRAM {
     /// Salt of all keys in transcripts.
     static let salt = Array("salt".utf8)
@@ -22,12 +23,15 @@ struct TranscriptSCRAM {
     /// `challenge` is the text of the server's challenge, in Base64.
     init?(_ text: String, challenge: String?) {
         let parts = text.split(separator: "|").map(String.init)
-        guard parts.count == 3, let challenge, let first = Base64.bytes(Array(challenge.utf8).raw) else {
+        guard parts.count == 3 || parts.count == 4, let challenge,
+            let first = Base64.bytes(Array(challenge.utf8).raw)
+        else {
             return nil
         }
         let binding = parts[1].hasPrefix("p=") ? Self.channelBinding : []
         let bound = Base64.text(Array(parts[1].utf8) + binding)
-        let nonce = Array(first.prefix { $0 != UInt8(ascii: ",") })
+        let own = parts.count == 4 ? Array("r=\(parts[3])".utf8) : nil
+        let nonce = own ?? Array(first.prefix { $0 != UInt8(ascii: ",") })
         salted = Digest.stretched(Array(parts[0].utf8), salt: Self.salt, iterations: Self.iterations)
         withoutProof = Array("c=\(bound),".utf8) + nonce
         signed = Array("\(parts[2]),".utf8) + first + Array(",".utf8) + withoutProof

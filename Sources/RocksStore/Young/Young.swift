@@ -41,6 +41,9 @@ struct Young: Sendable {
         }
     }
 
+    /// How many commits are kept in memory for their messages.
+    var frameCount: Int { frames.count }
+
     /// Does what a commit did.
     mutating func apply(_ changes: [YoungChange], of frame: borrowing RawSpan, tally: Tally) {
         self.tally = tally

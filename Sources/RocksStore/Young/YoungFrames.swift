@@ -36,6 +36,9 @@ struct YoungFrames: Sendable {
         free.append(number)
     }
 
+    /// How many commits are kept.
+    var count: Int { frames.count - free.count }
+
     /// All octets of a commit.
     subscript(number: Int32) -> [UInt8] { frames[Int(number)].octets }
 }

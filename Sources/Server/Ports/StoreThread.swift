@@ -139,8 +139,8 @@ public final class StoreThread: Sendable {
             if !isHealthy { recovered() }
             return outcomes
         } catch {
-            // One unreadable place must not take the others' batches down with it.
-            if error.kind == .corrupt, batches.count > 1 { return batches.flatMap { commit([$0]) } }
+            // One place that is unreadable or taken must not take the others' batches down with it.
+            if error.kind.isOfOneBatch, batches.count > 1 { return batches.flatMap { commit([$0]) } }
             note(error)
             return batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
         }
@@ -160,8 +160,8 @@ public final class StoreThread: Sendable {
         log.repeating(
             .error, "store_failed", by: error.kind.rawValue,
             ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
-        // An unreadable place is the trouble of whoever wants to write there, not of the store as a whole.
-        guard error.kind != .corrupt else { return }
+        // Such a place is the trouble of whoever wants to write there, not of the store as a whole.
+        guard !error.kind.isOfOneBatch else { return }
         failure.withLock { $0 = error }
         failing.store(true, ordering: .relaxed)
         let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.storeRetryMilliseconds))

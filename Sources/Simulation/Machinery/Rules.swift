@@ -1,3 +1,5 @@
+import Basics
+
 /// A rule of the protocols that the workload must reach: one that it never reaches is not checked at all.
 public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     // Downstream (ccs-xmpp 5.4, 6).
@@ -166,7 +168,7 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
 
 /// How often each rule was reached.
 public struct RuleTally: Sendable, Equatable, CustomStringConvertible {
-    private var counts: [Rule: Int] = [:]
+    private var counts = ReachTally<Rule>()
     /// Messages submitted, up and down, with those sent again.
     public internal(set) var messages = 0
     /// Crashes, lost connections, failed reads and writes, clocks set, drains, storms.
@@ -176,20 +178,22 @@ public struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     public init() {}
 
     /// How often one was.
-    public subscript(rule: Rule) -> Int { counts[rule] ?? 0 }
+    public subscript(rule: Rule) -> Int { counts[rule] }
 
     /// One was.
-    mutating func note(_ rule: Rule) { counts[rule, default: 0] += 1 }
+    mutating func note(_ rule: Rule) { counts.note(rule) }
 
     /// Adds what was reached elsewhere.
     public mutating func add(_ other: RuleTally) {
-        counts.merge(other.counts) { $0 + $1 }
+        counts.add(other.counts)
         messages += other.messages
         faults += other.faults
     }
 
-    /// Rules that were never reached.
-    public var missing: [Rule] { Rule.allCases.filter { self[$0] == 0 } }
+    /// Rules that were reached less than `floor` times, or than their own floor.
+    public func missing(below floor: Int = 1, _ floors: [Rule: Int] = [:]) -> [Rule] {
+        counts.missing(below: floor, floors)
+    }
 
     /// All rules with their counts.
     public var description: String { Rule.allCases.map { "\($0) \(self[$0])" }.joined(separator: ", ") }

@@ -90,6 +90,9 @@ final class SimulatedDisk {
                 batch.mutations.removeAll { if case .putSubscription = $0 { true } else { false } }
             }
             let outcome = state.commit(batch)
+            if outcome.hasFailed {
+                world.fail("sequences", "batch \(batch.ticket) puts a message where another one stands")
+            }
             world.checkers.didApply(batch, outcome, world)
             outcomes.append(outcome)
             unsynced.append(batch)

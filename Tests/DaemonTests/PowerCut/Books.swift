@@ -19,7 +19,7 @@ struct Books {
             switch mutation {
             case .putMessage(let message):
                 mailboxes[message.device, default: []].append(message)
-                down.accepted += 1
+                if message.kind == .message { down.accepted += 1 }
             case .removeMessage(let device, let sequence, _, let reason):
                 let box = mailboxes[device] ?? []
                 guard let at = box.firstIndex(where: { $0.sequence == sequence }) else { continue }
@@ -38,14 +38,17 @@ struct Books {
         }
     }
 
-    /// The batches that a store has: each leaves a sender's record behind.
+    /// The batches that a store has: each leaves a sender's record or a marker behind.
     static func tickets(in store: any Store) throws(StoreError) -> Set<UInt64> {
-        Set(try store.senders().map(\.sender.number))
+        let durable = try store.senders().map(\.sender.number)
+        let markers = try store.load(.messages(Load.ledger, after: Sequence(0), limit: 100_000))
+        guard case .messages(_, let lazy, _) = markers else { return Set(durable) }
+        return Set(durable + lazy.map(\.sequence.number))
     }
 
     /// How a store differs; nil: it does not.
     func difference(from store: any Store) throws(StoreError) -> String? {
-        for device in Load.devices {
+        for device in Load.devices + [Load.ledger] {
             guard
                 case .messages(_, let found, _) = try store.load(
                     .messages(device, after: Sequence(0), limit: 100_000))

@@ -7,6 +7,9 @@ import Store
 struct Load {
     static let devices = (1...5).map { DeviceID(UInt64($0)) }
     static let senders = (1...2).map { SenderID(UInt64($0)) }
+    /// Whose mailbox has a marker for each lazy batch. A durable one leaves a sender's record, which the engine has at once; a marker
+    /// stays in the journal alone, so that a lazy commit may be unsynced for long.
+    static let ledger = DeviceID(99)
     /// Small enough that every round writes sorted files and compacts them; in every third world messages stay young for long, in
     /// every third they go to the engine at once.
     static func sizes(seed: UInt64) -> EngineSizes {
@@ -27,6 +30,8 @@ struct Load {
     private var place: UInt64
     /// The last batch.
     private(set) var ticket: UInt64
+    /// How many of the next batches are lazy: more than may wait, so that they are written with no durable one among them.
+    private var lazyLeft = 0
 
     /// How a round ended: batches above `end` are lost, and those that failed, as far as they are not there all the same.
     struct Ending: Sendable {
@@ -72,7 +77,9 @@ struct Load {
     mutating func next() -> WriteBatch {
         var mutations: [Mutation] = []
         var isDurable = true
-        switch Int.random(in: 0..<10, using: &random) {
+        if lazyLeft == 0, Int.random(in: 0..<40, using: &random) == 0 { lazyLeft = 20 }
+        lazyLeft = max(0, lazyLeft - 1)
+        switch lazyLeft > 0 ? 9 : Int.random(in: 0..<10, using: &random) {
         case 0...3:
             for _ in 0...Int.random(in: 0...2, using: &random) { mutations.append(.putMessage(message())) }
         case 4: mutations = replacement()
@@ -83,7 +90,9 @@ struct Load {
         }
         ticket += 1
         mutations.append(
-            .putSender(SenderRecord(sender: SenderID(ticket), label: "", keys: [], createdAt: 0)))
+            isDurable
+                ? .putSender(SenderRecord(sender: SenderID(ticket), label: "", keys: [], createdAt: 0))
+                : .putMessage(marker()))
         let batch = WriteBatch(ticket: ticket, mutations: mutations, isDurable: isDurable)
         books.apply(batch)
         return batch
@@ -104,6 +113,13 @@ struct Load {
             registration: RegistrationNumber(1), sender: Self.senders[0],
             messageID: Array("m\(place)".utf8), acceptedAt: Self.now, expiresAt: Self.now + Self.day,
             body: body())
+    }
+
+    private func marker() -> StoredMessage {
+        StoredMessage(
+            device: Self.ledger, sequence: Sequence(ticket), salt: 1, registration: RegistrationNumber(1),
+            sender: SenderID(0), kind: .discardedMarker(count: 1), messageID: [], acceptedAt: Self.now,
+            expiresAt: Self.now + Self.day, body: [])
     }
 
     private mutating func upstream() -> StoredUpstream {

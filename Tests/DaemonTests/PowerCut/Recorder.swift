@@ -22,6 +22,8 @@ enum Recorder {
         var control: String?
         /// The words that say it; empty: as chance will have it.
         var fault = ""
+        /// Whether each batch is a commit of its own, made without threads.
+        var isOrdered = false
     }
 
     /// Batches handed over and not yet answered.
@@ -30,6 +32,7 @@ enum Recorder {
     static func run(_ plan: Plan) throws {
         let note = try finder()
         let store = try RocksStore(path: plan.folder, sizes: Load.sizes(seed: plan.seed))
+        if plan.isOrdered { try runInOrder(plan, store, note) }
         var load = Load(
             seed: plan.seed, round: plan.endings.count,
             books: Load.books(seed: plan.seed, endings: plan.endings))
@@ -40,8 +43,9 @@ enum Recorder {
             for case .committed(let outcome) in events {
                 if outcome.hasFailed {
                     note("failed \(outcome.ticket)")
-                } else if durable.withLock({ $0.contains(outcome.ticket) }) {
-                    note("acknowledged \(outcome.ticket)")
+                } else {
+                    let isDurable = durable.withLock { $0.contains(outcome.ticket) }
+                    note("\(isDurable ? "acknowledged" : "written") \(outcome.ticket)")
                 }
                 waiting.subtract(1, ordering: .sequentiallyConsistent)
             }
@@ -55,8 +59,8 @@ enum Recorder {
             if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.ticket)") }
             waiting.add(1, ordering: .sequentiallyConsistent)
             thread.submit(batch, partition: 0)
-            // Now one by one, now many in one commit; a lazy one by itself would only wait for company.
-            let isAlone = batch.isDurable && !fault.isOn && Bool.random(using: &random)
+            // Now one by one, now many in one commit; a lazy one by itself waits for company, for a while.
+            let isAlone = !fault.isOn && Int.random(in: 0..<16, using: &random) < (batch.isDurable ? 8 : 1)
             let most = isAlone ? 0 : 12
             while waiting.load(ordering: .sequentiallyConsistent) > most { usleep(50) }
             guard Int.random(in: 0..<40, using: &random) == 0 else { continue }
@@ -76,6 +80,20 @@ enum Recorder {
         // Closed in order, or not at all: the next round opens what either leaves.
         if Bool.random(using: &random) { thread.stop() }
         // Not by `exit`, which takes down what threads of the engine, where it is not closed, are still looking things up in.
+        _exit(0)
+    }
+
+    /// One commit for each batch, without threads: the same plan makes the same trace.
+    private static func runInOrder(_ plan: Plan, _ store: RocksStore, _ note: (String) -> Void) throws
+        -> Never
+    {
+        var load = Load(seed: plan.seed, round: 0, books: Books())
+        for _ in 0..<plan.batches {
+            let batch = load.next()
+            note("submitted \(batch.ticket)")
+            _ = try store.commit([batch])
+            note("\(batch.isDurable ? "acknowledged" : "written") \(batch.ticket)")
+        }
         _exit(0)
     }
 

@@ -31,6 +31,8 @@ struct World {
         /// Times that the disk failed, and batches that were refused for it.
         var faults = 0
         var refused = 0
+        /// What was met, by kind.
+        var reached = ReachTally<CutEvent>()
         var total: Int { cuts.values.reduce(0, +) }
     }
 
@@ -96,6 +98,8 @@ struct World {
         var batches: [WriteBatch] = []
         for _ in 0..<settings.batches { batches.append(load.next()) }
 
+        if !endings.isEmpty { tally.reached.note(.reopened) }
+        var watch = JournalWatch()
         var disk = Disk(folder: folder, files: files)
         var told = Told(setting: setting)
         // The same point may be cut in several ways.
@@ -104,13 +108,19 @@ struct World {
         let last = points.keys.max()
         for (number, step) in trace.steps.enumerated() {
             disk.apply(step)
+            watch.see(step, &tally.reached)
             if case .note(let text) = step { told.hear(text) }
             for way in (0..<points[number, default: 0]).reversed() {
                 let loss = Self.losses[Int.random(in: 0..<Self.losses.count, using: &random)]
                 let cut = Cut(seed: seed, round: endings.count, step: number, loss: loss)
                 files = disk.cut(loss, &random)
                 tally.cuts[loss, default: 0] += 1
-                if files["SYNCED"]?.isEmpty == false { tally.noted += 1 }
+                tally.reached.note(CutEvent(loss))
+                if watch.hasUnsynced { tally.reached.note(.lazyUnsynced) }
+                if files["SYNCED"]?.isEmpty == false {
+                    tally.noted += 1
+                    tally.reached.note(.noted)
+                }
                 LastCut.remember("\(cut)")
                 switch try check(files, told, batches, &tally) {
                 case .wrong(let words): return "\(cut): \(words)"
@@ -129,6 +139,34 @@ struct World {
         endings.append(ending)
         for batch in batches where ending.has(batch) { books.apply(batch) }
         setting = mark
+    }
+
+    /// Plays one round without threads and cuts it after each batch is handed over and answered, with the loss of all that was not
+    /// synced: what it shows does not depend on chance. What was wrong, in words, nil: nothing.
+    mutating func sweep(_ tally: inout Tally) throws -> String? {
+        let folder = "\(scratch)/store"
+        try Folder.write([:], to: folder)
+        let trace = try record(folder, fails: false)
+        tally.rounds += 1
+        tally.steps += trace.steps.count
+        var load = Load(seed: seed, round: 0, books: books)
+        let batches = (0..<settings.batches).map { _ in load.next() }
+        var (disk, told, watch) = (Disk(folder: folder, files: [:]), Told(), JournalWatch())
+        for (number, step) in trace.steps.enumerated() {
+            disk.apply(step)
+            watch.see(step, &tally.reached)
+            guard case .note(let text) = step else { continue }
+            told.hear(text)
+            let cut = Cut(seed: seed, round: 0, step: number, loss: .all)
+            LastCut.remember("\(cut)")
+            tally.cuts[.all, default: 0] += 1
+            tally.reached.note(.lossOfAll)
+            if watch.hasUnsynced { tally.reached.note(.lazyUnsynced) }
+            if case .wrong(let words) = try check(disk.cut(.all, &random), told, batches, &tally) {
+                return "\(cut): \(words)"
+            }
+        }
+        return nil
     }
 
     // MARK: Recording
@@ -151,6 +189,7 @@ struct World {
             "record", folder, "\(seed)", "\(settings.batches)",
             endings.map(\.text).joined(separator: ","), fails ? control : "",
             settings.canary == .acknowledgesEarly ? "early" : "", settings.fault,
+            settings.isSweep ? "ordered" : "",
         ]
         try process.run()
         process.waitUntilExit()
@@ -203,8 +242,12 @@ struct World {
             let unknown = batches.filter {
                 $0.isDurable && $0.ticket <= told.submitted && !known.contains($0.ticket)
             }
-            tally.found += unknown.count { found.contains($0.ticket) }
-            tally.gone += unknown.count { !found.contains($0.ticket) }
+            let isThere = unknown.count { found.contains($0.ticket) }
+            tally.found += isThere
+            tally.gone += unknown.count - isThere
+            tally.reached.note(.unknownFound, isThere)
+            tally.reached.note(.unknownGone, unknown.count - isThere)
+            if mark > 0 { tally.reached.note(.setting) }
             return .whole(ending, setting: mark)
         } catch { return .wrong("\(error.kind.rawValue): \(error.description)") }
     }

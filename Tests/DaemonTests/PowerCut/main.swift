@@ -20,6 +20,8 @@ struct Settings {
     var canary: Canary?
     /// How the disk fails, in the words of the library; empty: as chance will have it.
     var fault = ""
+    /// Whether one world is made without threads, and cut after each batch.
+    var isSweep = false
 }
 
 private func settings(_ arguments: ArraySlice<String>) throws -> Settings {
@@ -31,6 +33,9 @@ private func settings(_ arguments: ArraySlice<String>) throws -> Settings {
         case "--cuts": settings.cuts = Int(value) ?? settings.cuts
         case "--per-round": settings.cutsPerRound = Int(value) ?? settings.cutsPerRound
         case "--seed": settings.seed = UInt64(value) ?? settings.seed
+        case "--sweep":
+            settings.isSweep = true
+            settings.batches = Int(value) ?? settings.batches
         case "--scratch": settings.scratch = value
         case "--library": settings.library = value
         case "--fault": settings.fault = value
@@ -48,7 +53,12 @@ private func cut(_ settings: Settings) throws -> Int32 {
     var tally = World.Tally()
     var seed = settings.seed
     var problem: String?
-    while problem == nil, tally.total < settings.cuts {
+    if settings.isSweep {
+        var world = World(seed: seed, settings: settings)
+        problem = try world.sweep(&tally)
+        seed += 1
+    }
+    while !settings.isSweep, problem == nil, tally.total < settings.cuts {
         var world = World(seed: seed, settings: settings)
         // Some rounds each, so that stores are cut that were cut before.
         for _ in 0..<6 where problem == nil && tally.total < settings.cuts {
@@ -66,6 +76,8 @@ private func cut(_ settings: Settings) throws -> Int32 {
         unknown   \(tally.found) durable batches that were not acknowledged yet had reached the disk, \(tally.gone) had not
         faults    the disk failed \(tally.faults) times and was well again; \(tally.refused) batches were refused
         missing   \(problem ?? "none")
+        reached
+        \(tally.reached)
         """)
     return problem == nil ? 0 : 1
 }
@@ -73,13 +85,14 @@ private func cut(_ settings: Settings) throws -> Int32 {
 do {
     let arguments = CommandLine.arguments
     switch arguments.dropFirst().first {
-    case "record" where arguments.count == 9:
+    case "record" where arguments.count == 10:
         try Recorder.run(
             Recorder.Plan(
                 folder: arguments[2], seed: UInt64(arguments[3]) ?? 0,
                 endings: arguments[5].split(separator: ",").map(Load.Ending.init(text:)),
                 batches: Int(arguments[4]) ?? 0, acknowledgesEarly: arguments[7] == "early",
-                control: arguments[6].isEmpty ? nil : arguments[6], fault: arguments[8]))
+                control: arguments[6].isEmpty ? nil : arguments[6], fault: arguments[8],
+                isOrdered: arguments[9] == "ordered"))
     default:
         LastCut.tellWhenAborted()
         exit(try cut(settings(arguments.dropFirst())))

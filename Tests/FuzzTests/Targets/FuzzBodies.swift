@@ -20,7 +20,7 @@ func fuzzBodies(_ input: [UInt8]) throws(Violation) {
 }
 
 private func checkForm(_ body: [UInt8]) throws(Violation) {
-    guard let form = try? FormBody(body.raw) else { return }
+    guard let form = FuzzReach.read("form", try? FormBody(body.raw)) else { return }
     let pairs = form.pairs(prefix: "")
     var text: [UInt8] = []
     for pair in pairs { text += escaped(pair.key) + Array("=".utf8) + escaped(pair.value) + Array("&".utf8) }
@@ -28,7 +28,7 @@ private func checkForm(_ body: [UInt8]) throws(Violation) {
     try demand(
         again?.map(\.key) == pairs.map(\.key) && again?.map(\.value) == pairs.map(\.value),
         "a form reads otherwise")
-    guard let legacy = try? LegacyForm(form) else { return }
+    guard let legacy = FuzzReach.read("legacy form", try? LegacyForm(form)) else { return }
     try demand(!legacy.target.isEmpty, "a form without target was taken")
     try demand(0...Limits.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime beyond its limit")
 }
@@ -44,7 +44,7 @@ private func escaped(_ octets: [UInt8]) -> [UInt8] {
 
 private func checkGzip(_ body: [UInt8]) throws(Violation) {
     let limit = 20_000
-    if let plain = try? Gzip.unpacked(body, limit: limit) {
+    if let plain = FuzzReach.read("gzip", try? Gzip.unpacked(body, limit: limit)) {
         try demand(plain.count <= limit, "more was unpacked than may be")
     }
     guard let packed = Gzip.packed(body) else { throw Violation(description: "it cannot be packed") }
@@ -57,7 +57,7 @@ private func checkGzip(_ body: [UInt8]) throws(Violation) {
 private func checkBatch(_ input: [UInt8]) throws(Violation) {
     let boundary = Array(input.prefix { $0 != 0x0A })
     let body = Array(input.dropFirst(boundary.count + 1))
-    guard let batch = try? BatchBody(body, boundary: boundary) else { return }
+    guard let batch = FuzzReach.read("batch", try? BatchBody(body, boundary: boundary)) else { return }
     try demand(1...Limits.batchParts ~= batch.parts.count, "\(batch.parts.count) parts")
     let size = batch.parts.reduce(0) {
         $0 + $1.body.count + $1.path.count + $1.method.count + ($1.contentID?.count ?? 0)
@@ -71,7 +71,7 @@ private func checkBatch(_ input: [UInt8]) throws(Violation) {
 
 private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
     if let value = try? JSONValue(parsing: body.raw) { _ = CheckInRequest(json: value) }
-    if var request = try? CheckInRequest(decoding: body.raw) {
+    if var request = FuzzReach.read("check-in", try? CheckInRequest(decoding: body.raw)) {
         // What is written is always the version that we know.
         request.version = 3
         var text = ByteBuffer()
@@ -79,7 +79,7 @@ private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
         try demand(
             (try? CheckInRequest(decoding: text.bytes)) == request, "a check-in reads otherwise: \(request)")
     }
-    if let response = try? CheckInResponse(decoding: body.raw) {
+    if let response = FuzzReach.read("check-in answer", try? CheckInResponse(decoding: body.raw)) {
         var text = ByteBuffer()
         response.append(to: &text)
         try demand((try? CheckInResponse(decoding: text.bytes)) == response, "an answer reads otherwise")
@@ -89,7 +89,7 @@ private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
 }
 
 private func checkCondition(_ text: [UInt8]) throws(Violation) {
-    guard let condition = try? TopicCondition(text) else { return }
+    guard let condition = FuzzReach.read("condition", try? TopicCondition(text)) else { return }
     try demand(1...Limits.conditionTests ~= condition.topics.count, "\(condition.topics.count) topics")
     // One who subscribes to some of the topics, chosen by the text.
     let chosen = seed(of: text)
@@ -108,7 +108,8 @@ private func checkPairs(_ body: [UInt8]) throws(Violation) {
             octets += key.byteCount + value.byteCount
             AppData.append(key: key, value: value, to: &again)
         }
-    } catch { return }
+    } catch { return FuzzReach.note("pairs refused") }
+    FuzzReach.note("pairs taken")
     try demand(octets <= body.count, "the pairs are larger than what they were read from")
     var third = ByteBuffer()
     try? AppData.forEach(in: again.bytes) { AppData.append(key: $0, value: $1, to: &third) }

@@ -30,9 +30,11 @@ private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [Stri
             do throws(RequestFault) {
                 request = try reader.next()
             } catch {
+                FuzzReach.note("status \(error.status)")
                 return found + ["\(error.status)"]
             }
             guard let request else { break }
+            FuzzReach.note("request \(request.method)")
             found.append(try text(of: request))
         }
     }
@@ -73,6 +75,8 @@ private func readHTTP2(
         found.append("\(number) \(try text(of: request))")
         connection.answer(number, HTTPResponse(.ok, HTTPResponse.text, request.body), at: 0)
     }
+    FuzzReach.note(connection.failure.map { "failure \("\($0)".caseName)" } ?? "open")
+    if resets { FuzzReach.note("reset") }
     connection.shutDown()
     var out = ByteBuffer()
     while connection.canWrite, out.count < 8 * Limits.requestBodyBytes {

@@ -5,6 +5,7 @@ import Transport
 /// no input keeps the server waiting for more than the longest one.
 func fuzzProxy(_ input: [UInt8]) throws(Violation) {
     let whole = ProxyHeader.read(input.raw)
+    FuzzReach.note(name(of: whole))
     if whole == .incomplete {
         try demand(input.count < ProxyHeader.longest, "\(input.count) bytes are the start of a header")
     }
@@ -27,4 +28,17 @@ func fuzzProxy(_ input: [UInt8]) throws(Violation) {
     let isFour = if case .ipv4 = client { true } else { false }
     try demand(isMapped == isFour, "an IPv4 address that counts as IPv6")
     try demand(AddressNetwork(client.host)?.contains(client) == true, "an address that cannot be written")
+}
+
+private func name(of reading: ProxyHeader.Reading) -> String {
+    switch reading {
+    case .incomplete: "incomplete"
+    case .complete(.ipv4?, _): "client of IPv4"
+    case .complete(.some, _): "client of IPv6"
+    case .complete(nil, _): "no client"
+    case .invalid(let words):
+        "invalid: "
+            + words.split(separator: " ").prefix { $0.first != "\"" && $0.first?.isNumber != true }
+            .joined(separator: " ")
+    }
 }

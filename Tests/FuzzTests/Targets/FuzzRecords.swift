@@ -11,7 +11,11 @@ func fuzzRecords(_ input: [UInt8]) throws(Violation) {
     let content = Array(input.dropFirst())
     let kind = RecordKind.all[Int(first) % RecordKind.all.count]
     let record = content + kind.checksum(of: content)
-    guard let again = kind.rewritten(record) else { return }
+    let rewritten = kind.rewritten(record)
+    FuzzReach.note(
+        "\(kind.name) \(rewritten == nil ? "refused" : kind.isOlder(record) ? "of an older version" : "taken")"
+    )
+    guard let again = rewritten else { return }
     // An older version of ccsd wrote less; it is read, and written as it is now.
     if kind.isOlder(record) {
         try demand(kind.rewritten(again) == again, "a \(kind.name) of an older version is not stable")

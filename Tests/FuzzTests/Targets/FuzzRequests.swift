@@ -38,7 +38,10 @@ private func serve(
     }
     try demand(
         answers.count == 1, "\(answers.count) answers to \(String(decoding: request, as: UTF8.self))")
-    for answer in answers { try check(answer) }
+    for answer in answers {
+        FuzzReach.note("status \(answer.status)")
+        try check(answer)
+    }
     return (run.told, settled)
 }
 

@@ -37,22 +37,22 @@ private let genuine: [[UInt8]] = {
 
 private func checkReading(_ text: [UInt8]) throws(Violation) {
     let seal = FuzzWorld.seal
-    if let name = seal.name(of: text.raw) {
+    if let name = FuzzReach.read("token", seal.name(of: text.raw)) {
         try demand(seal.token(for: name) == text, "a token has two texts")
     }
-    if let group = seal.group(of: text.raw) {
+    if let group = FuzzReach.read("group key", seal.group(of: text.raw)) {
         try demand(seal.groupKey(of: group) == text, "a group key has two texts")
     }
-    if let token = seal.accessToken(text.raw) {
+    if let token = FuzzReach.read("access token", seal.accessToken(text.raw)) {
         try demand(seal.text(of: token) == text, "an access token has two texts")
     }
-    if let id = PersistentID(text: text.raw) {
+    if let id = FuzzReach.read("persistent id", PersistentID(text: text.raw)) {
         try demand(Array(id.text.utf8) == text, "a persistent id has two texts")
     }
-    if let octets = Base64.bytes(text.raw) {
+    if let octets = FuzzReach.read("Base64", Base64.bytes(text.raw)) {
         try demand(Base64.bytes(Array(Base64.text(octets).utf8).raw) == octets, "Base64 reads otherwise")
     }
-    if let time = Timestamp.parsed(text) {
+    if let time = FuzzReach.read("time", Timestamp.parsed(text)) {
         try demand(Timestamp.parsed(Array(Timestamp.text(time).utf8)) == time, "a time reads otherwise")
     }
 }

@@ -13,14 +13,14 @@ private func counted(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0) + 1 
 func fuzzWebPush(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first, let pair else { return }
     let text = Array(input.dropFirst())
-    if let opened = WebPush.openBody(text, keys: pair, auth: auth) {
+    if let opened = FuzzReach.read("body", WebPush.openBody(text, keys: pair, auth: auth)) {
         try demand(opened.count < text.count, "more came out of a body than was in it")
     }
     let apart = WebPush.Sealed(
         records: Array(text.dropFirst(P256.publicKeyBytes + WebPush.saltBytes)),
         publicKey: Array(text.prefix(P256.publicKeyBytes)),
         salt: Array(text.dropFirst(P256.publicKeyBytes).prefix(WebPush.saltBytes)))
-    if let opened = WebPush.open(apart, keys: pair, auth: auth) {
+    if let opened = FuzzReach.read("records", WebPush.open(apart, keys: pair, auth: auth)) {
         try demand(opened.count < text.count, "more came out of records than was in them")
     }
     _ = WebPush.isUsable(publicKey: apart.publicKey, auth: apart.salt)

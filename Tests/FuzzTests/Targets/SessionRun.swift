@@ -71,7 +71,11 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     private mutating func collect() {
         output += io.out.bytes.copied()
         io.out.removeAll()
-        for event in io.events { told.append(Self.text(of: event)) }
+        for event in io.events {
+            told.append(Self.text(of: event))
+            FuzzReach.note("event \(Mirror(reflecting: event).children.first?.label ?? "\(event)")")
+        }
+        if let reason = io.close { FuzzReach.note("close \(reason.rawValue)") }
         waiting += io.events
         io.events.removeAll()
     }

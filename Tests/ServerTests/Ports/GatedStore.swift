@@ -12,6 +12,7 @@ final class GatedStore: Store {
         var waiting = 0
         var commits: [[WriteBatch]] = []
         var failures: [StoreError?] = []
+        var settingFailure: StoreError?
         var isClosed = false
     }
     private let base = MemoryStore()
@@ -21,6 +22,8 @@ final class GatedStore: Store {
     func unlock() { state.change { $0.isOpen = true } }
     /// The next commits fail like this, in this order; nil: one succeeds.
     func failNext(_ errors: [StoreError?]) { state.change { $0.failures = errors } }
+    /// The next setting is not kept.
+    func failNextSetting(_ error: StoreError) { state.change { $0.settingFailure = error } }
     /// What was committed, by commit.
     var commits: [[WriteBatch]] { state.change { $0.commits } }
     var isClosed: Bool { state.change { $0.isClosed } }
@@ -51,7 +54,14 @@ final class GatedStore: Store {
         try base.devices(after: after, limit: limit)
     }
     func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
-    func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
+    func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
+        let failure = state.change { state in
+            defer { state.settingFailure = nil }
+            return state.settingFailure
+        }
+        if let failure { throw failure }
+        try base.setSetting(name, value)
+    }
     func audit() throws(StoreError) -> StoreAudit { try base.audit() }
     func close() throws(StoreError) { state.change { $0.isClosed = true } }
 }

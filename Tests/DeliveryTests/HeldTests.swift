@@ -1,0 +1,127 @@
+import Basics
+import Delivery
+import Testing
+
+/// What is in somebody's hands, or waits for its time, while the one that has it is lost or read again.
+@Suite struct HeldTests {
+    @Test("What is throttled and falls due while its device is read again is delivered once that is done")
+    func throttledWhileStale() {
+        var settings = DeliverySettings()
+        settings.rates.collapsible = Rate(1, perSeconds: Limits.collapsibleRefillSeconds)
+        let bench = Harness.withDevice(settings: settings)
+        bench.login()
+        bench.settle()
+        bench.submit(1, key: "a")
+        bench.submit(2, key: "b")
+        bench.settle()
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1"])
+        // A batch fails: what is in memory of the device is read anew.
+        bench.submit(3)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.partitions[0].loads.count == 1, "canary: it is not read yet")
+        bench.advance(milliseconds: Int64(Limits.collapsibleRefillSeconds) * 1_000)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") }.isEmpty)
+        bench.advance(milliseconds: Int64(Limits.sweepMilliseconds))
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m2"])
+    }
+
+    @Test(
+        "What is left of a stream goes to a connection that lives, not to one that waited for it and is gone")
+    func waiterGone() {
+        let bench = Harness.withDevice()
+        let remains = ResumableStream(
+            id: "s", jid: "100@x/y", handled: 3, sent: 2, confirmed: 1, unconfirmed: [])
+        func want(_ number: UInt32) -> [String] {
+            bench.post(.appServerLogin(connection(number), Harness.sender, key: Harness.key))
+            bench.post(.appServerStreamWanted(connection(number), Harness.sender, id: "s"))
+            bench.settle()
+            return bench.take(connection(number)).words.filter { $0 != "login accepted" }
+        }
+        bench.post(.appServerLogin(connection(1), Harness.sender, key: Harness.key))
+        bench.post(.appServerReady(connection(1), Harness.sender))
+        bench.post(.appServerStreamManaged(connection(1), Harness.sender, id: "s"))
+        bench.settle()
+        #expect(want(2).isEmpty, "it waits for the first connection to end")
+        bench.post(.appServerClosed(connection(2), Harness.sender))
+        bench.post(.appServerStreamDetached(connection(1), Harness.sender, remains))
+        bench.post(.appServerClosed(connection(1), Harness.sender))
+        bench.settle()
+        #expect(bench.take(connection(2)).isEmpty)
+        #expect(want(3) == ["stream resumed s"])
+    }
+
+    @Test(
+        "A page of subscribers that the store could not serve is asked for again after its time, not before")
+    func refusedPage() throws {
+        let bench = Harness.withDevice()
+        let topic = try #require(TopicName(bytes("news")))
+        bench.store.subscriptions.append(
+            Subscription(name: Harness.target, sender: Harness.sender, topic: topic, since: 0))
+        bench.post(
+            .topicSubmitted(TopicSubmission(target: TopicTarget(topic), submission: Harness.submission(1))))
+        bench.runTurns()
+        bench.apply(bench.partitions[0])
+        bench.tellOutcome(bench.partitions[0])
+        bench.runTurns()
+        func pages() -> Int { bench.asked.count { $0.word == "topic page" } }
+        #expect(pages() == 1)
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.settle()
+        for _ in 0..<3 {
+            bench.advance(milliseconds: Int64(Limits.topicRetryMilliseconds) / 4)
+            bench.post(.tick)
+            bench.settle()
+        }
+        #expect(pages() == 1, "a store that is overloaded is left alone")
+        bench.advance(milliseconds: Int64(Limits.topicRetryMilliseconds) / 4)
+        bench.post(.tick)
+        bench.settle()
+        #expect(pages() == 2 && bench.store.messages[device]?.count == 1)
+        try expectNothingUnderWay(in: bench)
+    }
+
+    @Test(
+        "An upstream message that ends in a window, by its app server's word or the sweep's, no longer binds its device",
+        arguments: [false, true])
+    func stickyEnds(isSwept: Bool) throws {
+        let bench = Harness.withDevice()
+        bench.bindAppServer()
+        bench.post(.upstreamReceived(Harness.upstream(1, lifetime: 60)))
+        bench.settle()
+        let message = try #require(bench.take(appServer).compactMap(\.upstream).first)
+        #expect(bench.partitions[0].core.figures.stickyDevices == 1, "canary")
+        bench.advance(milliseconds: 61_000)
+        if isSwept {
+            bench.post(
+                .expired(.upstream(Harness.sender, message.sequence, expiresAt: message.expiresAt)))
+        } else {
+            bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
+        }
+        bench.settle()
+        #expect(bench.store.up.expired == 1)
+        try expectNothingUnderWay(in: bench)
+    }
+}
+
+/// Expects that no partition holds anything for a message any more: no batch, event, window, removal or bound device.
+func expectNothingUnderWay(in bench: Harness, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    #expect(bench.isQuiet, sourceLocation: sourceLocation)
+    for partition in bench.partitions {
+        let figures = partition.core.figures
+        #expect(figures.batches == 0 && figures.waitingEvents == 0, sourceLocation: sourceLocation)
+        #expect(figures.outstanding == 0 && figures.backlog == 0, sourceLocation: sourceLocation)
+        #expect(figures.leaving == 0 && figures.stickyDevices == 0, sourceLocation: sourceLocation)
+    }
+    #expect(bench.topicJobsOpen == 0, sourceLocation: sourceLocation)
+    #expect(bench.store.collisions == 0, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,94 @@
+import Basics
+import Delivery
+import Testing
+
+/// What random worlds are there to bring about: events that the core is given, answers that it gives, ends of messages, faults. The
+/// first three are named as their cases are.
+enum WorldEvent: String, CaseIterable {
+    // What is said to the core.
+    case submitted, upstreamReceived, deviceLogin, deviceReady, deviceAcknowledged, deviceCongested,
+        deviceClosed
+    case deviceIdleChanged, appServerLogin, appServerReady, appServerCongested, appServerRelieved
+    case appServerDraining, appServerClosed, upstreamSettled, register, unregister, tick, expired, committed
+    // What it answers.
+    case acknowledge, refuse, upstreamStored, upstreamRefused, deliver, deliverUpstream, loginAccepted
+    case deviceLoginAccepted, loginRefused, reportWhenReady, registered, unregistered, close
+    // What becomes of messages.
+    case acceptedDown = "accepted down"
+    case deliveredDown = "delivered down"
+    case expiredDown = "expired down"
+    case replacedDown = "replaced down"
+    case discardedDown = "discarded down"
+    case removedDown = "removed down"
+    case acceptedUp = "accepted up"
+    case deliveredUp = "delivered up"
+    case expiredUp = "expired up"
+    // What goes wrong.
+    case failedBatch = "failed batch"
+    case failedLoad = "failed load"
+    case crash
+}
+
+extension RandomWorld {
+    /// Counts what the world reaches from now on, until `reached` is asked for.
+    func count() -> Counter {
+        let counter = Counter()
+        let observe = bench.observe
+        bench.observe = { link, command in
+            observe?(link, command)
+            counter.note(Mirror(reflecting: command).children.first?.label ?? "\(command)")
+        }
+        bench.observeEvent = { event in
+            counter.note(Mirror(reflecting: event).children.first?.label ?? "\(event)")
+            if case .committed(let outcome) = event, outcome.hasFailed { counter.tally.note(.failedBatch) }
+            if case .loaded(.failed) = event { counter.tally.note(.failedLoad) }
+        }
+        return counter
+    }
+
+    final class Counter {
+        var tally = ReachTally<WorldEvent>()
+
+        func note(_ label: String) {
+            if let event = WorldEvent(rawValue: label) { tally.note(event) }
+        }
+
+        /// Adds what a store has counted.
+        func note(_ store: FakeStore) {
+            tally.note(.acceptedDown, Int(store.down.accepted))
+            tally.note(.deliveredDown, Int(store.down.delivered))
+            tally.note(.expiredDown, Int(store.down.expired))
+            tally.note(.replacedDown, Int(store.down.replaced))
+            tally.note(.discardedDown, Int(store.down.discarded))
+            tally.note(.removedDown, Int(store.down.removed))
+            tally.note(.acceptedUp, Int(store.up.accepted))
+            tally.note(.deliveredUp, Int(store.up.delivered))
+            tally.note(.expiredUp, Int(store.up.expired))
+        }
+    }
+}
+
+@Suite struct RandomReachTests {
+    @Test(
+        "A dozen random worlds reach every kind of event, answer, end and fault, and leave nothing under way")
+    func reach() throws {
+        var reached = ReachTally<WorldEvent>()
+        for seed in 0..<12 as Range<UInt64> {
+            let world = RandomWorld(seed: seed)
+            let counter = world.count()
+            for step in 0..<1_500 {
+                world.step()
+                guard seed % 3 == 0, step % 700 == 699 else { continue }
+                world.crash(seed: seed &* 31 &+ UInt64(step))
+                counter.tally.note(.crash)
+            }
+            world.heal()
+            #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.prefix(3))")
+            counter.note(world.bench.store)
+            reached.add(counter.tally)
+            try expectNothingUnderWay(in: world.bench)
+        }
+        // Twelve worlds: what one in a few of them has is there some times, the rest hundreds of times.
+        #expect(reached.missing(below: 8).isEmpty, "\(reached)")
+    }
+}

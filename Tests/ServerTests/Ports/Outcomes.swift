@@ -1,0 +1,28 @@
+import Delivery
+import Foundation
+import Synchronization
+
+/// Keeps the outcomes of batches in their order.
+final class OutcomeList: Sendable {
+    private let outcomes = Mutex<[CommitOutcome]>([])
+
+    var all: [CommitOutcome] { outcomes.withLock { $0 } }
+
+    func add(_ events: [Event]) {
+        for case .committed(let outcome) in events { outcomes.withLock { $0.append(outcome) } }
+    }
+}
+
+/// A folder that goes with everything in it when the test lets go of it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "ccsd-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

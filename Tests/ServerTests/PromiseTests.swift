@@ -1,0 +1,133 @@
+import Basics
+import Crypto
+import Delivery
+import Store
+import Testing
+import Transport
+
+@testable import Server
+
+/// What the server has promised stays so when something comes in between: another rotation, a failed write, the end.
+@Suite struct PromiseTests {
+    @Test("A key that is about to end keeps its end when the next one comes with a longer overlap")
+    func rotatedTwice() throws {
+        let store = GatedStore()
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, hear: { _, _ in })
+        let senders = Senders(
+            store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
+        let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
+        let first = try senders.rotateKey(sender, overlapSeconds: 10, key: nil, now: 2)
+        let second = try senders.rotateKey(sender, overlapSeconds: 3_600, key: nil, now: 3)
+        #expect(first.oldKeysExpireAt == 10_002 && second.oldKeysExpireAt == 3_600_003)
+        #expect(senders.directory[sender]?.keys.map(\.expiresAt) == [10_002, 3_600_003, nil])
+        // And a shorter one takes the later end away.
+        _ = try senders.rotateKey(sender, overlapSeconds: 5, key: nil, now: 4)
+        #expect(senders.directory[sender]?.keys.map(\.expiresAt) == [5_004, 5_004, 5_004, nil])
+        #expect(thread.stop() == nil)
+    }
+
+    @Test("A mark that could not be written is written at the next attempt")
+    func leaseRetries() throws {
+        let store = GatedStore()
+        let start: UnixMilliseconds = 1_800_000_000_000
+        let lease = try SequenceLease(store: store, now: start)
+        let before = try store.setting(SequenceLease.name)
+        let later = start + Int64(Limits.sequenceLeaseSeconds) * 1_000
+        store.failNextSetting(StoreError(.full, "no room"))
+        #expect(throws: StoreError.self) { try lease.renew(now: later) }
+        #expect(try store.setting(SequenceLease.name) == before)
+        #expect(lease.isDue(now: later))
+        try lease.renew(now: later)
+        #expect(try store.setting(SequenceLease.name) != before)
+        #expect(!lease.isDue(now: later))
+        // What a process makes after this one begins above it, whatever its clock says.
+        #expect(try SequenceLease(store: store, now: start - 86_400_000).floor >= UInt64(later) * 1_000)
+    }
+
+    @Test("What one commit has no room for is written by the next, though nothing comes after it")
+    func leftBehind() {
+        var queue = CommitQueue()
+        let half = Limits.writesPerCommit / 2 + 1
+        for ticket in 1...3 as ClosedRange<UInt64> {
+            let writes = Array(repeating: Mutation.removeSender(SenderID(ticket)), count: half)
+            let batch = WriteBatch(ticket: ticket, mutations: writes, isDurable: false)
+            let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
+            #expect(isTaken)
+        }
+        for ticket in 1...3 as ClosedRange<UInt64> {
+            guard case .done(let entries) = queue.next() else {
+                Issue.record("batch \(ticket) waits")
+                return
+            }
+            #expect(entries.map(\.batch.ticket) == [ticket])
+        }
+        #expect(queue.count == 0)
+        guard case .wait(until: .distantFuture) = queue.next() else {
+            Issue.record("an empty queue has nothing to wait for")
+            return
+        }
+        // The limit on what may wait counts nothing that has gone.
+        let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.waitingWrites)
+        let batch = WriteBatch(ticket: 4, mutations: most, isDurable: true)
+        let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
+        #expect(isTaken)
+    }
+
+    @Test(
+        "A batch that puts a message where another one stands fails alone, is counted, and the store goes on")
+    func occupied() throws {
+        let store = GatedStore()
+        let metrics = MetricShard()
+        let outcomes = OutcomeList()
+        let thread = try StoreThread(store: store, metrics: metrics, log: .silent) { events, _ in
+            outcomes.add(events)
+        }
+        func message(_ body: UInt8) -> Mutation {
+            .putMessage(
+                StoredMessage(
+                    device: DeviceID(5), sequence: Sequence(1), salt: 1, registration: RegistrationNumber(1),
+                    sender: SenderID(42), messageID: [1], acceptedAt: 1, expiresAt: 9, body: [body]))
+        }
+        store.shut()
+        thread.submit(WriteBatch(ticket: 1, mutations: [message(1)], isDurable: true), partition: 0)
+        store.waitForCommitAtGate()
+        let mutations: [Mutation] = [.removeSender(SenderID(1)), message(2), message(1)]
+        for (ticket, mutation) in zip(2...4 as ClosedRange<UInt64>, mutations) {
+            thread.submit(WriteBatch(ticket: ticket, mutations: [mutation], isDurable: true), partition: 0)
+        }
+        store.unlock()
+        #expect(thread.stop() == nil)
+        #expect(outcomes.all.map(\.hasFailed) == [false, false, true, false])
+        #expect(thread.isHealthy && thread.lastFailure == nil)
+        #expect(metrics.value(.storeFailures) == 1)
+        #expect(try store.audit().downstream.accepted == 1)
+    }
+
+    @Test("A stop that begins while app servers are drained stays one")
+    func stoppingWhileDraining() {
+        let drainer = Drainer(mailboxes: [], pace: Drainer.Pace(graceMilliseconds: 0, spreadMilliseconds: 0))
+        var states: [Drainer.State] = []
+        _ = drainer.drainConnections(.appServers) { _, _ in
+            states.append(drainer.state)
+            drainer.enter(.stopping)
+        }
+        #expect(states == [.draining] && drainer.state == .stopping)
+        drainer.enter(.serving)
+        _ = drainer.drainConnections(.appServers) { _, _ in states.append(drainer.state) }
+        #expect(states == [.draining, .draining] && drainer.state == .serving, "canary")
+    }
+
+    @Test("The keys of session tickets are replaced once a day, for every listener")
+    func ticketKeys() throws {
+        let folder = try TemporaryFolder()
+        var configuration = Configuration()
+        configuration.dataDirectory = folder.path
+        let certificates = try Certificates(configuration: configuration, log: .silent)
+        let start = Now.read().monotonic
+        let before = (certificates.holder.current, certificates.webHolder.current)
+        certificates.check(configuration, now: start)
+        #expect(certificates.holder.current === before.0 && certificates.webHolder.current === before.1)
+        certificates.check(configuration, now: start.advanced(seconds: Limits.ticketKeySeconds + 60))
+        #expect(certificates.holder.current !== before.0 && certificates.webHolder.current !== before.1)
+    }
+}
