@@ -93,7 +93,6 @@ public struct Dispatcher: ~Copyable {
         case .untrace(let watcher): untrace(watcher)
         case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
         case .expired(let entry): expired(entry, now, &effects)
-
         case .groupSubmitted(let submission): groupSubmitted(submission, now, &effects)
         case .memberAnswered(_, let ticket, let answer): memberAnswered(ticket, answer, &effects)
         case .groupRequested(let request): changeGroup(request, &effects)
@@ -126,8 +125,7 @@ public struct Dispatcher: ~Copyable {
         case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)
         case .upstreamAnswered(let name): upstreamAnswered(name)
         case .upstreamReturned(let gone): upstreamReturned(gone, now, &effects)
-        case .upstreamReturnSettled(let sender, let sequence):
-            senders[sender]?.leaving.remove(sequence.number)
+        case .upstreamReturnSettled(let sender, let sequence): returnSettled(sender, sequence)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, now, &effects)
         case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
         case .upstreamSettled(let connection, let sender, let sequence, let settlement):

@@ -29,6 +29,11 @@ extension Dispatcher {
         entry.append(MailboxSlot(entry: MailboxEntry(report), isStored: false), registrationAt: at)
     }
 
+    /// At the sender's partition: the message is gone, or the next search for what is over its time meets it again.
+    func returnSettled(_ sender: SenderID, _ sequence: Sequence) {
+        senders[sender]?.leaving.remove(sequence.number)
+    }
+
     /// Lets the oldest report go where one more would be too many.
     private mutating func makeRoomForReport(_ entry: DeviceEntry, _ effects: inout Effects) {
         let slots = entry.mailbox.slots

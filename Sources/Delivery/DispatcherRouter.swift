@@ -195,14 +195,6 @@ extension Dispatcher {
             &effects)
     }
 
-    /// Takes a message out whose device has been told already that it came too late.
-    mutating func removeRefused(_ message: borrowing StoredUpstream, _ effects: inout Effects) {
-        let entry = senders.entry(message.sender)
-        entry.shares.remove(message.from.device, endingAt: message.expiresAt)
-        remove(
-            message.sequence, message.expiresAt, isReceipt: false, of: entry, reason: .expired, &effects)
-    }
-
     private mutating func remove(
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
         reason: Milestone, _ effects: inout Effects

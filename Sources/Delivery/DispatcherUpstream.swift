@@ -139,21 +139,15 @@ extension Dispatcher {
             refuse(origin, .unavailable, &effects)
             return answered(message.from, &effects)
         }
-        if isDuplicate || message.expiresAt > now.ended {
-            effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
-            answered(message.from, &effects)
-        } else {
-            // The disk took longer than it had to live, and the device still waits: it hears so (ccs-xmpp 4.4).
-            effects.commands.append(
-                (origin.connection, .upstreamRefused(ticket: origin.ticket, .expired)))
-            answered(message.from, &effects)
-        }
+        // Also where the disk took longer than it had to live: its repetitions are acknowledged, so the device hears of its end as
+        // of that of any other.
+        effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
+        answered(message.from, &effects)
         guard !isDuplicate else { return traceUpstream(message, .duplicate, &effects) }
         traceUpstream(message, .stored, &effects)
         traceUpstream(message, .accepted, &effects)
         effects.upstream.accepted += 1
         effects.upstream.stored += 1
-        guard message.expiresAt > now.wall else { return removeRefused(message, &effects) }
         route(message, now, &effects)
     }
 

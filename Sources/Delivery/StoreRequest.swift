@@ -55,8 +55,8 @@ public enum Mutation: Sendable, Equatable {
     /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
     /// Removes an upstream message, counts it as expired, and puts the report of that in the mailbox of its device, both or
-    /// neither; `nil` where nobody is left to read it. Where the message is gone already nothing is put: its sequence is reported
-    /// among the outcome's duplicates.
+    /// neither; `nil` where nobody is left to read it. Where the message is gone already, or is a receipt, nothing is put: its
+    /// sequence is reported among the outcome's duplicates.
     case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     // Server.

@@ -94,6 +94,7 @@ public struct MemoryState: Sendable {
                 return outcome.duplicates.append((sender, sequence))
             }
             expiry.remove(ExpiryKey(gone))
+            guard gone.kind == .message else { return outcome.duplicates.append((sender, sequence)) }
             tally.upstream.expired += 1
             if let report { put(report) }
         }

@@ -104,13 +104,19 @@ struct FakeStore {
             else { return }
             up[reason] += 1
         case .returnUpstream(let sender, let sequence, _, let report):
-            guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
-                return outcome.duplicates.append((sender, sequence))
-            }
-            upstream[sender]?.remove(at: at)
-            up.expired += 1
-            if let report { apply(.putMessage(report), &outcome) }
+            returned(sender, sequence, report, &outcome)
         }
+    }
+
+    private mutating func returned(
+        _ sender: SenderID, _ sequence: Sequence, _ report: StoredMessage?, _ outcome: inout CommitOutcome
+    ) {
+        guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
+            return outcome.duplicates.append((sender, sequence))
+        }
+        upstream[sender]?.remove(at: at)
+        up.expired += 1
+        if let report { apply(.putMessage(report), &outcome) }
     }
 
     func answer(_ load: Load) -> Loaded {

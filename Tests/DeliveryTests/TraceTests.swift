@@ -73,7 +73,7 @@ import Testing
         bench.post(.upstreamReceived(Harness.upstream(4, lifetime: 0)))
         bench.settle()
         let words = heard(bench)
-        #expect(words.contains("upstream duplicate u2"))
+        #expect(words.contains("upstream duplicate u1"))
         #expect(words.contains("upstream refused u3 invalid_parameters"))
         #expect(words.contains("upstream sent u4 now_or_never"))
     }

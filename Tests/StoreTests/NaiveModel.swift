@@ -88,8 +88,12 @@ struct NaiveModel {
                     outcome.duplicates.append((sender, sequence))
                     continue
                 }
+                guard upstream.remove(at: at).kind == .message else {
+                    outcome.duplicates.append((sender, sequence))
+                    continue
+                }
                 reached.note(.upstreamReturned)
-                if upstream.remove(at: at).kind == .message { up.expired += 1 }
+                up.expired += 1
                 let isThere = messages.contains {
                     $0.device == report?.device && $0.sequence == report?.sequence
                 }

@@ -141,7 +141,6 @@ struct AnswerChecker {
         switch refusal {
         case .expired where draft.lifetimeSeconds == 0: world.met(.missedUp)
         case .expired:
-            world.met(.expiredUnstored)
             let end = message.sentAt + Int64(draft.lifetimeSeconds) * 1_000
             if end > world.latestWall, !world.clockWasSet {
                 world.fail("answers", "u\(number) has time left, and was refused as expired")

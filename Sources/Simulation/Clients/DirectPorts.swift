@@ -129,7 +129,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     /// Mostly: what is not acknowledged comes again.
     private func acknowledgeReport(_ id: PersistentID) {
         guard world.isCalm || world.chance(3, in: 4) else { return }
-        world.after(world.random(0...1_000_000_000)) { [self] in
+        world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
             if pipe != nil { acknowledge([id]) }
         }
     }

@@ -174,7 +174,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
     /// Mostly: what is not acknowledged comes again.
     private func acknowledgeReport(_ messageID: [UInt8]) {
         guard world.isCalm || world.chance(3, in: 4) else { return }
-        world.after(world.random(0...1_000_000_000)) { [self] in
+        world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
             guard pipe != nil else { return }
             guard !usesStreamAcks else { return acknowledge([]) }
             say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }

@@ -86,8 +86,6 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case passedUp
     /// Now or never, and none was there: the device hears so.
     case missedUp
-    /// Its time was over before it was on disk: the device hears so.
-    case expiredUnstored
     /// Its time was over before an app server answered it.
     case expiredUp
     /// A device heard that no app server took a message in time.
