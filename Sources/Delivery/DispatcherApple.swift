@@ -49,7 +49,7 @@ extension Dispatcher {
         let record =
             entry.record
             ?? DeviceRecord(
-                device: entry.device, token: address.freshDigest, createdAt: now.wall,
+                device: entry.device, token: address.freshDigest, createdAt: contactTime(now),
                 seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(

@@ -94,7 +94,7 @@ extension Dispatcher {
     /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
     private func isUnusedTooLong(_ record: DeviceRecord, _ now: Now) -> Bool {
         record.isUnused && settings.unusedDeviceSeconds > 0
-            && now.wall - record.seenAt > unusedMilliseconds
+            && now.wall - record.unusedSince > unusedMilliseconds
     }
 
     // MARK: Contacts that the store does not know

@@ -43,7 +43,7 @@ extension Dispatcher {
             return
         }
         let record = DeviceRecord(
-            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: now.wall,
+            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: contactTime(now),
             seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         entry.record = record
         effects.mutations.append(.putDevice(record))

@@ -250,7 +250,7 @@ public enum ExpiredEntry: Sendable, Equatable {
 extension DeviceRecord {
     /// Whether a search for devices that may end names it.
     public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
-        seenAt < time || isUnused && seenAt < unusedBefore
+        seenAt < time || isUnused && unusedSince < unusedBefore
     }
 }
 
