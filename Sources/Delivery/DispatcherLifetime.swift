@@ -121,7 +121,7 @@ extension Dispatcher {
     }
 
     /// How long a device may be away.
-    private var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
+    var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
 
     /// How long a device may be without any use.
     private var unusedMilliseconds: Int64 { Int64(settings.unusedDeviceSeconds) * 1_000 }

@@ -9,6 +9,7 @@ struct FakeStore {
     var upstream: [SenderID: [StoredUpstream]] = [:]
     var subscriptions: [Subscription] = []
     var installations: [[UInt8]: Set<RegistrationName>] = [:]
+    var installationRecords: [[UInt8]: InstallationRecord] = [:]
     var seen: Set<[UInt8]> = []
     var topicJobs: [TopicJob] = []
     var topicBodies: [TopicJobName] = []
@@ -48,6 +49,8 @@ struct FakeStore {
         case .linkInstallation(let installation, let name):
             installations[installation, default: []].insert(name)
         case .unlinkInstallation(let installation, let name): installations[installation]?.remove(name)
+        case .putInstallation(let record): installationRecords[record.id] = record
+        case .removeInstallation(let id): installationRecords[id] = nil
         case .putMessage(let message):
             var list = messages[message.device] ?? []
             if let found = list.first(where: { $0.sequence == message.sequence }) {
@@ -129,9 +132,20 @@ struct FakeStore {
                     registrations: names.sorted { $0.name.number < $1.name.number },
                     mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
                     subscriptions: subscriptions.filter { $0.name.device == device }))
-        case .installation(let installation, let limit):
+        case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
-            return .installation(installation, Array(names.prefix(limit)))
+            return .installation(
+                installation, installationRecords[installation], Array(names.prefix(limit)),
+                isForChange: isForChange)
+        case .unusedInstallations(let before, let unlinkedBefore, let start, _, let limit):
+            let found = installationRecords.values.filter { record in
+                let isLinked = installations[record.id]?.isEmpty == false
+                return !record.id.lexicographicallyPrecedes(start)
+                    && record.usedAt < (isLinked ? before : unlinkedBefore)
+            }.map(\.id).sorted { $0.lexicographicallyPrecedes($1) }
+            return .unusedInstallations(
+                Array(found.prefix(limit)), next: found.count > limit ? found[limit] : nil, before: before,
+                unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
             return .topicPage(job, topicPage(job, topic, after, limit))
         case .topicJobs(let after, let limit):

@@ -43,6 +43,7 @@ struct NaiveModel {
     var messages: [StoredMessage] = []
     var subscriptions: [Subscription] = []
     var links: [Link] = []
+    var installations: [InstallationRecord] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
     private var seen: [(StoredUpstream, UnixMilliseconds)] = []
@@ -213,6 +214,8 @@ struct NaiveModel {
         for installation in Samples.installations {
             let names = links.filter { $0.installation == installation }.map(\.name).sorted()
             if try store.registrations(of: installation) != names { return "installation" }
+            let record = installations.first { $0.id == installation }
+            if try store.record(of: installation) != record { return "record of an installation" }
         }
         for sender in range {
             for number in 0...3 as ClosedRange<UInt64> {
