@@ -81,26 +81,7 @@ struct FakeStore {
             groups.append(group)
         case .removeGroup(let name, _): groups.removeAll { $0.name == name }
         case .putSender, .removeSender: break
-        case .putUpstream(let message, _):
-            if !message.persistentID.isEmpty {
-                let parts = [message.category, message.persistentID, message.messageID, message.body]
-                let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
-                guard seen.insert(key).inserted else {
-                    outcome.duplicates.append((message.sender, message.sequence))
-                    return
-                }
-            }
-            if (upstream[message.sender] ?? []).contains(where: { $0.sequence == message.sequence }) {
-                collisions += 1
-            }
-            upstream[message.sender, default: []].append(message)
-            upstream[message.sender]?.sort { $0.sequence < $1.sequence }
-            if message.kind == .message {
-                up.accepted += 1
-                put.insert(message.messageID)
-            } else {
-                receipts.insert(message.messageID)
-            }
+        case .putUpstream(let message, _): put(message, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }),
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
@@ -108,6 +89,28 @@ struct FakeStore {
             up[reason] += 1
         case .returnUpstream(let sender, let sequence, _, let report):
             returned(sender, sequence, report, &outcome)
+        }
+    }
+
+    private mutating func put(_ message: StoredUpstream, _ outcome: inout CommitOutcome) {
+        if !message.persistentID.isEmpty {
+            let parts = [message.category, message.persistentID, message.messageID, message.body]
+            let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
+            guard seen.insert(key).inserted else {
+                outcome.duplicates.append((message.sender, message.sequence))
+                return
+            }
+        }
+        if (upstream[message.sender] ?? []).contains(where: { $0.sequence == message.sequence }) {
+            collisions += 1
+        }
+        upstream[message.sender, default: []].append(message)
+        upstream[message.sender]?.sort { $0.sequence < $1.sequence }
+        if message.kind == .message {
+            up.accepted += 1
+            put.insert(message.messageID)
+        } else {
+            receipts.insert(message.messageID)
         }
     }
 
