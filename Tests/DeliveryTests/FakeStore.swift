@@ -125,6 +125,29 @@ struct FakeStore {
         if let report { apply(.putMessage(report), &outcome) }
     }
 
+    /// What has ended by a time, earliest first.
+    private func ended(by time: UnixMilliseconds, _ limit: Int) -> [ExpiredEntry] {
+        var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
+        for message in messages.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .message(message.device, message.sequence, expiresAt: message.expiresAt)
+                ))
+        }
+        for message in upstream.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .upstream(
+                        message.sender, message.sequence, expiresAt: message.expiresAt,
+                        author: message.author)
+                ))
+        }
+        found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
+        return found.prefix(limit).map(\.2)
+    }
+
     func answer(_ load: Load) -> Loaded {
         switch load {
         case .device(let device):
@@ -161,26 +184,7 @@ struct FakeStore {
         case .upstream(let sender, let after, let limit):
             let found = (upstream[sender] ?? []).filter { $0.sequence > after }
             return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)
-        case .expired(let time, let limit):
-            var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
-            for message in messages.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .message(message.device, message.sequence, expiresAt: message.expiresAt)
-                    ))
-            }
-            for message in upstream.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .upstream(
-                            message.sender, message.sequence, expiresAt: message.expiresAt,
-                            author: message.author)
-                    ))
-            }
-            found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
-            return .expired(found.prefix(limit).map(\.2))
+        case .expired(let time, let limit): return .expired(ended(by: time, limit))
         case .group(let name, let isForChange):
             return .group(name, groups.first { $0.name == name }, isForChange: isForChange)
         case .groupLabelled(let sender, let label):

@@ -29,6 +29,8 @@ enum StoreEvent: String, CaseIterable {
     case subscriptionRemoved = "subscription removed"
     case linkPut = "installation linked"
     case linkRemoved = "installation unlinked"
+    case installationPut = "installation put"
+    case installationRemoved = "installation removed"
     case groupPut = "group put"
     case groupRemoved = "group removed"
     case senderPut = "sender put"
@@ -126,6 +128,9 @@ struct NaiveModel {
         case .unlinkInstallation(let installation, let name):
             let link = Link(installation: installation, name: name)
             remove(from: \.links, .linkRemoved) { $0 == link }
+        case .putInstallation(let record):
+            put(record, among: \.installations, .installationPut) { $0.id == record.id }
+        case .removeInstallation(let id): remove(from: \.installations, .installationRemoved) { $0.id == id }
         case .putSender(let record): put(record, among: \.senders, .senderPut) { $0.sender == record.sender }
         case .removeSender(let sender): remove(from: \.senders, .senderRemoved) { $0.sender == sender }
         default: break
