@@ -219,7 +219,9 @@ struct EndingChecker {
         let isTrue =
             switch reason {
             case .delivered:
-                truth.upstream[number]?.isHeard == true && truth.upstream[number]?.isAnswered == true
+                // An answer names an ID alone, which another message may have as well.
+                truth.upstream[number]?.isHeard == true
+                    && (truth.upstream[number]?.isAnswered == true || truth.sharedIDs.contains(message.messageID))
             case .expired: message.expiresAt <= world.latestWall
             default: false
             }
