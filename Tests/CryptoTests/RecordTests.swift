@@ -79,7 +79,8 @@ struct RecordTests {
         let keys = WebPush.keys(agreement, auth: auth, salt: salt)
         for (record, text) in [([0, 2, 0, 0, 65], [65]), ([0, 2, 0, 1, 65], nil)] as [([UInt8], [UInt8]?)] {
             var cipher = try #require(RecordCipher(key: keys.content, nonce: keys.nonce))
-            let records = try #require(cipher.seal(record))
+            let sealedRecord = cipher.seal(record)
+            let records = try #require(sealedRecord)
             let sealed = WebPush.Sealed(records: records, publicKey: own.publicKey, salt: salt)
             #expect(WebPush.open(sealed, keys: receiver, auth: auth) == text)
         }
