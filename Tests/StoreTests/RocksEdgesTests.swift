@@ -77,7 +77,8 @@ import Testing
     @Test("The name of a file has all of its digits and nothing behind them")
     func names() {
         let name = JournalFolder.name(7)
-        #expect(JournalFolder.first(of: name) == 7 && JournalFolder.first(of: JournalFolder.name(.max)) == .max)
+        #expect(
+            JournalFolder.first(of: name) == 7 && JournalFolder.first(of: JournalFolder.name(.max)) == .max)
         for other in ["journal-7", "journal-", name + JournalFolder.lost, name + "0", "journal" + name] {
             #expect(JournalFolder.first(of: other) == nil, "\(other)")
         }
@@ -123,7 +124,9 @@ import Testing
         #expect(audit.downstream.accepted == 1 && audit.devices == 3 && audit.holds)
     }
 
-    @Test("A message that was replayed can be removed, and its place is taken until then", arguments: Kind.onDisk)
+    @Test(
+        "A message that was replayed can be removed, and its place is taken until then",
+        arguments: Kind.onDisk)
     func replayedPlace(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
         try store.apply(message(9), .putUpstream(Samples.upstream(8, 10), now: 0))
@@ -178,7 +181,9 @@ import Testing
 
     // MARK: Order
 
-    @Test("What the engine is told, and what is durable among what is not, is on the disk when a commit returns")
+    @Test(
+        "What the engine is told, and what is durable among what is not, is on the disk when a commit returns"
+    )
     func synced() throws {
         let device = WriteBatch(
             ticket: 1, mutations: [.putDevice(Samples.device(5))], isDurable: false)
@@ -236,7 +241,9 @@ import Testing
 
     // MARK: In memory
 
-    @Test("What is remembered of repeats goes when the engine has it on the disk, and what was put again since stays")
+    @Test(
+        "What is remembered of repeats goes when the engine has it on the disk, and what was put again since stays"
+    )
     func remembered() {
         var index = YoungIndex()
         let keys = (1...3 as ClosedRange<UInt64>).map { SeenKey(DeviceID($0), [], [1]) }
@@ -272,7 +279,8 @@ import Testing
         let place = Place(kind: .message, owner: 5, sequence: 1)
         let octets: [UInt8] = [1]
         young.apply(
-            [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: octets.raw, tally: Tally())
+            [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: octets.raw,
+            tally: Tally())
         #expect(young.ends(by: 9, limit: 9).isEmpty)
         for _ in 0..<2 { #expect(young.ends(by: 10, limit: 9).map(\.sequence) == [1]) }
     }
@@ -298,7 +306,9 @@ import Testing
         }
     }
 
-    @Test("A sweep begins where the one before has found nothing earlier; two at once know nothing of each other")
+    @Test(
+        "A sweep begins where the one before has found nothing earlier; two at once know nothing of each other"
+    )
     func floor() {
         let floor = ExpiryFloor()
         #expect(floor.sweepBegins() == UnixMilliseconds.min)
@@ -344,7 +354,9 @@ import Testing
         close(other)
     }
 
-    @Test("A commit that cannot be written fails, is not shown, and the next one goes on", arguments: Kind.onDisk)
+    @Test(
+        "A commit that cannot be written fails, is not shown, and the next one goes on",
+        arguments: Kind.onDisk)
     func failed(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
         try store.apply(message(1))

@@ -97,7 +97,8 @@ import Testing
         }, createdAt: Samples.now)
 
     private static let job = TopicJob(
-        name: Samples.job(SenderID(42), 6), salt: 9, target: TopicTarget(Samples.topics[0]), messageID: [0x6d],
+        name: Samples.job(SenderID(42), 6), salt: 9, target: TopicTarget(Samples.topics[0]),
+        messageID: [0x6d],
         acceptedAt: Samples.now, expiresAt: Samples.now + 9, body: [1, 2])
 
     private static func written(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
