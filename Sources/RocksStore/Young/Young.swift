@@ -27,6 +27,8 @@ struct Young: Sendable {
     private var floor = UnixMilliseconds.max
     /// What was counted with the last commit.
     private(set) var tally: Tally
+    /// Of how many commits it keeps the octets.
+    var frameCount: Int { frames.count }
 
     /// None, and what was counted.
     init(tally: Tally) { self.tally = tally }

@@ -13,6 +13,8 @@ struct YoungFrames: Sendable {
 
     private var frames: [Frame] = []
     private var free: [Int32] = []
+    /// How many are kept.
+    var count: Int { frames.count - free.count }
 
     /// Keeps the octets of a commit for one that needs them; their number.
     mutating func keep(_ octets: borrowing RawSpan) -> Int32 {
