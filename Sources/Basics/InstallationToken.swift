@@ -1,10 +1,11 @@
-/// What the tokens of a Firebase installation say: they are checked by their seal alone, without the store (mcs-device 5.5).
+/// What the tokens of a Firebase installation say (mcs-device 5.5). Their seal shows that they were made here; whether the
+/// installation still is the one that they were made for, its record says.
 public struct InstallationToken: Sendable, Equatable {
     /// What a token is for.
     public enum Purpose: UInt8, Sendable {
         /// Shown with requests; it ends.
         case access = 1
-        /// Shown for a new access token; it does not end.
+        /// Shown for a new access token; its digest stands in the record of the installation, and it ends with that.
         case refresh = 2
     }
 
@@ -19,29 +20,35 @@ public struct InstallationToken: Sendable, Equatable {
     public var sender: SenderID
     /// When it ends, milliseconds since 1970; `Int64.max`: never.
     public var expiresAt: UnixMilliseconds
+    /// What it was sealed with besides: of a refresh token a number that nobody can foretell, of an access token the mark of the
+    /// refresh token that it was granted for, with which it ends.
+    public var mark: UInt64
 
     /// A token; all parts are the caller's.
     public init(
-        purpose: Purpose, installation: [UInt8], sender: SenderID, expiresAt: UnixMilliseconds
+        purpose: Purpose, installation: [UInt8], sender: SenderID, expiresAt: UnixMilliseconds,
+        mark: UInt64
     ) {
         precondition(installation.count == Self.idLength, "an installation id has 22 characters")
         self.purpose = purpose
         self.installation = installation
         self.sender = sender
         self.expiresAt = expiresAt
+        self.mark = mark
     }
 }
 
 extension TokenSeal {
-    /// Octets under the seal: version, purpose, installation, sender, end, and eight that nobody can foretell.
+    /// Octets under the seal: version, purpose, installation, sender, end, and the mark.
     private static let plainBytes = 2 + InstallationToken.idLength + 8 + 8 + 8
-    /// Not that of registration tokens, so that neither can be taken for the other.
-    private static let installationVersion: UInt8 = 2
+    /// Not that of registration tokens, so that neither can be taken for the other; nor 2, which was that of tokens for whoever
+    /// knew an installation's id.
+    private static let installationVersion: UInt8 = 4
 
-    /// The text of an installation's token: base64url without padding. `nonce` keeps two of them apart.
-    public func text(of token: InstallationToken, nonce: UInt64) -> [UInt8] {
+    /// The text of an installation's token: base64url without padding.
+    public func text(of token: InstallationToken) -> [UInt8] {
         var plain = [Self.installationVersion, token.purpose.rawValue] + token.installation
-        for word in [token.sender.number, UInt64(bitPattern: token.expiresAt), nonce] {
+        for word in [token.sender.number, UInt64(bitPattern: token.expiresAt), token.mark] {
             for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
                 plain.append(UInt8(truncatingIfNeeded: word >> shift))
             }
@@ -70,6 +77,7 @@ extension TokenSeal {
         let end = 2 + InstallationToken.idLength
         return InstallationToken(
             purpose: purpose, installation: Array(octets[2..<end]),
-            sender: SenderID(plain.word(at: end)), expiresAt: Int64(bitPattern: plain.word(at: end + 8)))
+            sender: SenderID(plain.word(at: end)), expiresAt: Int64(bitPattern: plain.word(at: end + 8)),
+            mark: plain.word(at: end + 16))
     }
 }

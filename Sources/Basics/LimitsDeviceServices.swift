@@ -14,6 +14,12 @@ extension Limits {
     /// Registrations of one installation that are looked at: an app has one, and a few that it replaced.
     public static let registrationsPerInstallation = 1_000
 
+    /// Rows of installations looked at in one search for those that nobody uses any more.
+    public static let installationRowsPerSweep = 1_000
+    /// Seconds for which an installation without any registration is kept unused: twice as long as an access token is good, so
+    /// that an app which registers late finds it. Whoever asks makes one, and this is what it leaves.
+    public static let unusedInstallationSeconds = 1_209_600
+
     // MARK: Requests
 
     /// Octets that a packed request body may unpack to: as many as one that is not packed, so that no bomb goes off.

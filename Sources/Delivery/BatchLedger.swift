@@ -20,6 +20,8 @@ enum Waiter {
     case topicJob(Origin, mutation: Int)
     /// A change of a group, and what it makes of it.
     indirect case group(GroupRequest, GroupRecord)
+    /// A change of an installation: the next one of the same id may begin.
+    case installation([UInt8])
     /// Any other request, with both answers.
     indirect case request(ConnectionID, success: SessionCommand, failure: SessionCommand)
     /// A request that goes on elsewhere.

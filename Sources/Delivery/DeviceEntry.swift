@@ -155,7 +155,7 @@ final class DeviceEntry {
     /// Takes a message out of the mailbox and the counts.
     func remove(at index: Int) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
-        if slot.state == .sent { link?.unacknowledged -= 1 }
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if slot.state == .delayed { delayed -= 1 }
         if let at = self.index(of: slot.entry.registration) {
             if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
@@ -169,8 +169,8 @@ final class DeviceEntry {
         let slot = mailbox.slots[index]
         guard slot.state != state else { return }
         mailbox.setState(state, at: index)
-        if slot.state == .sent { link?.unacknowledged -= 1 }
-        if state == .sent { link?.unacknowledged += 1 }
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
+        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
         if slot.state == .delayed { delayed -= 1 }
         if state == .delayed { delayed += 1 }
         guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }

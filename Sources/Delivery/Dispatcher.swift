@@ -27,6 +27,10 @@ public struct Dispatcher: ~Copyable {
     var clock: ClockGuard
     /// When the next process is told how late it is.
     var clockMark = ClockMark()
+    /// The search for installations that nobody uses any more.
+    var installationSweep = InstallationSweep()
+    /// Changes of installations.
+    var installationTurns = InstallationTurns()
     /// Contacts that the store has not been told of.
     var contacts = UnwrittenContacts()
     /// Messages that wait for the rate of their app.
@@ -116,7 +120,7 @@ public struct Dispatcher: ~Copyable {
         case .unregisterToken(let claim, let origin): unregisterToken(claim, origin, &effects)
         case .subscribe(let request): subscribe(request, now, &effects)
         case .address(let request): address(request, now, &effects)
-        case .installation(let request): installationAsks(request, &effects)
+        case .installation(let request): installationAsks(request, now, &effects)
         case .installationFound(let request, let names, let device):
             installationFound(request, names, at: device, now, &effects)
         case .forgetDevice(let device, let origin): forget(device, origin, now, &effects)

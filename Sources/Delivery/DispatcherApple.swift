@@ -16,7 +16,7 @@ extension Dispatcher {
             let registration = state.registration
             let isIt =
                 address.isImport
-                ? registration.apnsToken == address.token : registration.installation == request.installation
+                ? registration.apnsToken == address.token : serves(registration, request)
             return isIt && registration.category == address.bundle && registration.allows(request.sender)
         }
         if let at { return renew(at, entry, address, request.origin, now, &effects) }
@@ -49,7 +49,7 @@ extension Dispatcher {
         let record =
             entry.record
             ?? DeviceRecord(
-                device: entry.device, token: address.freshDigest, createdAt: now.wall,
+                device: entry.device, token: address.freshDigest, createdAt: contactTime(now),
                 seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(
@@ -58,6 +58,7 @@ extension Dispatcher {
             createdAt: now.wall)
         registration.apnsToken = address.token
         registration.appVersion = address.appVersion
+        registration.isProved = request.mark != nil
         add(registration, record, entry, origin, now, &effects)
     }
 

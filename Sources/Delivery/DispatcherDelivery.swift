@@ -123,7 +123,7 @@ extension Dispatcher {
             entry.setState(.delayed, at: index)
             return false
         }
-        guard link.unacknowledged < settings.unacknowledgedPerDevice else {
+        guard link.unacknowledged < settings.unacknowledgedPerDevice || message.kind == .sendError else {
             effects.commands.append((link.connection, .close(.tooManyUnacknowledged)))
             entry.link?.mode = .closing
             return false

@@ -104,6 +104,8 @@ extension Dispatcher {
         case .registerWeb(let request): refuse(request.origin, &effects)
         case .subscribe(let request): refuse(request.origin, &effects)
         case .address(let request): refuseToken(request.origin, .unavailable, &effects)
+        case .installationFound(let request, _, _) where request.action.isChange:
+            answerVouch(request, isProved: false, &effects)
         case .installationFound(let request, _, _): refuse(request, .serviceNotAvailable, &effects)
         case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
         case .upstreamReturned(let gone):

@@ -9,7 +9,7 @@ extension Dispatcher {
         _ request: InstallationRequest, _ effects: inout Effects
     ) {
         let found = entry.registrations.lastIndex {
-            $0.registration.installation == request.installation && $0.registration.allows(request.sender)
+            serves($0.registration, request) && $0.registration.allows(request.sender)
         }
         if let found {
             var submission = submission
@@ -20,7 +20,7 @@ extension Dispatcher {
         if let next = others.first {
             return effects.forwards.append(.installationFound(request, others, at: next.device))
         }
-        let isForeign = entry.registrations.contains { $0.registration.installation == request.installation }
+        let isForeign = entry.registrations.contains { serves($0.registration, request) }
         refuseSend(request, isForeign ? .senderMismatch : .notRegistered, &effects)
     }
 

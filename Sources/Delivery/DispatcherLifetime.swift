@@ -16,6 +16,10 @@ struct DeviceSweep {
     var forgotten = TokenBucket()
     /// Whether those that were away for too long were asked for, besides the unused ones, which are not worth the care.
     var asksForAbsent = false
+    /// Where the search for unused ones alone goes on, while no other may go.
+    var unusedFrom = DeviceID(0)
+    /// When that search begins anew.
+    var unusedNext = Instant.distantPast
     static let rate = Rate(
         Limits.devicesForgottenAtOnce,
         perSeconds: Limits.devicesForgottenAtOnce * 3_600 / Limits.devicesForgottenPerHour)
@@ -32,17 +36,22 @@ extension Dispatcher {
         guard partition == 0, let shortest = shortestAbsence, !deviceSweep.isAsking, clock.doubt == nil,
             now.monotonic >= deviceSweep.next
         else { return }
-        deviceSweep.rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, shortest / 8)
-        deviceSweep.isAsking = true
-        deviceSweep.asksForAbsent =
+        let mayForget =
             settings.deviceExpirySeconds > 0
             && deviceSweep.forgotten.allows(DeviceSweep.rate, now: now.monotonic)
+        guard mayForget || settings.unusedDeviceSeconds > 0 && now.monotonic >= deviceSweep.unusedNext else {
+            return
+        }
+        deviceSweep.rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, shortest / 8)
+        deviceSweep.isAsking = true
+        deviceSweep.asksForAbsent = mayForget
         deviceSweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
         effects.loads.append(
             .unseen(
-                before: deviceSweep.asksForAbsent ? now.wall - expiryMilliseconds : .min,
+                before: mayForget ? now.wall - expiryMilliseconds : .min,
                 unusedBefore: settings.unusedDeviceSeconds > 0 ? now.wall - unusedMilliseconds : .min,
-                from: deviceSweep.from, examine: Limits.devicesPerSweep, limit: Limits.expiredDevicesPerSweep)
+                from: mayForget ? deviceSweep.from : deviceSweep.unusedFrom, examine: Limits.devicesPerSweep,
+                limit: Limits.expiredDevicesPerSweep)
         )
     }
 
@@ -50,12 +59,15 @@ extension Dispatcher {
         _ found: [DeviceID], next: DeviceID?, _ now: Now, _ effects: inout Effects
     ) {
         deviceSweep.isAsking = false
-        for device in found {
-            if deviceSweep.asksForAbsent {
-                deviceSweep.forgotten.take(DeviceSweep.rate, now: now.monotonic)
+        for device in found { effects.forwards.append(.unseen(device)) }
+        guard deviceSweep.asksForAbsent else {
+            deviceSweep.unusedFrom = next ?? DeviceID(0)
+            if next == nil {
+                deviceSweep.unusedNext = now.monotonic.advanced(milliseconds: deviceSweep.rest)
             }
-            effects.forwards.append(.unseen(device))
+            return
         }
+        for _ in found { deviceSweep.forgotten.take(DeviceSweep.rate, now: now.monotonic) }
         if next == nil {
             if deviceSweep.isWholeRound {
                 deviceSweep.next = now.monotonic.advanced(milliseconds: deviceSweep.rest)
@@ -94,7 +106,7 @@ extension Dispatcher {
     /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
     private func isUnusedTooLong(_ record: DeviceRecord, _ now: Now) -> Bool {
         record.isUnused && settings.unusedDeviceSeconds > 0
-            && now.wall - record.seenAt > unusedMilliseconds
+            && now.wall - record.unusedSince > unusedMilliseconds
     }
 
     // MARK: Contacts that the store does not know
@@ -121,7 +133,7 @@ extension Dispatcher {
     }
 
     /// How long a device may be away.
-    private var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
+    var expiryMilliseconds: Int64 { Int64(settings.deviceExpirySeconds) * 1_000 }
 
     /// How long a device may be without any use.
     private var unusedMilliseconds: Int64 { Int64(settings.unusedDeviceSeconds) * 1_000 }

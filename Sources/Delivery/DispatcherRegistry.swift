@@ -43,7 +43,7 @@ extension Dispatcher {
             return
         }
         let record = DeviceRecord(
-            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: now.wall,
+            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: contactTime(now),
             seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         entry.record = record
         effects.mutations.append(.putDevice(record))
@@ -116,6 +116,7 @@ extension Dispatcher {
                 otherSenders: Array(senders.dropFirst()), instance: request.instance,
                 createdAt: now.wall)
             registration.scope = request.scope
+            registration.isProved = request.isProved
             registration.apnsToken = request.apnsToken
             registration.appVersion = request.appVersion
             add(registration, record, entry, origin, now, &effects)
@@ -131,6 +132,10 @@ extension Dispatcher {
         if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
         if !request.appVersion.isEmpty { registration.appVersion = request.appVersion }
         registration.scope = request.scope
+        if request.isProved {
+            registration.instance = request.instance
+            registration.isProved = true
+        }
         change(at, of: entry, to: registration, &effects)
         answerOnceStored(entry.registrations[at], origin, &effects)
     }

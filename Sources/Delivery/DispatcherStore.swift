@@ -70,6 +70,7 @@ extension Dispatcher {
             }
         case .group(let request, let changed):
             groupCommitted(request, changed, hasFailed: outcome.hasFailed, &effects)
+        case .installation(let id): endInstallationTurn(id, &effects)
         case .request(let connection, let success, let failure):
             effects.commands.append((connection, outcome.hasFailed ? failure : success))
         case .next(let event, let origin):
@@ -119,13 +120,22 @@ extension Dispatcher {
             if isForChange { groupLoadFailed(name.sender, &effects) } else { groupReadFailed(name, &effects) }
         case .failed(.groupLabelled(let sender, _)): groupLoadFailed(sender, &effects)
         case .unseen(let devices, let next): unseenLoaded(devices, next: next, now, &effects)
-        case .installation(let installation, let names):
-            installationLoaded(installation, names, &effects)
+        case .installation(let installation, let record, let names, let isForChange):
+            if isForChange {
+                installationChanges(installation, record, names, now, &effects)
+            } else {
+                installationLoaded(installation, record, names, &effects)
+            }
+        case .unusedInstallations(let found, let next, let before, let unlinkedBefore):
+            unusedInstallationsLoaded(
+                found, next: next, before: before, unlinkedBefore: unlinkedBefore, now, &effects)
         case .topicPage(let job, let page): topicPageLoaded(job, page, now, &effects)
         case .topicJobs(let jobs, let isLast): topicJobsLoaded(jobs, isLast: isLast, &effects)
         case .failed(.topicPage(let job, _, _, _)): topicPageLoadFailed(job, now)
         case .failed(.topicJobs): topicResumption.isAsking = false
-        case .failed(.installation(let installation, _)): installationLoadFailed(installation, &effects)
+        case .failed(.installation(let installation, _, let isForChange)):
+            installationLoadFailed(installation, isForChange: isForChange, &effects)
+        case .failed(.unusedInstallations): installationSweep.isAsking = false
         case .failed(.device(let device)): deviceLoadFailed(device, now, &effects)
         case .failed(.messages(let device, _, _)): pageLoadFailed(device, &effects)
         case .failed(.upstream(let sender, _, _)): senders[sender]?.load = nil
@@ -157,6 +167,7 @@ extension Dispatcher {
         }
         tickContacts(&effects)
         tickDevices(now, &effects)
+        tickInstallations(now, &effects)
         tickHeld(now, &effects)
         tickSenders(now, &effects)
         tickTopics(now, &effects)

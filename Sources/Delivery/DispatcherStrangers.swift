@@ -27,7 +27,11 @@ extension Event {
             case .register(let request): request.origin.growth
             case .registerWeb(let request): request.origin.growth
             case .subscribe(let request) where !request.isEnd: request.origin.growth
-            case .installation(let request) where request.action.isStrangers: request.origin.growth
+            case .installation(let request):
+                switch request.action {
+                case .vouch(for: let event), .claim(for: let event, by: _): event.strangersGrowth
+                default: request.action.isStrangers ? request.origin.growth : nil
+                }
             default: nil
             }
         }
@@ -48,6 +52,15 @@ extension Event {
                 self = .subscribe(request)
             case .installation(var request):
                 request.origin.growth = newValue
+                switch request.action {
+                case .vouch(for: var event):
+                    event.strangersGrowth = newValue
+                    request.action = .vouch(for: event)
+                case .claim(for: var event, by: let device):
+                    event.strangersGrowth = newValue
+                    request.action = .claim(for: event, by: device)
+                default: break
+                }
                 self = .installation(request)
             case let other: self = other
             }
@@ -59,9 +72,11 @@ extension InstallationRequest.Action {
     /// Whether it adds something, and an app asks for it, which may be anybody's; an import is an app server's.
     fileprivate var isStrangers: Bool {
         switch self {
-        case .subscribe: true
+        case .subscribe, .create: true
         case .apple(let address): !address.isImport
-        case .unsubscribe, .address, .send, .remove: false
+        case .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .refresh, .end, .revoke,
+            .expire:
+            false
         }
     }
 }

@@ -25,7 +25,7 @@ extension Dispatcher {
         _ request: InstallationRequest, _ now: Now, _ effects: inout Effects
     ) {
         let found = entry.registrations.lastIndex {
-            $0.registration.installation == request.installation && $0.registration.allows(request.sender)
+            serves($0.registration, request) && $0.registration.allows(request.sender)
         }
         let others = names.filter { $0.device != entry.device }
         do throws(TokenRefusal) {

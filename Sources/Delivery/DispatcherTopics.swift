@@ -117,20 +117,23 @@ extension Dispatcher {
 
     // MARK: Installations
 
-    /// An installation asks for something: the store knows which registrations it has.
-    mutating func installationAsks(_ request: InstallationRequest, _ effects: inout Effects) {
-        guard waitingInstallations.count < Limits.waitingInstallations else {
-            return refuse(request, .serviceNotAvailable, &effects)
-        }
-        waitingInstallations.append(request)
-        effects.loads.append(
-            .installation(request.installation, limit: Limits.registrationsPerInstallation))
-    }
-
     mutating func installationLoaded(
-        _ installation: [UInt8], _ names: [RegistrationName], _ effects: inout Effects
+        _ installation: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ effects: inout Effects
     ) {
-        guard let request = waitingInstallations.take(installation) else { return }
+        guard var request = waitingInstallations.take(installation) else { return }
+        do throws(RegistrationRefusal) { try admit(&request, record) } catch {
+            return refuse(request, error, &effects)
+        }
+        switch request.action {
+        case .vouch(let event): return effects.forwards.append(event)
+        case .claim(let event, let device):
+            guard record == nil, names.allSatisfy({ $0.device == device }) else {
+                return refuse(request, .authenticationFailed, &effects)
+            }
+            return effects.forwards.append(event)
+        default: break
+        }
         guard let first = names.first else {
             if case .apple(let address) = request.action {
                 return effects.forwards.append(.installationFound(request, [], at: address.freshDevice))
@@ -143,11 +146,6 @@ extension Dispatcher {
         }
         effects.forwards.append(
             .installationFound(request, names, at: request.imported(among: names)?.device ?? first.device))
-    }
-
-    mutating func installationLoadFailed(_ installation: [UInt8], _ effects: inout Effects) {
-        guard let request = waitingInstallations.take(installation) else { return }
-        refuse(request, .serviceNotAvailable, &effects)
     }
 
     /// The registrations of an installation are known, and this device has the first of them.
@@ -165,6 +163,9 @@ extension Dispatcher {
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, now, &effects)
         case .address(let action): address(action, names, of: entry, request, now, &effects)
         case .send(let submission): send(submission, names, of: entry, request, &effects)
+        case .create(let offer): vouch(offer, entry, request, &effects)
+        // These have no business with a device.
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke, .expire: break
         }
     }
 
@@ -175,7 +176,7 @@ extension Dispatcher {
         _ request: InstallationRequest, _ now: Now, _ effects: inout Effects
     ) {
         let at = entry.registrations.lastIndex {
-            $0.registration.installation == request.installation
+            serves($0.registration, request)
                 && (request.sender.number == 0 || $0.registration.allows(request.sender))
         }
         let others = names.filter { $0.device != entry.device }
@@ -199,7 +200,7 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         for registration in entry.registrations.map(\.registration)
-        where registration.installation == request.installation {
+        where serves(registration, request) {
             _ = removeRegistration(registration.name.number, entry, &effects)
         }
         let others = names.filter { $0.device != entry.device }
@@ -215,8 +216,12 @@ extension Dispatcher {
     func refuse(
         _ request: InstallationRequest, _ refusal: RegistrationRefusal, _ effects: inout Effects
     ) {
-        if case .send = request.action {
+        switch request.action {
+        case .send:
             return refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable, &effects)
+        // Nobody waits for it.
+        case .expire: return
+        default: break
         }
         effects.commands.append(
             (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))

@@ -54,7 +54,10 @@ extension Dispatcher {
         registration.name = nextName(entry, record)
         registration.sender = sender
         registration.otherSenders = []
-        if !request.instance.isEmpty { registration.instance = request.instance }
+        if !request.instance.isEmpty {
+            registration.instance = request.instance
+            registration.isProved = request.isProved
+        }
         registration.web = request.keys
         registration.createdAt = now.wall
         return registration
@@ -117,7 +120,10 @@ extension Dispatcher {
     ) {
         var registration = entry.registrations[at].registration
         registration.web = wanted.web
-        if registration.instance.isEmpty { registration.instance = wanted.instance }
+        if registration.instance.isEmpty || registration.instance == wanted.instance {
+            registration.instance = wanted.instance
+            registration.isProved = registration.isProved || wanted.isProved
+        }
         change(at, of: entry, to: registration, &effects)
         answerOnceStored(entry.registrations[at], origin, &effects)
     }

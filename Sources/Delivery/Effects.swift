@@ -122,6 +122,8 @@ public enum SessionCommand: Sendable {
     case unregistered(ticket: UInt32)
     /// Answer either with an error.
     case registrationRefused(ticket: UInt32, RegistrationRefusal)
+    /// Answer a request about an installation with its record, as it is now, and how many registrations it has.
+    indirect case installationKnown(ticket: UInt32, InstallationRecord, registrations: Int)
     /// Answer an operator's request to forget; the counts of what went.
     case forgotten(ticket: UInt32, registrations: Int, messages: Int)
 

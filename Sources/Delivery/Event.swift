@@ -89,6 +89,8 @@ public struct RegistrationRequest: Sendable {
     public var senderText: [UInt8]
     /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
     public var instance: [UInt8]
+    /// Whether a token of the installation that `instance` names was shown, and is good.
+    public var isProved = false
     /// `X-scope`, to register.
     public var scope = RegistrationScope.unnamed
     /// The scopes of what is to be ended, to unregister.
@@ -133,6 +135,8 @@ public struct WebRegistrationRequest: Sendable {
     public var project: Project
     /// The installation that asks; empty where none is named.
     public var instance: [UInt8]
+    /// Whether a token of that installation was shown, and is good.
+    public var isProved = false
     /// What shows who asks; without any a registration can be made, and none changed.
     public var proof = RegistrationProof.none
     /// The token that is to be renewed; nil for a new one.
@@ -248,9 +252,9 @@ public enum Event: Sendable {
     /// An app server asks about a registration, or subscribes it to a topic of its sender.
     case address(TokenRequest)
     /// An app asks for its installation. Any partition will do; it is the same one for the same installation.
-    case installation(InstallationRequest)
+    indirect case installation(InstallationRequest)
     /// It goes on at a device that has the first of the installation's registrations.
-    case installationFound(InstallationRequest, [RegistrationName], at: DeviceID)
+    indirect case installationFound(InstallationRequest, [RegistrationName], at: DeviceID)
     /// An app gives a token up.
     case unregisterToken(TokenClaim, Origin)
     /// An operator forgets a device: registrations and messages go, its connection is closed.

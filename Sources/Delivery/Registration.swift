@@ -41,6 +41,8 @@ public final class RegisteredApp: Sendable, Equatable {
         public var otherSenders: [SenderID]
         /// `X-appid` as sent: the instance of the app that asked; empty where absent.
         public var instance: [UInt8]
+        /// Whether a token of the installation that `instance` names was shown.
+        public var isProved = false
         /// For what it asked to be sent messages.
         public var scope = RegistrationScope.unrecorded
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
@@ -200,6 +202,12 @@ extension Registration {
     public var instance: [UInt8] {
         get { app.parts.instance }
         set { app = app.with { $0.instance = newValue } }
+    }
+
+    /// See `RegisteredApp.Parts`.
+    public var isProved: Bool {
+        get { app.parts.isProved }
+        set { app = app.with { $0.isProved = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.

@@ -19,6 +19,10 @@ public enum Mutation: Sendable, Equatable {
     case linkInstallation([UInt8], RegistrationName)
     /// Takes that note away, if it is there.
     case unlinkInstallation([UInt8], RegistrationName)
+    /// Puts the record of an installation.
+    case putInstallation(InstallationRecord)
+    /// Removes it; what has its id stays.
+    case removeInstallation([UInt8])
     /// Puts a message or marker at its place; counts `accepted` for a message. The same place again changes nothing.
     ///
     /// One that is part of a message to topics also marks its registration as done for that, and has its pairs from there.
@@ -154,8 +158,13 @@ public enum Load: Sendable, Equatable {
     case group(GroupName, isForChange: Bool)
     /// The group of a sender with a label.
     case groupLabelled(SenderID, [UInt8])
-    /// The registrations of an installation, by name, at most so many.
-    case installation([UInt8], limit: Int)
+    /// The record and the registrations of an installation, by name, at most so many. `isForChange` as of a group.
+    case installation([UInt8], limit: Int, isForChange: Bool)
+    /// Installations from an id on, in the order of ids, whose record says that they were last used before a time (milliseconds
+    /// since 1970), or before another one while they have no registrations; so many rows are looked at, and so many of them
+    /// named, at most.
+    case unusedInstallations(
+        before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds, from: [UInt8], examine: Int, limit: Int)
     /// The registrations that subscribe to a topic of the job's sender, or all that the sender may address (nil), by name,
     /// after one, at most so many, without those that are marked as done for the job. With a limit of 0 the marks alone are told.
     case topicPage(TopicJobName, of: TopicName?, after: RegistrationName?, limit: Int)
@@ -250,7 +259,7 @@ public enum ExpiredEntry: Sendable, Equatable {
 extension DeviceRecord {
     /// Whether a search for devices that may end names it.
     public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
-        seenAt < time || isUnused && seenAt < unusedBefore
+        seenAt < time || isUnused && unusedSince < unusedBefore
     }
 }
 
@@ -262,8 +271,12 @@ public enum Loaded: Sendable {
     case messages(DeviceID, [StoredMessage], isLast: Bool)
     /// To `.upstream`; `isLast` says that nothing follows.
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
-    /// To `.installation`.
-    case installation([UInt8], [RegistrationName])
+    /// To `.installation`; without a record it has none, or only registrations from before there were records.
+    case installation([UInt8], InstallationRecord?, [RegistrationName], isForChange: Bool)
+    /// To `.unusedInstallations`; `next` is where the search goes on, nil where none follows. The times are those that were asked
+    /// with.
+    case unusedInstallations(
+        [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
     /// To `.topicPage`.
     case topicPage(TopicJobName, TopicPage)
     /// To `.topicJobs`; `isLast` says that nothing follows.

@@ -57,7 +57,7 @@ extension Dispatcher {
         switch proof {
         case .none: false
         case .device(let device, let token): device == entry.device && entry.record?.token == token
-        case .installation(let id): registration.installation == id
+        case .installation(let id): registration.installation == id && registration.isProved
         }
     }
 

@@ -121,8 +121,32 @@ public struct InstallationRequest: Sendable {
         indirect case send(Submission)
         /// Remove all registrations of the installation.
         case remove
+        /// Go on with a request of the app, which has shown a token of the installation.
+        indirect case vouch(for: Event)
+        /// Go on with a request of a device whose app names the installation without any token of it: only where nobody else has.
+        indirect case claim(for: Event, by: DeviceID)
+        /// Make the installation (mcs-device 5.5).
+        indirect case create(InstallationOffer)
+        /// Go on making it: its device has looked at the check-in pair that was shown.
+        indirect case vouched(InstallationOffer, isProved: Bool)
+        /// Grant an access token for the refresh token of this digest.
+        case refresh(SecretDigest)
+        /// End the installation, with what it has registered, for the refresh token of this digest.
+        case end(SecretDigest)
+        /// End its tokens, in the name of an operator.
+        case revoke
+        /// Forget it, if it was last used before that, or, while it has no registrations, before this.
+        case expire(before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
         /// Note where Apple reaches the app.
         case apple(AppleAddress)
+
+        /// Whether it changes the installation itself.
+        var isChange: Bool {
+            switch self {
+            case .create, .refresh, .end, .revoke, .expire: true
+            case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple: false
+            }
+        }
     }
 
     /// Where the answer goes.
@@ -133,12 +157,19 @@ public struct InstallationRequest: Sendable {
     public var sender: SenderID
     /// What is wanted.
     public var action: Action
+    /// The mark of the access token that the app shows; nil where it is not the app that asks, or another proof is in `action`.
+    public var mark: UInt64?
+    /// Whether the installation has a record, so that only what was registered with a token of it is its own; told by the store.
+    public var isBound = false
 
     /// A request; all parts are the caller's.
-    public init(origin: Origin, installation: [UInt8], sender: SenderID, action: Action) {
+    public init(
+        origin: Origin, installation: [UInt8], sender: SenderID, action: Action, mark: UInt64? = nil
+    ) {
         self.origin = origin
         self.installation = installation
         self.sender = sender
         self.action = action
+        self.mark = mark
     }
 }

@@ -40,6 +40,14 @@ struct Auditor: ~Copyable {
             _ = try RegistryRecord.sender(value, SenderID(key.bigEndian(at: 0)))
             audit.senders += 1
         }
+        walk(.installations) { (key, value, audit) throws(RecordFault) in
+            guard key.byteCount == InstallationToken.idLength else {
+                guard key.byteCount == InstallationToken.idLength + 16 else { throw .value }
+                return
+            }
+            _ = try InstallationCodec.installation(value, [UInt8](copying: key))
+            audit.installations += 1
+        }
         walk(.groups) { (key, value, audit) throws(RecordFault) in
             guard let name = GroupName(key: key) else {
                 guard GroupName.isLabel(key), value.byteCount == 8 else { throw .value }

@@ -122,6 +122,10 @@ struct Commit: ~Copyable {
             put(.installations, Key.installation(installation, name).bytes, Key().bytes)
         case .unlinkInstallation(let installation, let name):
             delete(.installations, Key.installation(installation, name).bytes)
+        case .putInstallation(let record):
+            InstallationCodec.write(record, to: &buffer)
+            putRecord(.installations, Key.installation(record.id, nil).bytes)
+        case .removeInstallation(let id): delete(.installations, Key.installation(id, nil).bytes)
         case .putSender(let record):
             RegistryRecord.write(record, to: &buffer)
             putRecord(.senders, Key(record.sender.number).bytes)

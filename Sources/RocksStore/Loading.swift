@@ -125,23 +125,6 @@ struct Loading: ~Copyable {
         return !rows.isValid && next == young.rows.count && young.isLast
     }
 
-    /// The registrations of an installation.
-    func installation(_ installation: [UInt8], limit: Int) throws(StoreError) -> Loaded {
-        let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))
-        let rows = snapshot.cursor(
-            .installations, from: Key.installation(installation, nil),
-            before: Key.installation(installation, last))
-        var names: [RegistrationName] = []
-        while rows.isValid, names.count < limit {
-            if rows.key.byteCount == installation.count + 16 {
-                names.append(RegistrationName(key: rows.key, at: installation.count))
-            }
-            rows.next()
-        }
-        try rows.finish()
-        return .installation(installation, names)
-    }
-
     /// What ends between two times, earliest first, and when the first of all behind `start` ends.
     func expired(
         from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int

@@ -167,8 +167,13 @@ public final class RocksStore: Store {
             return .group(name, try loading.group(name), isForChange: isForChange)
         case .groupLabelled(let sender, let label):
             return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
-        case .installation(let installation, let limit):
-            return try loading.installation(installation, limit: limit)
+        case .installation(let installation, let limit, let isForChange):
+            let (record, names) = try loading.installation(installation, limit: limit)
+            return .installation(installation, record, names, isForChange: isForChange)
+        case .unusedInstallations(let before, let unlinkedBefore, let start, let examine, let limit):
+            let (found, next) = try loading.unusedInstallations(
+                before, unlinkedBefore, from: start, examine, limit)
+            return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
             return try loading.topicPage(job, topic, after: after, limit: limit)
         case .topicJobs(let after, let limit):

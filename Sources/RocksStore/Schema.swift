@@ -22,7 +22,7 @@ enum Family: Int, CaseIterable {
     case groups
     /// sender, topic, NUL, device, number → nothing: who subscribes to what, in the order in which a topic is gone through.
     case topics
-    /// installation, device, number → nothing.
+    /// installation → its record; installation, device, number → nothing.
     case installations
     /// kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number a mark.
     case fanouts

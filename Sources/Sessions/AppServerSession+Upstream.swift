@@ -44,7 +44,8 @@ extension AppServerSession {
     /// Whether it is too late to write a message.
     private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
         let isPrompt = message.kind == .message && message.lifetimeSeconds == 0
-        return message.expiresAt + (isPrompt ? Limits.promptMilliseconds : 0) <= now.ended
+        guard message.expiresAt <= now.ended else { return false }
+        return !isPrompt || now.ended - message.expiresAt >= Limits.promptMilliseconds
     }
 
     private func settle(

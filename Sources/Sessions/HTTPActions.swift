@@ -71,13 +71,13 @@ extension HTTPSession {
     ) throws(RequestFault) -> Outcome {
         switch action {
         case .checkIn: return try checkIn(request, origin, &io)
-        case .register: return register(request, origin, &io)
+        case .register: return register(request, origin, now, &io)
         case .legacySend: return legacySend(request, origin, now, &io)
         case .changeGroup: return changeGroup(request, origin, now, &io)
         case .showGroup: return showGroup(request, origin, now, &io)
         case .push: return push(request, token: captured[0], origin, now, &io)
-        case .createInstallation: return try createInstallation(request, captured[0], now)
-        case .generateToken: return try generateToken(request, captured, now)
+        case .createInstallation: return try createInstallation(request, captured[0], origin, now, &io)
+        case .generateToken: return try generateToken(request, captured, origin, &io)
         case .deleteInstallation: return try deleteInstallation(request, captured, origin, &io)
         case .createRegistration: return try createRegistration(request, captured[0], origin, now, &io)
         case .renewRegistration: return try renewRegistration(request, captured, origin, now, &io)
@@ -111,7 +111,7 @@ extension HTTPSession {
         case .register(let isChromium): return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .unregister(_, let isChromium):
             return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
-        case .web, .done: return .rpc(fault)
+        case .web, .done, .installation: return .rpc(fault)
         case .gathered(let gathering): return gathering.response
         case .token(let question): return answer(refused: .unavailable, question)
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)

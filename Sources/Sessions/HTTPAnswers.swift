@@ -13,6 +13,8 @@ struct HTTPAnswers {
         case unregister(done: [UInt8], isChromium: Bool)
         /// A token of a web app, and what its answer says beside it.
         case web(WebAnswer)
+        /// An installation or a token of it, and what its answer says beside its record.
+        case installation(InstallationAnswer)
         /// A request of a JSON interface, and the body that says it is done.
         case done([UInt8])
         /// A web push.

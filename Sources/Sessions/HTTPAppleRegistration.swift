@@ -24,7 +24,7 @@ extension HTTPSession {
             .installation(
                 InstallationRequest(
                     origin: origin, installation: installation.installation, sender: named ?? SenderID(0),
-                    action: .apple(address))))
+                    action: .apple(address), mark: installation.mark)))
         return .wait(.web(.named(project: project, installation: installation.installation)))
     }
 

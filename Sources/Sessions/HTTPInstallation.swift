@@ -2,44 +2,61 @@ import Basics
 import Delivery
 import Wire
 
+/// What the answer to a request for an installation, or for an access token of it, needs beside its record.
+struct InstallationAnswer {
+    /// The project of the path.
+    var project: [UInt8]
+    /// The refresh tokens that it may be answered with, each with its digest; none where only an access token is asked for.
+    var refresh: [(token: [UInt8], digest: SecretDigest)]
+}
+
 /// Firebase installations (mcs-device 5.5).
 ///
-/// Nothing of them is stored: their tokens are sealed by us and say all that is asked of them. What an installation has
-/// registered is found by its id.
+/// The core keeps who has which id, and digests of refresh tokens; the tokens themselves are made here.
 extension HTTPSession {
-    /// An installation is made; it keeps the id that it chose, in its proper form.
+    /// An installation is made: of the id that it chose, in its proper form, unless that is another's.
     func createInstallation(
-        _ request: HTTPRequest, _ project: [UInt8], _ now: Now
+        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(project)
         let body = try Self.json(request)
         let sender = try Self.appSender(body["appId"])
-        let fid = Self.normalised(Array((body["fid"]?.text ?? "").utf8)) ?? freshInstallationID()
-        let refresh = token(.refresh, fid, sender, now)
-        var answer = ByteBuffer()
-        answer.append("{\"name\":\"projects/")
-        answer.append(project)
-        answer.append("/installations/")
-        answer.append(fid)
-        answer.append("\",\"fid\":\"")
-        answer.append(fid)
-        answer.append("\",\"refreshToken\":\"")
-        answer.append(refresh)
-        answer.append("\",\"authToken\":")
-        appendAccess(fid, sender, now, to: &answer)
-        answer.append("}")
-        return .answer(HTTPResponse(.ok, HTTPResponse.json, answer.copied()))
+        let fresh = freshInstallationID()
+        let wanted = Self.normalised(Array((body["fid"]?.text ?? "").utf8)) ?? fresh
+        var answer = InstallationAnswer(project: project, refresh: [])
+        for id in wanted == fresh ? [wanted] : [wanted, fresh] {
+            let token = refreshToken(id, sender)
+            answer.refresh.append((token, settings.digest(token)))
+        }
+        var offer = InstallationOffer(
+            refresh: answer.refresh[0].digest,
+            other: wanted == fresh ? nil : (fresh, answer.refresh[1].digest))
+        let authorization = request.header("authorization")
+        if let login = DeviceCredentials(header: authorization) {
+            offer.device = (DeviceID(login.device), digest(ofToken: login.token))
+        } else if let shown = try? shownRefreshToken(authorization), shown.said.installation == wanted {
+            offer.shown = settings.digest(shown.text)
+            answer.refresh.append((shown.text, settings.digest(shown.text)))
+        }
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: wanted, sender: sender, action: .create(offer))))
+        return .wait(.installation(answer))
     }
 
     /// An installation shows its refresh token, and gets an access token.
     func generateToken(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ now: Now
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
-        let known = try refreshToken(request, captured[1])
-        var answer = ByteBuffer()
-        appendAccess(known.installation, known.sender, now, to: &answer)
-        return .answer(HTTPResponse(.ok, HTTPResponse.json, answer.copied()))
+        let (known, text) = try refreshToken(request, captured[1])
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: known.installation, sender: known.sender,
+                    action: .refresh(settings.digest(text)))))
+        return .wait(.installation(InstallationAnswer(project: captured[0], refresh: [])))
     }
 
     /// An installation ends, and with it what it has registered.
@@ -47,22 +64,52 @@ extension HTTPSession {
         _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
-        let known = try refreshToken(request, captured[1])
+        let (known, text) = try refreshToken(request, captured[1])
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: known.installation, sender: known.sender, action: .remove)))
+                    origin: origin, installation: known.installation, sender: known.sender,
+                    action: .end(settings.digest(text)))))
         return .wait(.done(Array("{}".utf8)))
+    }
+
+    /// The answer with an installation, or with an access token of it.
+    func installed(_ record: InstallationRecord, _ answer: InstallationAnswer, _ now: Now) -> HTTPResponse {
+        var body = ByteBuffer()
+        guard let refresh = answer.refresh.first(where: { $0.digest == record.refresh }) else {
+            appendAccess(record, now, to: &body)
+            return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+        }
+        body.append("{\"name\":\"projects/")
+        body.append(answer.project)
+        body.append("/installations/")
+        body.append(record.id)
+        body.append("\",\"fid\":\"")
+        body.append(record.id)
+        body.append("\",\"refreshToken\":\"")
+        body.append(refresh.token)
+        body.append("\",\"authToken\":")
+        appendAccess(record, now, to: &body)
+        body.append("}")
+        return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    /// Why an installation's refresh token is refused: an SDK that hears 401 or 404 makes a new installation.
+    static func installationFault(_ refusal: RegistrationRefusal) -> RequestFault {
+        switch refusal {
+        case .authenticationFailed:
+            RequestFault(.unauthorized, "Authorization: the refresh token is not that of the installation.")
+        case .notRegistered: RequestFault(.notFound, "The installation is not there, or not any more.")
+        default: fault(refusal)
+        }
     }
 
     /// The installation that a request of an app is made for; nil where it shows no token (mcs-device 5.6).
     func installation(_ request: HTTPRequest, _ now: Now) throws(RequestFault) -> InstallationToken? {
-        guard var text = request.header("x-goog-firebase-installations-auth"), !text.isEmpty else {
+        guard let text = request.header("x-goog-firebase-installations-auth"), !text.isEmpty else {
             return nil
         }
-        let scheme = Array("FIS ".utf8)
-        if text.starts(with: scheme) { text.removeFirst(scheme.count) }
-        guard let token = settings.seal.installationToken(text.raw), token.purpose == .access else {
+        guard let token = accessToken(text) else {
             throw RequestFault(
                 .unauthorized, "x-goog-firebase-installations-auth: the token was not made here.")
         }
@@ -73,46 +120,62 @@ extension HTTPSession {
         return token
     }
 
+    /// What an access token says, with or without a scheme in front; nil if it was not made here.
+    func accessToken(_ text: [UInt8]) -> InstallationToken? {
+        let scheme = Array("FIS ".utf8)
+        let bare = text.starts(with: scheme) ? Array(text.dropFirst(scheme.count)) : text
+        guard let token = settings.seal.installationToken(bare.raw), token.purpose == .access else {
+            return nil
+        }
+        return token
+    }
+
     // MARK: Parts
 
     /// The refresh token in `Authorization`, which must be that of the installation in the path.
     private func refreshToken(
         _ request: HTTPRequest, _ fid: [UInt8]
-    ) throws(RequestFault) -> InstallationToken {
+    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
+        let shown = try shownRefreshToken(request.header("authorization"))
+        // One client sends these very five characters in place of the id.
+        guard fid == Array("{fid}".utf8) || Self.normalised(fid) == shown.said.installation else {
+            throw RequestFault(.notFound, "The refresh token is that of another installation.")
+        }
+        return shown
+    }
+
+    /// The refresh token in `Authorization`.
+    private func shownRefreshToken(
+        _ header: [UInt8]?
+    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
         let scheme = Array("FIS_v2 ".utf8)
-        guard let header = request.header("authorization"), header.starts(with: scheme) else {
+        guard let header, header.starts(with: scheme) else {
             throw RequestFault(.unauthorized, "Authorization: there is no FIS_v2 and a refresh token.")
         }
         let text = Array(header.dropFirst(scheme.count))
         guard let token = settings.seal.installationToken(text.raw), token.purpose == .refresh else {
             throw RequestFault(.unauthorized, "Authorization: the refresh token was not made here.")
         }
-        // One client sends these very five characters in place of the id.
-        guard fid == Array("{fid}".utf8) || Self.normalised(fid) == token.installation else {
-            throw RequestFault(.notFound, "The refresh token is that of another installation.")
-        }
-        return token
+        return (token, text)
     }
 
     /// Appends an access token as its answers hold it.
-    private func appendAccess(
-        _ fid: [UInt8], _ sender: SenderID, _ now: Now, to answer: inout ByteBuffer
-    ) {
+    private func appendAccess(_ record: InstallationRecord, _ now: Now, to answer: inout ByteBuffer) {
+        let token = InstallationToken(
+            purpose: .access, installation: record.id, sender: record.sender,
+            expiresAt: now.wall + Int64(Limits.installationTokenSeconds) * 1_000, mark: record.mark ?? 0)
         answer.append("{\"token\":\"")
-        answer.append(token(.access, fid, sender, now))
+        answer.append(settings.seal.text(of: token))
         answer.append("\",\"expiresIn\":\"")
         answer.append(decimal: Limits.installationTokenSeconds)
         answer.append("s\"}")
     }
 
-    private func token(
-        _ purpose: InstallationToken.Purpose, _ fid: [UInt8], _ sender: SenderID, _ now: Now
-    ) -> [UInt8] {
-        let end = now.wall + Int64(Limits.installationTokenSeconds) * 1_000
-        let token = InstallationToken(
-            purpose: purpose, installation: fid, sender: sender,
-            expiresAt: purpose == .access ? end : .max)
-        return settings.seal.text(of: token, nonce: settings.random())
+    private func refreshToken(_ id: [UInt8], _ sender: SenderID) -> [UInt8] {
+        settings.seal.text(
+            of: InstallationToken(
+                purpose: .refresh, installation: id, sender: sender, expiresAt: .max,
+                mark: settings.random()))
     }
 
     /// The project's number in an app id such as `1:123:web:abc`; 0 where there is no such id.

@@ -26,8 +26,12 @@ extension HTTPSession {
             case .done(let body): return (ticket, HTTPResponse(.ok, HTTPResponse.json, body))
             default: return nil
             }
+        case .installationKnown(let ticket, let record, _):
+            guard case .installation(let answer)? = question(of: ticket) else { return nil }
+            return (ticket, installed(record, answer, now))
         case .registrationRefused(let ticket, let refusal):
             switch question(of: ticket) {
+            case .installation: return (ticket, .rpc(Self.installationFault(refusal)))
             case .register(let isChromium), .unregister(_, let isChromium):
                 return (ticket, Self.refusal(refusal, isChromium: isChromium))
             case .web, .done: return (ticket, Self.retriable(.rpc(Self.fault(refusal)), refusal))

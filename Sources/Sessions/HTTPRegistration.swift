@@ -6,7 +6,9 @@ extension HTTPSession {
     /// An app registers or unregisters (mcs-device 5.2, 5.3).
     ///
     /// What is wrong is told with status 200: several clients repeat anything else for ever.
-    func register(_ request: HTTPRequest, _ origin: Origin, _ io: inout SessionIO) -> Outcome {
+    func register(
+        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) -> Outcome {
         do throws(RegistrationRefusal) {
             guard let form = try? FormBody(request.body.raw) else { throw .invalidParameters }
             guard let login = DeviceCredentials(header: request.header("authorization")) else {
@@ -40,11 +42,30 @@ extension HTTPSession {
                         isChromium: request.isFromChromium))
             }
             guard !registration.senderText.isEmpty else { throw .invalidSender }
-            io.events.append(.register(registration))
+            let shown =
+                form["X-Goog-Firebase-Installations-Auth"]
+                ?? request.header("x-goog-firebase-installations-auth")
+            io.events.append(registering(registration, shown ?? [], now))
             return .wait(.register(isChromium: request.isFromChromium))
         } catch {
             return .answer(Self.refusal(error, isChromium: request.isFromChromium))
         }
+    }
+
+    /// The event of a registration: one that names an installation waits for the word on that.
+    ///
+    /// A token that is none any more counts as none: apps hand on what they have kept for a week.
+    private func registering(_ request: RegistrationRequest, _ shown: [UInt8], _ now: Now) -> Event {
+        guard let id = Self.installation(request.instance) else { return .register(request) }
+        if let token = accessToken(shown), token.installation == id, token.expiresAt > now.wall {
+            var request = request
+            request.isProved = true
+            return vouched(.register(request), token, request.origin)
+        }
+        return .installation(
+            InstallationRequest(
+                origin: request.origin, installation: id, sender: SenderID(0),
+                action: .claim(for: .register(request), by: request.device)))
     }
 
     /// A registration subscribes to a topic, or ends that: the older way takes the path of registrations (mcs-device 5.4).

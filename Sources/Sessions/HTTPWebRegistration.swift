@@ -26,7 +26,7 @@ extension HTTPSession {
         }
         var wanted = try webRequest(body, project, installation, origin)
         wanted.proof = proof(request, installation)
-        io.events.append(.registerWeb(wanted))
+        io.events.append(vouched(.registerWeb(wanted), installation, origin))
         return .wait(.web(.named(project: project, installation: installation?.installation)))
     }
 
@@ -42,7 +42,7 @@ extension HTTPSession {
         wanted.proof = proof(request, installation)
         wanted.renewed = TokenClaim(
             name: renewed, proof: wanted.proof, projects: Self.projects(captured[0], installation))
-        io.events.append(.registerWeb(wanted))
+        io.events.append(vouched(.registerWeb(wanted), installation, origin))
         return .wait(.web(.bare))
     }
 
@@ -57,7 +57,7 @@ extension HTTPSession {
                 .installation(
                     InstallationRequest(
                         origin: origin, installation: known.installation, sender: known.sender,
-                        action: .remove)))
+                        action: .remove, mark: known.mark)))
         } else {
             let claim = TokenClaim(
                 name: try name(ofToken: captured[1]), proof: proof(request, installation),
@@ -67,7 +67,7 @@ extension HTTPSession {
                     .unauthorized,
                     "There is neither x-goog-firebase-installations-auth nor an AidLogin in Authorization.")
             }
-            io.events.append(.unregisterToken(claim, origin))
+            io.events.append(vouched(.unregisterToken(claim, origin), installation, origin))
         }
         return .wait(.done(Array("{}".utf8)))
     }
@@ -117,7 +117,7 @@ extension HTTPSession {
             .installation(
                 InstallationRequest(
                     origin: origin, installation: installation.installation, sender: sender ?? SenderID(0),
-                    action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))
+                    action: isEnd ? .unsubscribe(topic) : .subscribe(topic), mark: installation.mark)))
         return .wait(.done(Array("{}".utf8)))
     }
 
@@ -165,10 +165,21 @@ extension HTTPSession {
             throw RequestFault(.badRequest, "web.endpoint: its last segment is no token of this server.")
         }
         let named = installation.map(\.sender) ?? SenderID(0)
-        return WebRegistrationRequest(
+        var request = WebRegistrationRequest(
             origin: origin, endpoint: endpoint, keys: keys,
             project: named.number != 0 ? .sender(named) : Self.project(project),
             instance: installation?.installation ?? [])
+        request.isProved = installation != nil
+        return request
+    }
+
+    /// A request that goes on only if the installation that it shows a token of is there still.
+    func vouched(_ event: Event, _ installation: InstallationToken?, _ origin: Origin) -> Event {
+        guard let installation else { return event }
+        return .installation(
+            InstallationRequest(
+                origin: origin, installation: installation.installation, sender: installation.sender,
+                action: .vouch(for: event), mark: installation.mark))
     }
 
     /// What a request shows of who it comes from: the check-in pair of a device, or a token of an installation.

@@ -33,6 +33,7 @@ public struct MemoryState: Sendable {
     private var subscriptions = SubscriptionLists()
     private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
+    private var installationRecords: [[UInt8]: InstallationRecord] = [:]
     /// Small settings, by name.
     public var settings: [String: [UInt8]] = [:]
     /// What was counted.
@@ -67,6 +68,8 @@ public struct MemoryState: Sendable {
         case .unlinkInstallation(let installation, let name):
             installations[installation]?.remove(name)
             if installations[installation]?.isEmpty == true { installations[installation] = nil }
+        case .putInstallation(let record): installationRecords[record.id] = record
+        case .removeInstallation(let id): installationRecords[id] = nil
         case .putTopicJob(let job):
             topicJobs.put(job)
             expiry.insert(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
@@ -145,9 +148,13 @@ public struct MemoryState: Sendable {
                 mailbox: messages.all(device.number).map { MailboxEntry($0.element) },
                 subscriptions: subscriptions.all(of: device))
             return .device(state)
-        case .installation(let installation, let limit):
+        case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
-            return .installation(installation, Array(names.prefix(limit)))
+            return .installation(
+                installation, installationRecords[installation], Array(names.prefix(limit)),
+                isForChange: isForChange)
+        case .unusedInstallations(let before, let unlinkedBefore, let start, let examine, let limit):
+            return unusedInstallations(before, unlinkedBefore, from: start, examine, limit)
         case .topicPage(let job, let topic, let after, let limit):
             return .topicPage(job, topicPage(job, topic, after, limit))
         case .topicJobs(let after, let limit):
@@ -205,6 +212,26 @@ public struct MemoryState: Sendable {
         return .unseen(found, next: nil)
     }
 
+    private func unusedInstallations(
+        _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
+        _ limit: Int
+    ) -> Loaded {
+        var found: [[UInt8]] = []
+        var examined = 0
+        var next: [UInt8]?
+        let records = installationRecords.values.filter { !$0.id.lexicographicallyPrecedes(start) }
+        for record in records.sorted(by: { $0.id.lexicographicallyPrecedes($1.id) }) {
+            guard examined < examine, found.count < limit else {
+                next = record.id
+                break
+            }
+            let links = installations[record.id]?.count ?? 0
+            examined += 1 + links
+            if record.usedAt < (links == 0 ? unlinkedBefore : before) { found.append(record.id) }
+        }
+        return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
+    }
+
     /// All senders, by their id.
     public var senders: [SenderRecord] { senderRecords.values.sorted { $0.sender < $1.sender } }
 
@@ -234,6 +261,7 @@ public struct MemoryState: Sendable {
         audit.registrations = registrations.values.reduce(0) { $0 + $1.count }
         audit.senders = senderRecords.count
         audit.groups = groups.count
+        audit.installations = installationRecords.count
         audit.subscriptions = subscriptions.count
         audit.topicJobs = topicJobs.count
         return audit

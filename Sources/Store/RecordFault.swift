@@ -28,6 +28,7 @@ public struct RecordPlace: Sendable {
         case topicJob = 9
         case topicCursor = 10
         case topicBody = 11
+        case installation = 12
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

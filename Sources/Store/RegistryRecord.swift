@@ -17,6 +17,9 @@ public enum RegistryRecord {
     /// Of a registration that named no scope, or one that stands for all: which of both, its token of Apple's and the version of
     /// its app, each perhaps empty, and the keys of a web app, perhaps absent, behind all that version 2 holds.
     private static let scopeVersion: UInt8 = 6
+    /// Of a registration that was made with a token of its installation: the kind of its scope, its text where it has one, and
+    /// then what version 6 holds behind the scope.
+    private static let provedVersion: UInt8 = 7
     /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
     private static let senderVersion: UInt8 = 2
     /// Of a sender's record with a project id or accounts of HTTP v1, behind all that version 2 holds.
@@ -55,7 +58,9 @@ public enum RegistryRecord {
         // What was read from an older record, and needs no more, is written as it always was.
         let scope = olderScope(of: registration)
         let written: UInt8 =
-            if scope == nil {
+            if registration.isProved {
+                provedVersion
+            } else if scope == nil {
                 scopeVersion
             } else if !registration.appVersion.isEmpty {
                 appVersion
@@ -80,7 +85,13 @@ public enum RegistryRecord {
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
         if written >= fullVersion {
-            if let scope { writer.bytes(scope) } else { writer.byte(registration.scope == .all ? 1 : 0) }
+            if written == provedVersion {
+                write(registration.scope, &writer)
+            } else if let scope {
+                writer.bytes(scope)
+            } else {
+                writer.byte(registration.scope == .all ? 1 : 0)
+            }
             writer.bytes(registration.apnsToken)
             if written >= appVersion { writer.bytes(registration.appVersion) }
             writer.byte(registration.web == nil ? 0 : 1)
@@ -97,7 +108,7 @@ public enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = (wideVersion...scopeVersion).contains(first) ? first : version
+        let written = (wideVersion...provedVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -115,11 +126,12 @@ public enum RegistryRecord {
         var hasKeys = written == webVersion
         if written >= fullVersion {
             registration.scope = try scope(&reader, written)
+            registration.isProved = written == provedVersion
             registration.apnsToken = try reader.byteArray()
             if written >= appVersion { registration.appVersion = try reader.byteArray() }
             let isNeeded =
                 switch written {
-                case scopeVersion: true
+                case scopeVersion, provedVersion: true
                 case appVersion: !registration.appVersion.isEmpty
                 default: registration.scope != .unrecorded || !registration.apnsToken.isEmpty
                 }
@@ -148,11 +160,35 @@ public enum RegistryRecord {
     private static func scope(
         _ reader: inout RecordReader, _ written: UInt8
     ) throws(RecordFault) -> RegistrationScope {
+        if written == provedVersion {
+            switch try reader.byte() {
+            case 0: return .unnamed
+            case 1: return .all
+            case 2: return .unrecorded
+            case 3:
+                let text = try reader.byteArray()
+                guard !text.isEmpty else { throw .value }
+                return .only(text)
+            default: throw .value
+            }
+        }
         guard written == scopeVersion else {
             let text = try reader.byteArray()
             return text.isEmpty ? .unrecorded : .only(text)
         }
         return try flag(&reader) ? .all : .unnamed
+    }
+
+    /// Writes the scope of a record of `provedVersion`.
+    private static func write(_ scope: RegistrationScope, _ writer: inout RecordWriter) {
+        switch scope {
+        case .unnamed: writer.byte(0)
+        case .all: writer.byte(1)
+        case .unrecorded: writer.byte(2)
+        case .only(let text):
+            writer.byte(3)
+            writer.bytes(text)
+        }
     }
 
     /// Replaces a buffer's content by the record of a sender.

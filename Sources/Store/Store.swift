@@ -51,6 +51,8 @@ public struct StoreAudit: Sendable, Equatable {
     public var devices = 0
     public var registrations = 0
     public var senders = 0
+    /// Firebase installations found.
+    public var installations = 0
     /// Device groups found.
     public var groups = 0
     /// Subscriptions to topics found.

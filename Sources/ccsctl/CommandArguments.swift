@@ -12,6 +12,8 @@ enum CommandArguments {
         case "send": return try message(invocation)
         case "devices show", "devices trace":
             members.append(.init("device", .string(invocation.arguments[0])))
+        case "installations show", "installations revoke":
+            members.append(.init("installation", .string(invocation.arguments[0])))
         case "devices forget":
             members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
         case "senders rotate-key", "senders remove":

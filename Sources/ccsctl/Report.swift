@@ -57,6 +57,8 @@ enum Report {
                 ],
                 none: "No message to a topic is under way.")
         case "devices show": return DeviceReport.text(result)
+        case "installations show": return InstallationReport.text(result)
+        case "installations revoke": return "The tokens of \(cell(result, "installation")) are revoked.\n"
         case "devices trace": return TraceReport.summary(result)
         case "senders add", "senders rotate-key": return key(result)
         case "senders remove": return "Sender \(cell(result, "sender_id")) is removed.\n"

@@ -132,4 +132,86 @@ struct StrangerProofTests {
         let message = try bench.device.expectEncrypted()
         #expect(String(decoding: message.from, as: UTF8.self) == WebApp.usualKey)
     }
+
+    @Test(
+        "who knows the id of an installation gets a fresh one, hears nothing that is sent to it, and cannot end it"
+    )
+    func installations() throws {
+        let bench = try Bench()
+        let sdk = try Visitor(bench.daemon)
+        let id = "cGFzc3dvcmQ_aGVsbG8tdw"
+        let own = try sdk.install(bench.sender, id: id)
+        #expect(own.id == id)
+        let token = try bench.device.register(
+            bench.daemon,
+            DeviceCalls.App(category: "com.example.installed", sender: bench.sender, instance: id),
+            installation: own.access)
+        let found = try bench.stranger.install(bench.sender, id: id)
+        #expect(found.id != id && found.refresh != own.refresh)
+        let intruder = try TestDevice(bench.daemon, sender: bench.sender, app: "com.example.intruder")
+        for access in [nil, found.access] as [String?] {
+            #expect(throws: (any Error).self) {
+                try intruder.register(
+                    bench.daemon,
+                    DeviceCalls.App(category: "com.example.installed", sender: bench.sender, instance: id),
+                    installation: access)
+            }
+        }
+        let paired = try bench.stranger.install(bench.sender, id: id, ["Authorization": intruder.proof])
+        #expect(paired.id != id)
+        let path = "/v1/projects/p/installations/\(id)"
+        for headers in [[:], found.proof, ["Authorization": intruder.proof]] as [[String: String]] {
+            let ended = try bench.stranger.ask("DELETE", path, headers)
+            #expect([401, 404].contains(ended.status), "\(ended)")
+            let granted = try bench.stranger.ask("POST", path + "/authTokens:generate", headers)
+            #expect([401, 404].contains(granted.status), "\(granted)")
+        }
+        try bench.reach(token, "first")
+        let shown = try bench.daemon.ctl("installations", "show", id)
+        #expect(shown["registrations"] as? Int == 1 && shown["ended"] as? Bool == false, "\(shown)")
+        // The app itself, by either proof.
+        let granted = try sdk.ask("POST", path + "/authTokens:generate", own.proof)
+        #expect(granted.status == 200 && granted.json["token"] is String, "\(granted)")
+        #expect(try sdk.install(bench.sender, id: id, own.proof).refresh == own.refresh)
+        let renewed = try sdk.install(bench.sender, id: id, ["Authorization": bench.device.proof])
+        #expect(renewed.id == id && renewed.refresh != own.refresh)
+        #expect(try sdk.ask("DELETE", path, own.proof).status == 401, "the older token has ended")
+        #expect(try sdk.ask("DELETE", path, renewed.proof).status == 200)
+        #expect(throws: (any Error).self) { try bench.reach(token, "last") }
+        #expect(try bench.stranger.install(bench.sender, id: id).id != id, "nobody inherits the id")
+    }
+
+    @Test(
+        "an operator revokes an installation: its tokens stop working at once, also after kill -9, and are in no file"
+    )
+    func revoking() throws {
+        let bench = try Bench()
+        let sdk = try Visitor(bench.daemon)
+        let own = try sdk.install(bench.sender)
+        let app = DeviceCalls.App(category: "com.example.installed", sender: bench.sender, instance: own.id)
+        _ = try bench.device.register(bench.daemon, app, installation: own.access)
+        let revoked = try bench.daemon.ctl("installations", "revoke", own.id)
+        #expect(revoked["ended"] as? Bool == true, "\(revoked)")
+        bench.daemon.signal(SIGKILL)
+        _ = try bench.daemon.wait()
+        let next = try RunningDaemon(continuing: bench.daemon.scratch)
+        let again = try Visitor(next)
+        let path = "/v1/projects/p/installations/\(own.id)/authTokens:generate"
+        #expect(try again.ask("POST", path, own.proof).status == 404)
+        #expect(throws: (any Error).self) {
+            try bench.device.register(next, app, installation: own.access)
+        }
+        let missing = try Tool.run(
+            "ccsctl",
+            ["--socket", next.controlSocket, "--json", "installations", "revoke", "dGFzc3dvcmQ_aGVsbG8tdw"])
+        #expect(missing.code == 1, "\(missing)")
+        next.signal(SIGTERM)
+        _ = try next.wait()
+        let folder = next.directory.appendingPathComponent("data")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        for case let file as URL in files {
+            guard let octets = try? Data(contentsOf: file) else { continue }
+            #expect(octets.range(of: Data(own.refresh.utf8)) == nil, "\(file.lastPathComponent)")
+        }
+    }
 }

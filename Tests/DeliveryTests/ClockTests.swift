@@ -103,7 +103,33 @@ import Testing
 
     @Test("A first start in 1970: what registers then is not fifty years old when the clock is right")
     func nineteenSeventy() {
-        let bench = Harness(settings: settings())
+        var settings = settings()
+        settings.unusedDeviceSeconds = 0
+        let bench = checkedInFiftyYearsAgo(settings)
+        // From then on it ages like all others.
+        tick(bench)
+        bench.advance(milliseconds: 269 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] != nil)
+        bench.advance(milliseconds: 3 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] == nil)
+    }
+
+    @Test("A device that nobody used since 1970 has its day from when the clock is right")
+    func unused() {
+        let bench = checkedInFiftyYearsAgo(settings())
+        bench.advance(milliseconds: Self.day - 3_600_000)
+        tick(bench)
+        #expect(bench.store.records[device] != nil)
+        bench.advance(milliseconds: 2 * 3_600_000)
+        tick(bench)
+        #expect(bench.store.records[device] == nil && bench.unusedDevices == 1)
+    }
+
+    /// A device that checked in when the clock showed 1970; it has been set right since.
+    private func checkedInFiftyYearsAgo(_ settings: DeliverySettings) -> Harness {
+        let bench = Harness(settings: settings)
         bench.now.wall = 60_000
         bench.crash(seed: 4)
         tick(bench)
@@ -117,14 +143,7 @@ import Testing
         bench.now.wall += 56 * Self.year
         tick(bench)
         #expect(doubt(bench) == nil && bench.store.records[device] != nil)
-        // From then on it ages like all others.
-        tick(bench)
-        bench.advance(milliseconds: 269 * Self.day)
-        tick(bench)
-        #expect(bench.store.records[device] != nil)
-        bench.advance(milliseconds: 3 * Self.day)
-        tick(bench)
-        #expect(bench.store.records[device] == nil)
+        return bench
     }
 
     @Test("A doubt ends after the grace of running time, and not before")

@@ -9,6 +9,7 @@ struct FakeStore {
     var upstream: [SenderID: [StoredUpstream]] = [:]
     var subscriptions: [Subscription] = []
     var installations: [[UInt8]: Set<RegistrationName>] = [:]
+    var installationRecords: [[UInt8]: InstallationRecord] = [:]
     var seen: Set<[UInt8]> = []
     var topicJobs: [TopicJob] = []
     var topicBodies: [TopicJobName] = []
@@ -48,6 +49,8 @@ struct FakeStore {
         case .linkInstallation(let installation, let name):
             installations[installation, default: []].insert(name)
         case .unlinkInstallation(let installation, let name): installations[installation]?.remove(name)
+        case .putInstallation(let record): installationRecords[record.id] = record
+        case .removeInstallation(let id): installationRecords[id] = nil
         case .putMessage(let message):
             var list = messages[message.device] ?? []
             if let found = list.first(where: { $0.sequence == message.sequence }) {
@@ -78,26 +81,7 @@ struct FakeStore {
             groups.append(group)
         case .removeGroup(let name, _): groups.removeAll { $0.name == name }
         case .putSender, .removeSender: break
-        case .putUpstream(let message, _):
-            if !message.persistentID.isEmpty {
-                let parts = [message.category, message.persistentID, message.messageID, message.body]
-                let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
-                guard seen.insert(key).inserted else {
-                    outcome.duplicates.append((message.sender, message.sequence))
-                    return
-                }
-            }
-            if (upstream[message.sender] ?? []).contains(where: { $0.sequence == message.sequence }) {
-                collisions += 1
-            }
-            upstream[message.sender, default: []].append(message)
-            upstream[message.sender]?.sort { $0.sequence < $1.sequence }
-            if message.kind == .message {
-                up.accepted += 1
-                put.insert(message.messageID)
-            } else {
-                receipts.insert(message.messageID)
-            }
+        case .putUpstream(let message, _): put(message, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }),
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
@@ -105,6 +89,28 @@ struct FakeStore {
             up[reason] += 1
         case .returnUpstream(let sender, let sequence, _, let report):
             returned(sender, sequence, report, &outcome)
+        }
+    }
+
+    private mutating func put(_ message: StoredUpstream, _ outcome: inout CommitOutcome) {
+        if !message.persistentID.isEmpty {
+            let parts = [message.category, message.persistentID, message.messageID, message.body]
+            let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
+            guard seen.insert(key).inserted else {
+                outcome.duplicates.append((message.sender, message.sequence))
+                return
+            }
+        }
+        if (upstream[message.sender] ?? []).contains(where: { $0.sequence == message.sequence }) {
+            collisions += 1
+        }
+        upstream[message.sender, default: []].append(message)
+        upstream[message.sender]?.sort { $0.sequence < $1.sequence }
+        if message.kind == .message {
+            up.accepted += 1
+            put.insert(message.messageID)
+        } else {
+            receipts.insert(message.messageID)
         }
     }
 
@@ -119,6 +125,29 @@ struct FakeStore {
         if let report { apply(.putMessage(report), &outcome) }
     }
 
+    /// What has ended by a time, earliest first.
+    private func ended(by time: UnixMilliseconds, _ limit: Int) -> [ExpiredEntry] {
+        var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
+        for message in messages.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .message(message.device, message.sequence, expiresAt: message.expiresAt)
+                ))
+        }
+        for message in upstream.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .upstream(
+                        message.sender, message.sequence, expiresAt: message.expiresAt,
+                        author: message.author)
+                ))
+        }
+        found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
+        return found.prefix(limit).map(\.2)
+    }
+
     func answer(_ load: Load) -> Loaded {
         switch load {
         case .device(let device):
@@ -129,9 +158,20 @@ struct FakeStore {
                     registrations: names.sorted { $0.name.number < $1.name.number },
                     mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
                     subscriptions: subscriptions.filter { $0.name.device == device }))
-        case .installation(let installation, let limit):
+        case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
-            return .installation(installation, Array(names.prefix(limit)))
+            return .installation(
+                installation, installationRecords[installation], Array(names.prefix(limit)),
+                isForChange: isForChange)
+        case .unusedInstallations(let before, let unlinkedBefore, let start, _, let limit):
+            let found = installationRecords.values.filter { record in
+                let isLinked = installations[record.id]?.isEmpty == false
+                return !record.id.lexicographicallyPrecedes(start)
+                    && record.usedAt < (isLinked ? before : unlinkedBefore)
+            }.map(\.id).sorted { $0.lexicographicallyPrecedes($1) }
+            return .unusedInstallations(
+                Array(found.prefix(limit)), next: found.count > limit ? found[limit] : nil, before: before,
+                unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
             return .topicPage(job, topicPage(job, topic, after, limit))
         case .topicJobs(let after, let limit):
@@ -144,26 +184,7 @@ struct FakeStore {
         case .upstream(let sender, let after, let limit):
             let found = (upstream[sender] ?? []).filter { $0.sequence > after }
             return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)
-        case .expired(let time, let limit):
-            var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
-            for message in messages.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .message(message.device, message.sequence, expiresAt: message.expiresAt)
-                    ))
-            }
-            for message in upstream.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .upstream(
-                            message.sender, message.sequence, expiresAt: message.expiresAt,
-                            author: message.author)
-                    ))
-            }
-            found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
-            return .expired(found.prefix(limit).map(\.2))
+        case .expired(let time, let limit): return .expired(ended(by: time, limit))
         case .group(let name, let isForChange):
             return .group(name, groups.first { $0.name == name }, isForChange: isForChange)
         case .groupLabelled(let sender, let label):

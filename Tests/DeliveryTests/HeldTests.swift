@@ -105,7 +105,8 @@ import Testing
             bench.post(
                 .expired(
                     .upstream(
-                        Harness.sender, message.sequence, expiresAt: message.expiresAt, author: message.author)))
+                        Harness.sender, message.sequence, expiresAt: message.expiresAt, author: message.author
+                    )))
         } else {
             bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
         }

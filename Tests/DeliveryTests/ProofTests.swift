@@ -25,6 +25,7 @@ import Testing
         var request = WebRegistrationRequest(
             origin: Origin(connection: DeliveryTests.web, ticket: ticket), endpoint: name(endpoint),
             keys: keys, project: .sender(sender), instance: bytes(instance))
+        request.isProved = !instance.isEmpty
         request.proof = proof
         return request
     }

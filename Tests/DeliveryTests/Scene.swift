@@ -116,6 +116,9 @@ extension SessionCommand {
         case .registered(let ticket, let name): "registered \(ticket) \(name.number.number)"
         case .unregistered(let ticket): "unregistered \(ticket)"
         case .registrationRefused(let ticket, let refusal): "\(refusal.rawValue) \(ticket)"
+        case .installationKnown(let ticket, let record, let registrations):
+            "installation \(ticket) \(String(decoding: record.id, as: UTF8.self)) \(registrations)"
+                + (record.refresh == nil ? " ended" : "")
         case .forgotten(let ticket, let registrations, let messages):
             "forgotten \(ticket) \(registrations) \(messages)"
         case .traced(let ticket, let note):
@@ -141,6 +144,7 @@ extension Load {
         case .groupLabelled: "group labelled"
         case .unseen: "unseen"
         case .installation: "installation"
+        case .unusedInstallations: "unused installations"
         case .topicPage: "topic page"
         case .topicJobs: "topic jobs"
         }

@@ -50,6 +50,7 @@ import Testing
         bench.bindAppServer()
         acknowledge(bench)
         bench.settle()
+        #expect(bench.take(phone).words == ["send error u1"])
         #expect(answers(bench, Harness.upstream(7), Harness.upstream(8)) == ["stored 7", "stored 8"])
     }
 

@@ -91,6 +91,23 @@ final class HTTPDesk {
         }
     }
 
+    /// Answers what asks for installations as if every id were free.
+    func install() throws {
+        for case .installation(let request) in events {
+            guard case .create(let offer) = request.action else { continue }
+            let record = Self.record(request.installation, offer.refresh, request.sender)
+            perform(.installationKnown(ticket: request.origin.ticket, record, registrations: 0))
+        }
+        events.removeAll()
+    }
+
+    /// An installation's record.
+    static func record(
+        _ id: [UInt8], _ refresh: SecretDigest, _ sender: SenderID = SenderID(0)
+    ) -> InstallationRecord {
+        InstallationRecord(id: id, sender: sender, refresh: refresh, createdAt: 0, usedAt: 0)
+    }
+
     /// Lets time pass, and wakes the session if it wants to be.
     func pass(seconds: Int) {
         now.monotonic = now.monotonic.advanced(seconds: seconds)

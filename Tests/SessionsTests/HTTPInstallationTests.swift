@@ -13,6 +13,7 @@ import Wire
     private func answer(_ body: String) throws -> JSONValue {
         let desk = HTTPDesk()
         desk.send(create(body))
+        try desk.install()
         let text = desk.taken()
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(text.contains("Content-Type: application/json; charset=UTF-8\r\n"))
@@ -35,7 +36,8 @@ import Wire
             read
                 == InstallationToken(
                     purpose: .access, installation: fid, sender: SenderID(2),
-                    expiresAt: 1_795_156_966_123 + 604_800_000))
+                    expiresAt: 1_795_156_966_123 + 604_800_000,
+                    mark: InstallationRecord.mark(of: HTTPDesk.digest(Array(refresh.utf8)))))
         #expect(json.members?.map(\.key) == ["name", "fid", "refreshToken", "authToken"])
     }
 
@@ -67,6 +69,7 @@ import Wire
     func unique() throws {
         let desk = HTTPDesk()
         desk.send(create("{}") + create("{}"))
+        try desk.install()
         let text = desk.taken()
         let tokens = text.matches(of: /"refreshToken":"([^"]*)"/).map { String($0.1) }
         #expect(tokens.count == 2 && tokens[0] != tokens[1])
@@ -84,12 +87,13 @@ import Wire
     }
 
     @Test("A project that would need escaping is refused (canary: a plain one is not)")
-    func project() {
+    func project() throws {
         let desk = HTTPDesk()
         desk.send(create("{}", project: "a%22b"))
         let text = desk.taken()
         #expect(text.hasPrefix("HTTP/1.1 400 "))
         desk.send(create("{}", project: "example.com:p"))
+        try desk.install()
         let second = desk.taken()
         #expect(second.hasPrefix("HTTP/1.1 200 "))
     }
@@ -97,8 +101,8 @@ import Wire
     private static func token(_ purpose: InstallationToken.Purpose) -> String {
         let token = InstallationToken(
             purpose: purpose, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: HTTPDesk.sender,
-            expiresAt: .max)
-        return String(decoding: HTTPDesk.seal.text(of: token, nonce: 1), as: UTF8.self)
+            expiresAt: .max, mark: 1)
+        return String(decoding: HTTPDesk.seal.text(of: token), as: UTF8.self)
     }
 
     @Test(
@@ -130,5 +134,44 @@ import Wire
         let answer = desk.taken()
         #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"), "\(answer)")
         #expect(desk.events.isEmpty)
+    }
+
+    @Test(
+        "Whose id is taken gets the tokens of the fresh one; who shows the refresh token of the id keeps both"
+    )
+    func taken() throws {
+        let desk = HTTPDesk()
+        let fid = "cGFzc3dvcmQ_aGVsbG8tdw"
+        desk.send(create("{\"fid\":\"\(fid)\"}"))
+        guard case .installation(let request)? = desk.events.last, case .create(let offer) = request.action
+        else {
+            Issue.record("\(desk.events)")
+            return
+        }
+        let other = try #require(offer.other)
+        #expect(request.installation == Array(fid.utf8) && other.id != request.installation)
+        #expect(offer.shown == nil && offer.device == nil)
+        desk.perform(
+            .installationKnown(
+                ticket: request.origin.ticket, HTTPDesk.record(other.id, other.refresh), registrations: 0))
+        let fresh = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
+        #expect(fresh["fid"]?.text == String(decoding: other.id, as: UTF8.self))
+        let token = try #require(fresh["refreshToken"]?.text)
+        #expect(HTTPDesk.seal.installationToken(Array(token.utf8).raw)?.installation == other.id)
+        desk.send(
+            "POST /v1/projects/p/installations HTTP/1.1\r\nHost: x\r\nAuthorization: FIS_v2 \(Self.token(.refresh))\r\nContent-Length: 32\r\n\r\n{\"fid\":\"\(fid)\"}"
+        )
+        guard case .installation(let second)? = desk.events.last, case .create(let again) = second.action
+        else {
+            Issue.record("\(desk.events)")
+            return
+        }
+        let digest = HTTPDesk.digest(Array(Self.token(.refresh).utf8))
+        #expect(again.shown == digest)
+        desk.perform(
+            .installationKnown(
+                ticket: second.origin.ticket, HTTPDesk.record(second.installation, digest), registrations: 1))
+        let kept = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
+        #expect(kept["fid"]?.text == fid && kept["refreshToken"]?.text == Self.token(.refresh))
     }
 }

@@ -29,6 +29,8 @@ enum StoreEvent: String, CaseIterable {
     case subscriptionRemoved = "subscription removed"
     case linkPut = "installation linked"
     case linkRemoved = "installation unlinked"
+    case installationPut = "installation put"
+    case installationRemoved = "installation removed"
     case groupPut = "group put"
     case groupRemoved = "group removed"
     case senderPut = "sender put"
@@ -43,6 +45,7 @@ struct NaiveModel {
     var messages: [StoredMessage] = []
     var subscriptions: [Subscription] = []
     var links: [Link] = []
+    var installations: [InstallationRecord] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
     private var seen: [(StoredUpstream, UnixMilliseconds)] = []
@@ -125,6 +128,9 @@ struct NaiveModel {
         case .unlinkInstallation(let installation, let name):
             let link = Link(installation: installation, name: name)
             remove(from: \.links, .linkRemoved) { $0 == link }
+        case .putInstallation(let record):
+            put(record, among: \.installations, .installationPut) { $0.id == record.id }
+        case .removeInstallation(let id): remove(from: \.installations, .installationRemoved) { $0.id == id }
         case .putSender(let record): put(record, among: \.senders, .senderPut) { $0.sender == record.sender }
         case .removeSender(let sender): remove(from: \.senders, .senderRemoved) { $0.sender == sender }
         default: break
@@ -213,6 +219,8 @@ struct NaiveModel {
         for installation in Samples.installations {
             let names = links.filter { $0.installation == installation }.map(\.name).sorted()
             if try store.registrations(of: installation) != names { return "installation" }
+            let record = installations.first { $0.id == installation }
+            if try store.record(of: installation) != record { return "record of an installation" }
         }
         for sender in range {
             for number in 0...3 as ClosedRange<UInt64> {

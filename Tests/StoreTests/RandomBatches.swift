@@ -55,7 +55,7 @@ struct RandomBatches {
     /// Whether something is removed is drawn by itself: what is put is removed, and what is removed was put.
     private mutating func registryMutation(_ owner: UInt64, _ sequence: UInt64) -> Mutation {
         let isRemoval = Int.random(in: 0...2, using: &random) == 0
-        switch Int.random(in: 0...5, using: &random) {
+        switch Int.random(in: 0...6, using: &random) {
         case 0:
             return isRemoval ? .removeDevice(DeviceID(owner)) : .putDevice(Samples.device(owner, seenAt: now))
         case 1:
@@ -72,6 +72,11 @@ struct RandomBatches {
         case 4:
             let group = Samples.group(owner, sequence % 4, members: 1 + sequence % 3)
             return isRemoval ? .removeGroup(group.name, label: group.label) : .putGroup(group)
+        case 5:
+            let installation = Samples.installations[Int.random(in: 0...1, using: &random)]
+            return isRemoval
+                ? .removeInstallation(installation)
+                : .putInstallation(Samples.installation(installation, usedAt: now))
         default: return isRemoval ? .removeSender(SenderID(owner)) : .putSender(Samples.sender(owner))
         }
     }
@@ -106,6 +111,7 @@ struct RandomBatches {
                 mutations.append(.removeGroup(group.name, label: group.label))
             }
         }
+        mutations += Samples.installations.map { .removeInstallation($0) }
         return mutations
     }
 

@@ -122,7 +122,12 @@ import Testing
             (plain, 1), (several, 2), (instance, 2), (web, 3), (all, 3), (apple, 4), (told, 5),
             (scope, 4), (full, 5), (unnamed, 6), (everything, 6),
         ]
-        for (registration, version) in versions {
+        let proved = versions.map { registration, _ in
+            var proved = registration
+            proved.isProved = true
+            return (proved, UInt8(7))
+        }
+        for (registration, version) in versions + proved {
             var buffer = ByteBuffer()
             RegistryRecord.write(registration, to: &buffer)
             #expect(buffer.copied().first == version)
@@ -154,6 +159,20 @@ import Testing
             let record = writer.finish()
             let registration = try RegistryRecord.registration(record.bytes, name)
             #expect(registration.scope == scope && registration.apnsToken == [0x73])
+        }
+    }
+
+    @Test("The record of an installation returns as it was written, and is none of another's")
+    func installations() throws {
+        let (first, second) = (Samples.installations[0], Samples.installations[1])
+        for isEnded in [false, true] {
+            let record = Samples.installation(first, usedAt: .min, isEnded: isEnded)
+            var buffer = ByteBuffer()
+            InstallationCodec.write(record, to: &buffer)
+            #expect(try InstallationCodec.installation(buffer.bytes, first) == record)
+            #expect(throws: RecordFault.checksum) {
+                try InstallationCodec.installation(buffer.bytes, second)
+            }
         }
     }
 

@@ -63,6 +63,16 @@ enum Samples {
     /// Names of which one begins another, with the lowest and highest signs there are.
     static let topics: [TopicName] = ["news", "news%", "~"].compactMap { TopicName(Array($0.utf8)) }
     static let topicSenders = [SenderID(42), SenderID(43)]
+    /// The record of an installation.
+    static func installation(
+        _ id: [UInt8], usedAt: UnixMilliseconds = 5, isEnded: Bool = false
+    ) -> InstallationRecord {
+        InstallationRecord(
+            id: id, sender: SenderID(42),
+            refresh: isEnded ? nil : SecretDigest(octets: [UInt8](repeating: 7, count: 32)), createdAt: -3,
+            usedAt: usedAt)
+    }
+
     static let installations = ["cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdx"].map { Array($0.utf8) }
 
     /// The name of a message to topics.
@@ -114,9 +124,18 @@ extension Store {
 
     func registrations(of installation: [UInt8]) throws -> [RegistrationName]? {
         guard
-            case .installation(installation, let names) = try load(.installation(installation, limit: 1_000))
+            case .installation(installation, _, let names, _) = try load(
+                .installation(installation, limit: 1_000, isForChange: false))
         else { return nil }
         return names
+    }
+
+    func record(of installation: [UInt8]) throws -> InstallationRecord? {
+        guard
+            case .installation(_, let record, _, _) = try load(
+                .installation(installation, limit: 1, isForChange: true))
+        else { return nil }
+        return record
     }
 
     /// Commits one batch and returns its outcome.

@@ -116,12 +116,69 @@ import Testing
         try store.apply(.linkInstallation(second, names[0]), .linkInstallation(first, names[0]))
         #expect(try store.registrations(of: first) == names)
         #expect(try store.registrations(of: second) == [names[0]])
-        guard case .installation(first, let one) = try store.load(.installation(first, limit: 1)) else {
+        guard
+            case .installation(first, nil, let one, false) = try store.load(
+                .installation(first, limit: 1, isForChange: false))
+        else {
             Issue.record("no answer")
             return
         }
         #expect(one == [names[0]])
         try store.apply(.unlinkInstallation(first, names[0]), .unlinkInstallation(first, names[0]))
         #expect(try store.registrations(of: first) == [names[1]])
+    }
+
+    @Test(
+        "The record of an installation stands beside its registrations, and goes without them",
+        arguments: Kind.allCases)
+    func records(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let name = Samples.subscription(5, 1).name
+        let (first, second) = (Samples.installations[0], Samples.installations[1])
+        #expect(try store.record(of: first) == nil)
+        try store.apply(.putInstallation(Samples.installation(first)), .linkInstallation(first, name))
+        try store.apply(.putInstallation(Samples.installation(second, isEnded: true)))
+        #expect(try store.record(of: first) == Samples.installation(first))
+        #expect(try store.record(of: second) == Samples.installation(second, isEnded: true))
+        #expect(try store.registrations(of: first) == [name])
+        #expect(try store.audit().installations == 2 && store.audit().holds)
+        try store.apply(.removeInstallation(first))
+        #expect(try store.record(of: first) == nil && store.registrations(of: first) == [name])
+    }
+
+    @Test(
+        "Unused installations are met page by page, each once, earlier where they have no registrations",
+        arguments: Kind.allCases)
+    func unused(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let ids = (0..<6).map { Array("installation0000000\(100 + $0)".utf8) }
+        for (at, id) in ids.enumerated() {
+            try store.apply(.putInstallation(Samples.installation(id, usedAt: Int64(10 * at))))
+        }
+        try store.apply(.linkInstallation(ids[1], Samples.subscription(5, 1).name))
+        try store.apply(.linkInstallation(ids[0], Samples.subscription(5, 1).name))
+        // A place that is no installation's.
+        try store.apply(.linkInstallation(Samples.installations[0], Samples.subscription(5, 1).name))
+        for page in 1...8 {
+            var found: [[UInt8]] = []
+            var start: [UInt8]? = []
+            var rounds = 0
+            while let from = start, rounds < 50 {
+                rounds += 1
+                guard
+                    case .unusedInstallations(let some, let next, 5, 35) = try store.load(
+                        .unusedInstallations(
+                            before: 5, unlinkedBefore: 35, from: from, examine: page, limit: page))
+                else {
+                    Issue.record("no answer")
+                    return
+                }
+                found += some
+                start = next
+            }
+            #expect(start == nil && found == [ids[0], ids[2], ids[3]], "pages of \(page)")
+        }
     }
 }

@@ -60,8 +60,14 @@ struct HTTPDialect: TranscriptDialect {
     ) -> String {
         let token = InstallationToken(
             purpose: purpose, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
-            expiresAt: purpose == .access ? start + lives : .max)
-        return String(decoding: AppServerDialect.seal.text(of: token, nonce: 0), as: UTF8.self)
+            expiresAt: purpose == .access ? start + lives : .max,
+            mark: purpose == .access ? InstallationRecord.mark(of: SecretDigest(octets: refresh(sender))) : 0)
+        return String(decoding: AppServerDialect.seal.text(of: token), as: UTF8.self)
+    }
+
+    /// The refresh token; its digest is the text itself.
+    private static func refresh(_ sender: UInt64) -> [UInt8] {
+        Array(installationToken(.refresh, sender).utf8)
     }
 
     private static func name(_ number: UInt64) -> RegistrationName {
@@ -123,6 +129,11 @@ struct HTTPDialect: TranscriptDialect {
                 + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
                 + "topic=\(Self.text(request.topic.octets))"
         case .installation(let request):
+            switch request.action {
+            case .vouch(let event): return "vouched " + shown(event)
+            case .claim(let event, _): return "claimed " + shown(event)
+            default: break
+            }
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
             return "installation #\(ticket ?? "\(request.origin.ticket)") \(Self.text(request.installation)) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
@@ -168,6 +179,15 @@ struct HTTPDialect: TranscriptDialect {
         case .subscribe(let topic): "subscribe \(text(topic.octets))"
         case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
         case .remove: "remove"
+        case .vouch, .claim, .vouched: ""
+        case .create(let offer):
+            "create"
+                + (offer.shown.map { " shown=\(text($0.octets))" } ?? "")
+                + (offer.device.map { " device=\($0.0.number):\(text($0.1.octets))" } ?? "")
+        case .refresh(let digest): "refresh \(text(digest.octets))"
+        case .end(let digest): "end \(text(digest.octets))"
+        case .revoke: "revoke"
+        case .expire: "expire"
         case .address(let action): shown(action)
         case .send(let message):
             AppServerDialect.shown(message, ticket: "in").replacing("submitted #in id= to=0", with: "send")
@@ -239,6 +259,14 @@ struct HTTPDialect: TranscriptDialect {
                 ticket: ticket, Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil)
         case "check-in-refused": return .checkInRefused(ticket: ticket)
         case "registered": return .registered(ticket: ticket, Self.name(words.count > 2 ? 2 : 1))
+        case "installed":
+            let sender = UInt64(words[2]) ?? 0
+            return .installationKnown(
+                ticket: ticket,
+                InstallationRecord(
+                    id: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
+                    refresh: SecretDigest(octets: Self.refresh(sender)), createdAt: 0, usedAt: 0),
+                registrations: 0)
         case "unregistered": return .unregistered(ticket: ticket)
         case "registration-refused":
             return RegistrationRefusal(rawValue: words[2]).map { .registrationRefused(ticket: ticket, $0) }

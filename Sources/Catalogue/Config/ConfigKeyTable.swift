@@ -122,7 +122,7 @@ extension ConfigKey {
             type: .integer(0...1_000_000_000), preset: .integer(Limits.deviceExpirySeconds), unit: "seconds",
             help: "Time without contact after which a device and its tokens expire; 0: never.",
             reason:
-                "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires, nor does an app that Apple reaches.",
+                "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires, nor does an app that Apple reaches. A Firebase installation whose refresh token nobody shows for so long ends too; one without registrations after two weeks.",
             isReloadable: true),
         .clockGraceSeconds: Entry(
             type: .integer(0...31_536_000), preset: .integer(Limits.clockGraceSeconds), unit: "seconds",

@@ -172,7 +172,19 @@ extension Program {
         Command(
             "devices forget", "Forget a device, its registrations and its waiting messages.",
             arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
+        Command(
+            "installations show",
+            "Show a Firebase installation: project, use, and how many registrations it has.",
+            arguments: [installation]),
+        Command(
+            "installations revoke", "Revoke the tokens of a Firebase installation.",
+            details: [
+                "Its refresh token and access tokens stop working at once, and its ID is given to nobody else; the app makes a new installation when it is next refused. Its registrations stay until the app or the device ends them."
+            ],
+            arguments: [installation]),
     ]
+
+    private static let installation = Argument("INSTALLATION", "The Firebase installation ID, 22 characters.")
 
     private static let topicCommands = [
         Command(

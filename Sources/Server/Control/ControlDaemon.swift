@@ -84,6 +84,7 @@ extension ControlServer {
             .init("upstream", law(audit.upstream, pending: audit.upstreamPending)),
             .init("devices", .integer(audit.devices)), .init("registrations", .integer(audit.registrations)),
             .init("senders", .integer(audit.senders)), .init("groups", .integer(audit.groups)),
+            .init("installations", .integer(audit.installations)),
             .init("subscriptions", .integer(audit.subscriptions)),
             .init("topic_messages", .integer(audit.topicJobs)),
             .init("unreadable", .array(audit.unreadable.map { .string($0) })),

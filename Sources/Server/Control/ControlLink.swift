@@ -97,7 +97,7 @@ final class ControlLink: Link {
         case .traced(let ticket, let note):
             if let line = trace?.line(of: note, ticket: ticket, at: now.wall) { reply(line) }
         case .acknowledge(let ticket, _, _), .refuse(let ticket, _), .groupAnswered(let ticket, _),
-            .forgotten(let ticket, _, _),
+            .forgotten(let ticket, _, _), .installationKnown(let ticket, _, _),
             .registrationRefused(let ticket, _):
             latches.removeValue(forKey: ticket)?.fulfil(command)
         case .close(let reason): connection.close(reason)

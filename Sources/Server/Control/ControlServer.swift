@@ -48,6 +48,8 @@ final class ControlServer: Sendable {
             ("devices show", showDevice),
             ("devices trace", traceDevice),
             ("devices forget", forgetDevice),
+            ("installations show", showInstallation),
+            ("installations revoke", revokeInstallation),
             ("sessions list", listSessions),
             ("topics list", listTopics),
             ("topics running", listRunningTopics),

@@ -18,7 +18,7 @@ struct OperatorRecord {
     /// Arguments whose values are names or IDs of the operator's own.
     private static let names: [(key: String, name: StaticString)] = [
         ("sender_id", "sender"), ("label", "label"), ("project", "project"), ("key_id", "key_id"),
-        ("session", "session"),
+        ("session", "session"), ("installation", "installation"),
     ]
 
     init(_ request: JSONValue, _ answer: ControlReply, seal: TokenSeal, isKnown: (String) -> Bool) {

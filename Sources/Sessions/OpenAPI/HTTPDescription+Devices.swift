@@ -71,7 +71,9 @@ extension HTTPDescription {
         ])
 
     static let createInstallation = HTTPDescription(
-        .devices, "A Firebase installation is made.", hosts: installations,
+        .devices,
+        "A Firebase installation is made. Where its id is taken, whoever does not prove to have it gets a fresh one.",
+        hosts: installations, credentials: [.refreshToken, .aidLogin], isOpen: true,
         content: [
             .json(
                 .request([
@@ -88,16 +90,13 @@ extension HTTPDescription {
                         ("fid", .string(matching: "^[A-Za-z0-9_-]{22}$")), ("refreshToken", .name()),
                         ("authToken", .ref(.authToken)),
                     ])))
-        ])
+        ] + registrationRefusals)
 
     static let generateToken = HTTPDescription(
         .devices, "An installation gets a token for its requests.", hosts: installations,
         credentials: [.refreshToken], content: [.json(.request([("installation", .request([]))]))],
         mayBeEmpty: true,
-        [
-            Answer(.ok, .json(.ref(.authToken))), Answer(.unauthorized, .json(.ref(.rpcError))),
-            Answer(.notFound, .json(.ref(.rpcError))),
-        ])
+        [Answer(.ok, .json(.ref(.authToken)))] + registrationRefusals)
 
     static let deleteInstallation = HTTPDescription(
         .devices, "An installation ends, and with it what it has registered.", hosts: installations,

@@ -137,7 +137,8 @@ struct Canaries {
         case (.losesGroupMember, .group(let name, .some(var record), false)):
             record.members = Array(record.members.dropLast())
             return .group(name, record, isForChange: false)
-        case (.hidesInstallations, .installation(let place, _)): return .installation(place, [])
+        case (.hidesInstallations, .installation(let place, _, _, let isForChange)):
+            return .installation(place, nil, [], isForChange: isForChange)
         case (.forgetsTopicJobs, .topicJobs): return .topicJobs([], isLast: true)
         case (.repeatsTopic, .topicPage(let job, var page)):
             page.names = (page.names + page.marked).sorted()

@@ -64,7 +64,8 @@ enum Describe {
         case .unseen(let devices, let next):
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"
-        case .installation(_, let names): "installation \(names.map { name($0) })"
+        case .unusedInstallations(let found, _, _, _): "unused installations \(found.count)"
+        case .installation(_, _, let names, _): "installation \(names.map { name($0) })"
         case .topicPage(let job, let page):
             "topic page of \(short(job.sequence.number)): \(page.names.map { name($0) }) last \(page.next == nil)"
         case .topicJobs(let jobs, let isLast):
@@ -102,7 +103,7 @@ enum Describe {
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
         case .putMark(let mark, let number): "\(mark) \(number)"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
-            .linkInstallation, .unlinkInstallation, .putGroup,
+            .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,
             .removeGroup:
             "\(mutation)"
         }

@@ -119,9 +119,14 @@ final class TestDevice {
         return encrypted.removeFirst()
     }
 
-    /// Registers another app; its token.
-    func register(_ daemon: RunningDaemon, _ app: DeviceCalls.App) throws -> String {
-        try DeviceCalls.token(try call(daemon, DeviceCalls.register(app, identity)))
+    /// Registers another app, with an access token of its installation where there is one; its token.
+    @discardableResult
+    func register(
+        _ daemon: RunningDaemon, _ app: DeviceCalls.App, installation: String? = nil
+    ) throws -> String {
+        var request = DeviceCalls.register(app, identity)
+        if let installation { request.add("x-goog-firebase-installations-auth", installation) }
+        return try DeviceCalls.token(try call(daemon, request))
     }
 
     /// Subscribes its registration to a topic.

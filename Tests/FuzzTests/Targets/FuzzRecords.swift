@@ -55,7 +55,7 @@ private struct RecordKind: Sendable {
     private static let registration = RegistrationName(device: DeviceID(5), number: RegistrationNumber(9))
     private static let job = TopicJobName(sender: SenderID(5), sequence: Sequence(9))
 
-    static let all: [RecordKind] = mailboxes + registry + topics
+    static let all: [RecordKind] = mailboxes + registry + topics + [installation]
 
     private static let mailboxes = [
         RecordKind(name: "message", number: 1) { record in
@@ -118,6 +118,17 @@ private struct RecordKind: Sendable {
             }
         },
     ]
+
+    /// The place of an installation is a hash of its id.
+    private static let installation = {
+        let id = FuzzWorld.installation
+        let place = SipHash(key: (0x6363_7364, 0x696e_7374)).hash128(id.raw)
+        return RecordKind(name: "installation", number: 12, high: place.0, low: place.1) { record in
+            (try? InstallationCodec.installation(record.raw, FuzzWorld.installation)).map { found in
+                written { InstallationCodec.write(found, to: &$0) }
+            }
+        }
+    }()
 
     private static let topics = [
         RecordKind(name: "message to topics", number: 9) { record in

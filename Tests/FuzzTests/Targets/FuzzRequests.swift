@@ -88,7 +88,7 @@ private let values: [UInt8: [UInt8]] = {
         seal.text(
             of: InstallationToken(
                 purpose: purpose, installation: FuzzWorld.installation, sender: FuzzWorld.sender,
-                expiresAt: purpose == .access ? expiry : .max), nonce: 0)
+                expiresAt: purpose == .access ? expiry : .max, mark: 0))
     }
     func jwt(_ header: String, _ claims: String) -> [UInt8] {
         Array(

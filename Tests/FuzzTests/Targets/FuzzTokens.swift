@@ -31,7 +31,7 @@ private let genuine: [[UInt8]] = {
         seal.text(
             of: InstallationToken(
                 purpose: .access, installation: FuzzWorld.installation, sender: FuzzWorld.sender,
-                expiresAt: 1_430_281_421_658), nonce: 3),
+                expiresAt: 1_430_281_421_658, mark: 3)),
     ]
 }()
 

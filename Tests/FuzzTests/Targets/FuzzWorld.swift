@@ -87,6 +87,15 @@ enum FuzzWorld {
         case .subscribe(let request): .unregistered(ticket: request.origin.ticket)
         case .installation(let request):
             switch request.action {
+            case .vouch(let event), .claim(let event, _): answer(to: event)
+            case .create, .refresh:
+                .installationKnown(
+                    ticket: request.origin.ticket,
+                    InstallationRecord(
+                        id: request.installation, sender: request.sender,
+                        refresh: SecretDigest(octets: [UInt8](repeating: 1, count: 32)), createdAt: 0,
+                        usedAt: 0),
+                    registrations: 0)
             case .address: report(request.origin.ticket)
             case .apple: .registered(ticket: request.origin.ticket, name(1))
             case .send: outcome(request.origin.ticket)

@@ -1,0 +1,57 @@
+import Basics
+import Delivery
+import Store
+
+extension Loading {
+    /// The record of an installation, and its registrations, which stand behind it. A record that cannot be read fails the load:
+    /// without it the id would be anybody's.
+    func installation(
+        _ id: [UInt8], limit: Int
+    ) throws(StoreError) -> (InstallationRecord?, [RegistrationName]) {
+        let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))
+        let rows = snapshot.cursor(
+            .installations, from: Key.installation(id, nil), before: Key.installation(id, last))
+        var record: InstallationRecord?
+        var names: [RegistrationName] = []
+        while rows.isValid, names.count < limit {
+            if rows.key.byteCount == id.count {
+                do throws(RecordFault) {
+                    record = try InstallationCodec.installation(rows.value, id)
+                } catch { throw Names.corrupt(.installations, rows.key, error) }
+            } else if rows.key.byteCount == id.count + 16 {
+                names.append(RegistrationName(key: rows.key, at: id.count))
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return (record, names)
+    }
+
+    /// Installations that nobody has used for too long, and where the search goes on.
+    mutating func unusedInstallations(
+        _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
+        _ limit: Int
+    ) throws(StoreError) -> ([[UInt8]], next: [UInt8]?) {
+        let rows = snapshot.cursor(.installations, from: Key.installation(start, nil))
+        var found: [[UInt8]] = []
+        var examined = 0
+        while rows.isValid {
+            let isRecord = rows.key.byteCount == InstallationToken.idLength
+            let id = [UInt8](
+                copying: rows.key.extracting(0..<min(rows.key.byteCount, InstallationToken.idLength)))
+            if examined >= examine || found.count >= limit, isRecord { return (found, id) }
+            let record = isRecord ? try? InstallationCodec.installation(rows.value, id) : nil
+            if isRecord, record == nil { unreadable += 1 }
+            rows.next()
+            examined += 1
+            guard let record else { continue }
+            // Its registrations stand behind it.
+            let isLinked =
+                rows.isValid && rows.key.byteCount > id.count
+                && rows.key.extracting(0..<id.count).equals(id.raw)
+            if record.usedAt < (isLinked ? before : unlinkedBefore) { found.append(id) }
+        }
+        try rows.finish()
+        return (found, nil)
+    }
+}

@@ -1,0 +1,59 @@
+import Basics
+import Delivery
+import Store
+import Wire
+
+extension ControlServer {
+    func showInstallation(_ request: Request) throws(Problem) -> JSONValue {
+        let id = try requiredInstallation(request)
+        let loaded = try reading { () throws(StoreError) in
+            try daemon.store.load(
+                .installation(id, limit: Limits.registrationsPerInstallation, isForChange: false))
+        }
+        guard case .installation(_, let record?, let names, _) = loaded else { throw unknown(id) }
+        return row(record, names.count)
+    }
+
+    /// Ends the tokens of an installation; what it has registered goes on until the app gets another one.
+    func revokeInstallation(_ request: Request) throws(Problem) -> JSONValue {
+        let id = try requiredInstallation(request)
+        let answer = try submit(from: request.connection) { origin in
+            .installation(
+                InstallationRequest(origin: origin, installation: id, sender: SenderID(0), action: .revoke))
+        }
+        switch answer {
+        case .installationKnown(_, let record, let registrations): return row(record, registrations)
+        case .registrationRefused(_, .notRegistered): throw unknown(id)
+        default:
+            throw Problem(
+                text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
+        }
+    }
+
+    private func row(_ record: InstallationRecord, _ registrations: Int) -> JSONValue {
+        .object([
+            .init("installation", .string(String(decoding: record.id, as: UTF8.self))),
+            .init("sender_id", .string(String(record.sender.number))),
+            .init("ended", .boolean(record.refresh == nil)),
+            .init("created_at", .string(Timestamp.text(record.createdAt))),
+            .init("used_at", .string(Timestamp.text(record.usedAt))),
+            .init("registrations", .integer(registrations)),
+        ])
+    }
+
+    private func requiredInstallation(_ request: Request) throws(Problem) -> [UInt8] {
+        let id = Array((request.arguments["installation"]?.text ?? "").utf8)
+        guard id.count == InstallationToken.idLength else {
+            throw Problem(
+                text: "invalid installation: expected an ID of \(InstallationToken.idLength) characters",
+                hint: "it is what the app knows as its Firebase installation ID")
+        }
+        return id
+    }
+
+    private func unknown(_ id: [UInt8]) -> Problem {
+        Problem(
+            text: "there is no installation \(String(decoding: id, as: UTF8.self))",
+            hint: "one that nobody used for long is forgotten")
+    }
+}

@@ -1,0 +1,40 @@
+public import Basics
+public import Delivery
+
+/// How installations are kept; the id is the key.
+public enum InstallationCodec {
+    private static let version: UInt8 = 1
+
+    /// Replaces a buffer's content by the record of an installation.
+    public static func write(_ record: InstallationRecord, to buffer: inout ByteBuffer) {
+        var writer = RecordWriter(buffer, version: version, place: place(record.id))
+        writer.number(record.sender.number)
+        writer.signed(record.createdAt)
+        writer.signed(record.usedAt)
+        writer.byte(record.refresh == nil ? 0 : 1)
+        if let refresh = record.refresh { writer.bytes(refresh.octets) }
+        buffer = writer.finish()
+    }
+
+    /// The installation in a record.
+    public static func installation(
+        _ bytes: borrowing RawSpan, _ id: [UInt8]
+    ) throws(RecordFault) -> InstallationRecord {
+        var reader = try RecordReader(copy bytes, version: version, place: place(id))
+        var record = InstallationRecord(
+            id: id, sender: SenderID(try reader.number()), refresh: nil, createdAt: try reader.signed(),
+            usedAt: try reader.signed())
+        switch try reader.byte() {
+        case 0: break
+        case 1: record.refresh = SecretDigest(octets: try reader.digest())
+        default: throw .value
+        }
+        try reader.finish()
+        return record
+    }
+
+    private static func place(_ id: [UInt8]) -> RecordPlace {
+        let hash = SipHash(key: (0x6363_7364, 0x696e_7374)).hash128(id.raw)
+        return RecordPlace(.installation, hash.0, hash.1)
+    }
+}

@@ -1,0 +1,226 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Firebase installations: whose an id is, how that is proved, and how it ends (mcs-device 5.5).
+@Suite struct InstallationOwnerTests {
+    private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
+    private let fresh = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
+    private static let day: Int64 = 86_400_000
+
+    private func digest(_ octet: UInt8) -> SecretDigest {
+        SecretDigest(octets: [UInt8](repeating: octet, count: 32))
+    }
+
+    private func ask(
+        _ ticket: UInt32, _ action: InstallationRequest.Action, mark: UInt64? = nil
+    ) -> Event {
+        .installation(
+            InstallationRequest(
+                origin: Origin(connection: web, ticket: ticket), installation: fid, sender: Harness.sender,
+                action: action, mark: mark))
+    }
+
+    private func create(
+        _ ticket: UInt32, _ refresh: UInt8, shown: UInt8? = nil, by pair: (DeviceID, SecretDigest)? = nil
+    ) -> Event {
+        ask(
+            ticket,
+            .create(
+                InstallationOffer(
+                    refresh: digest(refresh), other: (fresh, digest(refresh + 100)),
+                    shown: shown.map(digest), device: pair)))
+    }
+
+    private func words(_ bench: Harness, _ events: Event...) -> [String] {
+        for event in events { bench.post(event) }
+        bench.settle()
+        return bench.take(web).words
+    }
+
+    /// An app of a device registers and names the installation; `mark`: with a token of it.
+    private func register(
+        _ ticket: UInt32, on device: DeviceID = DeliveryTests.device, mark: UInt64? = nil
+    ) -> Event {
+        var request = RegistrationRequest(
+            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            category: bytes("installed"), subtype: [], senderText: bytes("100"), instance: fid)
+        request.isProved = mark != nil
+        return mark == nil
+            ? ask(ticket, .claim(for: .register(request), by: device))
+            : ask(ticket, .vouch(for: .register(request)), mark: mark)
+    }
+
+    private func send(_ ticket: UInt32) -> Event {
+        .installation(
+            InstallationRequest(
+                origin: Origin(connection: appServer, ticket: ticket), installation: fid,
+                sender: Harness.sender, action: .send(Harness.submission(ticket))))
+    }
+
+    private func addDevice(_ bench: Harness, _ number: UInt64) -> DeviceID {
+        let device = DeviceID(1 << 60 | number)
+        bench.store.records[device] = DeviceRecord(
+            device: device, token: token, createdAt: 0, seenAt: bench.now.wall, nextRegistration: 1)
+        return device
+    }
+
+    private let name = "cGFzc3dvcmQ_aGVsbG8tdw"
+    private let other = "dGFzc3dvcmQ_aGVsbG8tdw"
+
+    @Test(
+        "An id is whose it was first: any other gets a fresh one, at once and while the first is being written"
+    )
+    func first() {
+        let bench = Harness(partitions: 3)
+        #expect(
+            words(bench, create(1, 1), create(2, 2)) == [
+                "installation 1 \(name) 0", "installation 2 \(other) 0",
+            ])
+        #expect(bench.store.installationRecords[fid]?.refresh == digest(1))
+        #expect(bench.store.installationRecords[fresh]?.refresh == digest(102))
+        #expect(words(bench, create(3, 3, shown: 2)) == ["SERVICE_NOT_AVAILABLE 3"], "that one is taken too")
+        #expect(
+            words(bench, create(4, 4, shown: 1)) == ["installation 4 \(name) 0"],
+            "its refresh token proves it")
+        #expect(bench.store.installationRecords[fid]?.refresh == digest(1), "and goes on")
+    }
+
+    @Test("What is not on disk is not promised, and a failed write gives the next one its turn")
+    func written() {
+        let bench = Harness()
+        bench.post(create(1, 1))
+        bench.post(create(2, 2))
+        bench.runTurns()
+        bench.read(bench.partitions[0])
+        bench.tellAnswer(bench.partitions[0])
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty)
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "installation 2 \(name) 0"])
+        bench.post(ask(3, .refresh(digest(2))))
+        bench.runTurns()
+        bench.read(bench.partitions[0], failing: true)
+        bench.tellAnswer(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 3"])
+        #expect(words(bench, ask(4, .refresh(digest(2)))) == ["installation 4 \(name) 0"])
+    }
+
+    @Test(
+        "A refresh token that is foreign, deleted, revoked or too old is refused, and so are the access tokens of it"
+    )
+    func refused() throws {
+        let bench = Harness.withDevice()
+        _ = words(bench, create(1, 1))
+        let mark = InstallationRecord.mark(of: digest(1))
+        #expect(words(bench, ask(2, .refresh(digest(2)))) == ["AUTHENTICATION_FAILED 2"])
+        #expect(words(bench, register(3, mark: mark + 1)) == ["AUTHENTICATION_FAILED 3"])
+        #expect(words(bench, register(4, mark: mark)) == ["registered 4 2"], "canary")
+        #expect(words(bench, ask(5, .revoke)) == ["installation 5 \(name) 1 ended"])
+        #expect(words(bench, ask(6, .refresh(digest(1)))) == ["UNREGISTERED 6"])
+        #expect(words(bench, register(7, mark: mark)) == ["AUTHENTICATION_FAILED 7"])
+        #expect(words(bench, create(8, 3)) == ["installation 8 \(other) 0"], "its id is nobody else's")
+        bench.post(send(9))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 9"], "what it registered stays")
+        bench.store.installationRecords[fid]?.refresh = digest(1)
+        bench.advance(milliseconds: 271 * Self.day)
+        #expect(words(bench, ask(10, .refresh(digest(1)))) == ["UNREGISTERED 10"])
+    }
+
+    @Test(
+        "An installation is ended by its refresh token alone, with what it has registered; its id is not given away"
+    )
+    func ended() {
+        let bench = Harness.withDevice()
+        _ = words(bench, create(1, 1))
+        _ = words(bench, register(2, mark: InstallationRecord.mark(of: digest(1))))
+        #expect(words(bench, ask(3, .end(digest(2)))) == ["AUTHENTICATION_FAILED 3"])
+        #expect(words(bench, ask(4, .remove, mark: 5)) == ["AUTHENTICATION_FAILED 4"])
+        #expect(bench.store.registrations.count == 2)
+        #expect(words(bench, ask(5, .end(digest(1)))) == ["unregistered 5"])
+        #expect(bench.store.registrations.count == 1)
+        #expect(words(bench, create(6, 3)) == ["installation 6 \(other) 0"])
+        #expect(words(bench, ask(7, .end(digest(1)))) == ["UNREGISTERED 7"])
+    }
+
+    @Test("A device that names an id without a token of it gets nothing that is sent to the id")
+    func named() {
+        let bench = Harness.withDevice()
+        let stranger = addDevice(bench, 77)
+        _ = words(bench, create(1, 1))
+        #expect(words(bench, register(2, on: stranger)) == ["AUTHENTICATION_FAILED 2"])
+        bench.post(send(3))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 3 not_registered"])
+        #expect(
+            words(bench, register(4, mark: InstallationRecord.mark(of: digest(1)))) == ["registered 4 2"])
+        #expect(words(bench, register(5, on: stranger)) == ["AUTHENTICATION_FAILED 5"])
+        bench.login()
+        bench.post(send(6))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 6"])
+        #expect(bench.take(phone).words.last == "deliver m6")
+    }
+
+    @Test(
+        "What was registered before there were records is addressed on, is nobody else's, and is bound by its device"
+    )
+    func earlier() throws {
+        let bench = Harness.withDevice()
+        let stranger = addDevice(bench, 77)
+        #expect(words(bench, register(1)) == ["registered 1 2"])
+        bench.post(send(2))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2"])
+        #expect(words(bench, create(3, 1)) == ["installation 3 \(other) 0"])
+        bench.store.installationRecords[fresh] = nil
+        #expect(words(bench, register(4, on: stranger)) == ["AUTHENTICATION_FAILED 4"])
+        #expect(words(bench, create(5, 1, by: (stranger, token))) == ["installation 5 \(other) 0"])
+        bench.store.installationRecords[fresh] = nil
+        #expect(words(bench, create(6, 1, by: (device, digest(77)))) == ["installation 6 \(other) 0"])
+        bench.store.installationRecords[fresh] = nil
+        #expect(words(bench, create(7, 1, by: (device, token))) == ["installation 7 \(name) 0"])
+        let bound = bench.store.registrations.values.first { $0.installation == fid }
+        #expect(bound?.isProved == true)
+        bench.post(send(8))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 8"])
+    }
+
+    @Test("One that nobody uses ends after its time, sooner without registrations; whoever uses it keeps it")
+    func expiry() {
+        let bench = Harness.withDevice()
+        _ = words(bench, create(1, 1))
+        let events = { (days: Int64) in
+            bench.advance(milliseconds: days * Self.day)
+            bench.post(.tick)
+            bench.settle()
+        }
+        events(13)
+        #expect(bench.store.installationRecords[fid] != nil)
+        #expect(words(bench, ask(2, .refresh(digest(1)))) == ["installation 2 \(name) 0"])
+        events(13)
+        #expect(bench.store.installationRecords[fid] != nil, "used meanwhile")
+        _ = words(bench, register(3, mark: InstallationRecord.mark(of: digest(1))))
+        events(30)
+        #expect(bench.store.installationRecords[fid] != nil, "it has a registration")
+        bench.store.records[device]?.seenAt += 400 * Self.day
+        events(300)
+        #expect(bench.store.installationRecords[fid] == nil)
+    }
+
+    @Test("Changes that wait are bounded")
+    func bounded() {
+        let bench = Harness()
+        for ticket in 0...UInt32(Limits.waitingInstallations) {
+            bench.post(ask(ticket, .refresh(digest(1))))
+        }
+        bench.runTurns()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.waitingInstallations)"])
+    }
+}
