@@ -13,16 +13,29 @@ struct RecordTests {
         receiver = try #require(KeyPair { random.take($0) })
     }
 
+    private struct NoCipher: Error {}
+
+    private func cipher(key: [UInt8], nonce: [UInt8]) throws -> RecordCipher {
+        guard let cipher = RecordCipher(key: key, nonce: nonce) else { throw NoCipher() }
+        return cipher
+    }
+
+    private func sealed(_ text: [UInt8], by cipher: inout RecordCipher) throws -> [UInt8] {
+        guard let record = cipher.seal(text) else { throw NoCipher() }
+        return record
+    }
+
     /// The number of a record goes into the last eight octets of the nonce, the highest first (RFC 8188, 2.3).
     @Test func recordsAreNumberedInTheNonce() throws {
         let key = [UInt8](repeating: 3, count: 16)
-        var counted = try #require(RecordCipher(key: key, nonce: [UInt8](repeating: 0, count: 12)))
+        var counted = try cipher(key: key, nonce: [UInt8](repeating: 0, count: 12))
         for number in 0...258 {
-            let sealed = try #require(counted.seal([7]))
+            let record = try sealed([7], by: &counted)
             let nonce =
                 [UInt8](repeating: 0, count: 10) + [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
-            var alone = try #require(RecordCipher(key: key, nonce: nonce))
-            #expect(alone.open(sealed) == [7], "record \(number)")
+            var alone = try cipher(key: key, nonce: nonce)
+            let text = alone.open(record)
+            #expect(text == [7], "record \(number)")
         }
     }
 
@@ -32,9 +45,9 @@ struct RecordTests {
         let own = try #require(KeyPair { random.take($0) })
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.bodyKeys(agreement, auth: auth, salt: salt)
-        var cipher = try #require(RecordCipher(key: keys.content, nonce: keys.nonce))
+        var cipher = try self.cipher(key: keys.content, nonce: keys.nonce)
         return salt + [0, 0, 0, size, UInt8(P256.publicKeyBytes)] + own.publicKey
-            + (try #require(cipher.seal(record)))
+            + try sealed(record, by: &cipher)
     }
 
     @Test func theLastRecordEndsWithTwo() throws {
@@ -64,8 +77,8 @@ struct RecordTests {
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.bodyKeys(agreement, auth: auth, salt: salt)
         for (mark, text) in [(1, [65, 66]), (3, nil)] as [(UInt8, [UInt8]?)] {
-            var cipher = try #require(RecordCipher(key: keys.content, nonce: keys.nonce))
-            let records = try #require(cipher.seal([65, mark])) + (try #require(cipher.seal([66, 2])))
+            var cipher = try self.cipher(key: keys.content, nonce: keys.nonce)
+            let records = try sealed([65, mark], by: &cipher) + try sealed([66, 2], by: &cipher)
             let head = salt + [0, 0, 0, 18, UInt8(P256.publicKeyBytes)] + own.publicKey
             #expect(WebPush.openBody(head + records, keys: receiver, auth: auth) == text)
         }
@@ -78,11 +91,10 @@ struct RecordTests {
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.keys(agreement, auth: auth, salt: salt)
         for (record, text) in [([0, 2, 0, 0, 65], [65]), ([0, 2, 0, 1, 65], nil)] as [([UInt8], [UInt8]?)] {
-            var cipher = try #require(RecordCipher(key: keys.content, nonce: keys.nonce))
-            let sealedRecord = cipher.seal(record)
-            let records = try #require(sealedRecord)
-            let sealed = WebPush.Sealed(records: records, publicKey: own.publicKey, salt: salt)
-            #expect(WebPush.open(sealed, keys: receiver, auth: auth) == text)
+            var cipher = try self.cipher(key: keys.content, nonce: keys.nonce)
+            let records = try sealed(record, by: &cipher)
+            let message = WebPush.Sealed(records: records, publicKey: own.publicKey, salt: salt)
+            #expect(WebPush.open(message, keys: receiver, auth: auth) == text)
         }
     }
 }
