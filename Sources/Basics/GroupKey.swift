@@ -56,7 +56,7 @@ extension TokenSeal {
             return nil
         }
         let group = GroupName(sender: SenderID(plain.raw.word(at: 1)), number: plain.raw.word(at: 9))
-        // One group has one text: the last characters of Base64 could say the same in several ways.
+        // One group has one text: the other alphabet of Base64 could say the same.
         return groupKey(of: group).raw.equals(key) ? group : nil
     }
 }

@@ -109,6 +109,9 @@ public enum Limits {
     public static let storedMessages = 100
     /// Upstream messages of one app of one device that wait to be stored (FCM).
     public static let waitingUpstream = 20
+    /// Reports of expired upstream messages that wait for one device: five apps with all they may have under way. Beyond it the
+    /// oldest goes.
+    public static let sendErrorsPerDevice = 100
     /// Pairs of one upstream message: the payload counts keys and values alone, and empty ones have none.
     public static let upstreamPairs = 1_024
     /// Upstream messages kept for one sender: a day at a steady 10 a second; beyond it devices are refused.
@@ -117,7 +120,7 @@ public enum Limits {
     public static let receiptSettleSeconds = 30
     /// Milliseconds for which an upstream message without lifetime may wait to be written: that is still now.
     public static let promptMilliseconds: Int64 = 1_000
-    /// Seconds for which upstream persistent ids are remembered, to drop what a device repeats.
+    /// Seconds for which upstream messages are remembered, to drop what a device repeats.
     public static let upstreamMemorySeconds = 86_400
 
     // MARK: Devices
@@ -191,8 +194,6 @@ public enum Limits {
     public static let deviceSweepMilliseconds = 1_000
     /// Seconds from the end of one round over all devices to the next.
     public static let deviceSweepRestSeconds = 3_600
-    /// Persistent ids of upstream messages told to a device at login as known: those of its last burst.
-    public static let rememberedUpstream = 20
 
     // MARK: Connections
 
@@ -272,11 +273,9 @@ public enum Limits {
     public static let lazyCommitMilliseconds = 50
     /// Milliseconds between attempts while the store fails: enough not to turn a full disk into a busy loop.
     public static let storeRetryMilliseconds = 100
-    /// Seconds by which the mark of sequences on disk is ahead of the clock: a write every half of it.
-    public static let sequenceLeaseSeconds = 120
-    /// Sequences that the mark moves on at each look while the clock is behind it: half of what the clock moves in that time,
-    /// so that it catches up, and more than a partition can make.
-    public static let sequencesPerRenewal = 5_000_000
+    /// Milliseconds by which the mark of sequences on disk is ahead of those that are used: fifty writes a second at most, and
+    /// less than any process takes to start, so that no number of restarts drives the sequences ahead of the clock.
+    public static let sequenceLeaseMilliseconds = 20
     /// Questions that wait for the store; each login asks two.
     public static let waitingLoads = 65_536
     /// Questions that the store answers in one go: they share what reading costs to begin, and the first answer waits for the

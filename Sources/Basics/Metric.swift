@@ -40,6 +40,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     case reactorBusyMicroseconds
     case logLinesSuppressed
     case draining
+    case clockInDoubt
     case configReloads
     case configReloadSuccess
     case certificateNotAfter

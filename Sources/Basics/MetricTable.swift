@@ -127,6 +127,9 @@ extension Metric {
             metric: .draining, name: "ccs_draining", kind: .gauge,
             help: "1 while connections are being drained, else 0."),
         Row(
+            metric: .clockInDoubt, name: "ccs_clock_in_doubt", kind: .gauge,
+            help: "1 while the wall clock is not believed and nothing ends by age, else 0."),
+        Row(
             metric: .configReloads, name: "ccs_config_reloads_total", kind: .counter,
             help: "Reloads of configuration and certificates.", labels: [label("result", results)]),
         Row(

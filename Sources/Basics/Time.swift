@@ -47,11 +47,21 @@ public struct Now: Sendable, Equatable {
     public var monotonic: Instant
     /// For lifetimes, which outlive the process, in milliseconds since 1970.
     public var wall: UnixMilliseconds
+    /// The latest that it may be while the wall clock is in doubt, in milliseconds since 1970; nil: it is believed.
+    public var latestInDoubt: UnixMilliseconds?
 
-    /// A reading made elsewhere (simulation, tests).
+    /// A reading of clocks that are believed.
     public init(monotonic: Instant, wall: UnixMilliseconds) {
         self.monotonic = monotonic
         self.wall = wall
+    }
+
+    /// What ends at or before this has ended, in milliseconds since 1970: the wall clock, or no time at all while it is in doubt.
+    public var ended: UnixMilliseconds { latestInDoubt == nil ? wall : .min }
+
+    /// When something ends that may live so many milliseconds: not too early, whatever is in doubt. With 0 it has no time to live.
+    public func end(after milliseconds: Int64) -> UnixMilliseconds {
+        milliseconds > 0 ? (latestInDoubt ?? wall) + milliseconds : wall
     }
 
     /// Reads the machine's clocks.

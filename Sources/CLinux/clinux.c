@@ -42,3 +42,16 @@ int clinux_limit_descriptors(int process, unsigned long long most) {
 long clinux_free_octets(void) { return (long)mallinfo2().fordblks; }
 
 void clinux_give_back(void) { malloc_trim(0); }
+
+static int argument_count;
+static char **arguments;
+
+// Before main, and before anything can move the environment, by which Swift's runtime finds the arguments.
+__attribute__((constructor)) static void keep_arguments(int count, char **given) {
+    argument_count = count;
+    arguments = given;
+}
+
+int clinux_argument_count(void) { return argument_count; }
+
+const char *clinux_argument(int at) { return arguments[at]; }

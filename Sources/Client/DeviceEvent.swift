@@ -50,7 +50,7 @@ public struct DeviceMessage: Sendable {
     public var sentAt: UnixMilliseconds
     /// The pairs, in order.
     public var pairs: [(key: [UInt8], value: [UInt8])]
-    /// What is encrypted for a web app; empty for every other message.
+    /// The bytes of `raw_data`: what is encrypted for a web app, or what an app server sent so; empty for none.
     public var rawData: [UInt8] = []
 
     /// The value of a pair.

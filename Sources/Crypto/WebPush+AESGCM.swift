@@ -76,7 +76,7 @@ extension WebPush {
         return nil
     }
 
-    private static func keys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
+    static func keys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
         let secret = HKDF.derive(
             salt: auth, secret: agreement.secret, info: Array("Content-Encoding: auth\0".utf8), count: 32)
         // Each key behind its length in two octets.

@@ -14,6 +14,8 @@ enum Waiter {
     case upstream(Origin, mutation: Int)
     /// A receipt: its message may go, and it is routed, to the connection that it is from if that can be.
     case receipt(DeviceID, Sequence, mutation: Int, origin: ConnectionID?)
+    /// The report of an upstream message that has expired: deliver what the change at this place of the batch put.
+    case returned(UpstreamReturn, DeviceEntry, mutation: Int)
     /// A message to topics: acknowledge it, then begin what the change at this place of the batch put.
     case topicJob(Origin, mutation: Int)
     /// A change of a group, and what it makes of it.

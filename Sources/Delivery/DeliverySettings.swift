@@ -44,6 +44,10 @@ public struct DeliverySettings: Sendable {
     ///
     /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.
     public var sequenceFloor: UInt64 = 0
+    /// Until when the process before has lived, milliseconds since 1970 (`StoreMark.clock`); nil where the store does not know.
+    public var clockMark: UnixMilliseconds?
+    /// Seconds of running time after which a wall clock in doubt is believed; 0: never.
+    public var clockGraceSeconds = Limits.clockGraceSeconds
 
     /// The defaults.
     public init() {}
@@ -59,6 +63,8 @@ public struct RunningSettings: Sendable {
     public var deviceExpirySeconds = Limits.deviceExpirySeconds
     /// See `DeliverySettings`.
     public var unusedDeviceSeconds = Limits.unusedDeviceSeconds
+    /// See `DeliverySettings`.
+    public var clockGraceSeconds = Limits.clockGraceSeconds
 
     /// The defaults.
     public init() {}
@@ -73,6 +79,7 @@ extension DeliverySettings {
             running.rates = rates
             running.deviceExpirySeconds = deviceExpirySeconds
             running.unusedDeviceSeconds = unusedDeviceSeconds
+            running.clockGraceSeconds = clockGraceSeconds
             return running
         }
         set {
@@ -80,6 +87,7 @@ extension DeliverySettings {
             rates = newValue.rates
             deviceExpirySeconds = newValue.deviceExpirySeconds
             unusedDeviceSeconds = newValue.unusedDeviceSeconds
+            clockGraceSeconds = newValue.clockGraceSeconds
         }
     }
 }

@@ -122,8 +122,6 @@ final class DeviceEntry {
     var idleStamp: UInt64 = 0
     /// Upstream messages on their way to the store, by registration.
     var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
-    /// Persistent ids of the last upstream messages known to be stored, for the next login.
-    var storedUpstream: [[UInt8]] = []
 
     init(_ device: DeviceID) { self.device = device }
 
@@ -157,7 +155,7 @@ final class DeviceEntry {
     /// Takes a message out of the mailbox and the counts.
     func remove(at index: Int) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
-        if slot.state == .sent { link?.unacknowledged -= 1 }
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if slot.state == .delayed { delayed -= 1 }
         if let at = self.index(of: slot.entry.registration) {
             if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
@@ -171,8 +169,8 @@ final class DeviceEntry {
         let slot = mailbox.slots[index]
         guard slot.state != state else { return }
         mailbox.setState(state, at: index)
-        if slot.state == .sent { link?.unacknowledged -= 1 }
-        if state == .sent { link?.unacknowledged += 1 }
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
+        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
         if slot.state == .delayed { delayed -= 1 }
         if state == .delayed { delayed += 1 }
         guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }

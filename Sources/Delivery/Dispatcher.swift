@@ -23,6 +23,10 @@ public struct Dispatcher: ~Copyable {
     var sweep = Sweep()
     /// The search for devices that have not been seen for too long.
     var deviceSweep: DeviceSweep
+    /// Whether the machine's wall clock is believed.
+    var clock: ClockGuard
+    /// When the next process is told how late it is.
+    var clockMark = ClockMark()
     /// The search for installations that nobody uses any more.
     var installationSweep = InstallationSweep()
     /// Changes of installations.
@@ -65,6 +69,7 @@ public struct Dispatcher: ~Copyable {
         salt = UInt32(truncatingIfNeeded: random.next())
         // Anywhere: a process that is restarted often must not look at the same devices each time.
         deviceSweep = DeviceSweep(from: DeviceID(random.next() >> 1))
+        clock = ClockGuard(mark: settings.clockMark)
         sequences = SequenceSource(floor: settings.sequenceFloor)
         let hash = SipHash(key: hashKey)
         devices = DeviceTable(hash: hash, idleLimit: settings.idleDevicesInMemory)
@@ -73,19 +78,25 @@ public struct Dispatcher: ~Copyable {
 
     /// Takes in one event; what follows from it is appended to `effects`.
     public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
+        let time = clock.read(now, grace: settings.clockGraceSeconds)
+        guard case .clockAccepted = event, clock.accept(now) else { return take(event, time, &effects) }
+        take(event, clock.read(now, grace: settings.clockGraceSeconds), &effects)
+    }
+
+    /// Takes in one event at a time that the clock's guard has looked at.
+    mutating func take(_ event: consuming Event, _ now: Now, _ effects: inout Effects) {
         switch consume event {
         case .submitted(let submission): submitted(submission, now, &effects)
         case .deviceAcknowledged(let connection, let device, let sequences):
             deviceAcknowledged(connection, device, sequences, now, &effects)
         case .committed(let outcome): committed(outcome, now, &effects)
         case .loaded(let loaded): self.loaded(loaded, now, &effects)
-        case .tick: tick(now, &effects)
+        case .tick, .clockAccepted: tick(now, &effects)
         case .senders(let directory): replaceDirectory(directory, &effects)
         case .trace(let device, let watcher): trace(device, watcher)
         case .untrace(let watcher): untrace(watcher)
         case .settingsChanged(let changed): settingsChanged(changed, now, &effects)
         case .expired(let entry): expired(entry, now, &effects)
-
         case .groupSubmitted(let submission): groupSubmitted(submission, now, &effects)
         case .memberAnswered(_, let ticket, let answer): memberAnswered(ticket, answer, &effects)
         case .groupRequested(let request): changeGroup(request, &effects)
@@ -116,8 +127,9 @@ public struct Dispatcher: ~Copyable {
         case .unseen(let device): deviceUnseen(device, now, &effects)
 
         case .upstreamReceived(let upstream): upstreamReceived(upstream, now, &effects)
-        case .upstreamAnswered(let name, let persistentID, let isStored):
-            upstreamAnswered(name, persistentID, isStored)
+        case .upstreamAnswered(let name): upstreamAnswered(name)
+        case .upstreamReturned(let gone): upstreamReturned(gone, now, &effects)
+        case .upstreamReturnSettled(let sender, let sequence): returnSettled(sender, sequence)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, now, &effects)
         case .receiptDue(let receipt): receiptDue(receipt, now, &effects)
         case .upstreamSettled(let connection, let sender, let sequence, let settlement):

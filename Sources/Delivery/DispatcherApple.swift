@@ -49,8 +49,8 @@ extension Dispatcher {
         let record =
             entry.record
             ?? DeviceRecord(
-                device: entry.device, token: address.freshDigest, createdAt: now.wall, seenAt: now.wall,
-                nextRegistration: 1, hasLoggedIn: false)
+                device: entry.device, token: address.freshDigest, createdAt: contactTime(now),
+                seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         let sender = Array(String(request.sender.number).utf8)
         var registration = Registration(
             name: nextName(entry, record), category: address.bundle, subtype: sender, senderText: sender,

@@ -49,7 +49,7 @@ extension Dispatcher {
             guard let at = entry.mailbox.index(of: message.sequence),
                 entry.mailbox.slots[at].state == .waiting
             else { continue }
-            if message.expiresAt <= now.wall {
+            if message.expiresAt <= now.ended {
                 remove(at: at, of: entry, reason: .expired, &effects)
             } else {
                 hasDelivered = deliver(message, at: at, to: entry, now, &effects) || hasDelivered
@@ -107,7 +107,7 @@ extension Dispatcher {
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state == .waiting
         else { return }
         entry.link?.cursor = max(link.cursor, message.sequence)
-        guard message.expiresAt > now.wall else {
+        guard message.expiresAt > now.ended else {
             return remove(at: at, of: entry, reason: .expired, &effects)
         }
         _ = deliver(message, at: at, to: entry, now, &effects)
@@ -123,7 +123,7 @@ extension Dispatcher {
             entry.setState(.delayed, at: index)
             return false
         }
-        guard link.unacknowledged < settings.unacknowledgedPerDevice else {
+        guard link.unacknowledged < settings.unacknowledgedPerDevice || message.kind == .sendError else {
             effects.commands.append((link.connection, .close(.tooManyUnacknowledged)))
             entry.link?.mode = .closing
             return false

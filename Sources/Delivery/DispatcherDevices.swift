@@ -58,7 +58,7 @@ extension Dispatcher {
         if entry.link != nil { resume(entry, &effects) }
         let waiting = entry.waiting
         entry.waiting = []
-        for event in waiting { handle(event, now: now, effects: &effects) }
+        for event in waiting { take(event, now, &effects) }
         devices.rest(entry)
     }
 
@@ -66,7 +66,7 @@ extension Dispatcher {
         guard let entry = devices[device], entry.phase == .loading else { return }
         if let link = entry.link {
             effects.commands.append((link.connection, .close(.storeFailed)))
-            contacts.note(entry.device, at: now.wall)
+            contacts.note(entry.device, at: contactTime(now))
         }
         for event in entry.waiting { refuse(event, &effects) }
         entry.waiting = []
@@ -108,6 +108,9 @@ extension Dispatcher {
             answerVouch(request, isProved: false, &effects)
         case .installationFound(let request, _, _): refuse(request, .serviceNotAvailable, &effects)
         case .forgetDevice(_, let origin), .unregisterToken(_, let origin): refuse(origin, &effects)
+        case .upstreamReturned(let gone):
+            // The next search for what is over its time sends it back again.
+            effects.forwards.append(.upstreamReturnSettled(gone.sender, gone.sequence))
         default: break
         }
     }
@@ -181,8 +184,7 @@ extension Dispatcher {
 
     private mutating func accept(_ entry: DeviceEntry, _ effects: inout Effects) {
         guard let link = entry.link else { return }
-        effects.commands.append(
-            (link.connection, .deviceLoginAccepted(storedUpstream: entry.storedUpstream)))
+        effects.commands.append((link.connection, .deviceLoginAccepted))
         entry.link?.mode = .paused
         traceConnection(entry.device, .connected, &effects)
         proceed(entry, &effects)
@@ -197,7 +199,7 @@ extension Dispatcher {
             traceConnection(device, .disconnected, &effects)
             // It was here until now, however long ago it logged in.
             if entry.phase != .ready {
-                contacts.note(device, at: now.wall)
+                contacts.note(device, at: contactTime(now))
             } else if let record = entry.record {
                 seen(entry, record, every: Limits.seenAtCloseSeconds, now, &effects)
             }

@@ -203,9 +203,7 @@ extension Dispatcher {
             effects.commands.append((connection, .upstreamStored(ticket: ticket)))
         }
         guard let name = author.own.last else { return }
-        let isStored = refusal == nil && submission.submission.lifetimeSeconds > 0
-        effects.forwards.append(
-            .upstreamAnswered(name, persistentID: isStored ? author.persistentID : [], isStored: isStored))
+        effects.forwards.append(.upstreamAnswered(name))
     }
 
     /// What a device hears of its message to a group; nil: it is with the others, as far as they are there.

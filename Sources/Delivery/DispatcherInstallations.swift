@@ -75,9 +75,7 @@ extension Dispatcher {
                 record.refresh = nil
                 return put(record, request, names, &effects)
             case .expire(let before, let unlinkedBefore):
-                if let record, record.usedAt < (names.isEmpty ? unlinkedBefore : before) {
-                    effects.mutations.append(.removeInstallation(id))
-                    turn.waiters.append(.installation(id))
+                if let record, expire(record, names.isEmpty ? unlinkedBefore : before, now, &effects) {
                     return
                 }
             default: break
@@ -91,7 +89,8 @@ extension Dispatcher {
         _ record: InstallationRecord?, _ shown: SecretDigest, _ now: Now
     ) throws(RegistrationRefusal) -> InstallationRecord {
         guard let record, let refresh = record.refresh,
-            settings.deviceExpirySeconds == 0 || now.wall - record.usedAt <= expiryMilliseconds
+            settings.deviceExpirySeconds == 0 || clock.doubt != nil || record.usedAt < Limits.earliestClock
+                || now.wall - record.usedAt <= expiryMilliseconds
         else { throw .notRegistered }
         guard refresh == shown else { throw .authenticationFailed }
         return record
@@ -129,8 +128,9 @@ extension Dispatcher {
         _ request: InstallationRequest, _ offer: InstallationOffer, _ now: Now, _ effects: inout Effects
     ) {
         let record = InstallationRecord(
-            id: request.installation, sender: request.sender, refresh: offer.refresh, createdAt: now.wall,
-            usedAt: now.wall)
+            id: request.installation, sender: request.sender, refresh: offer.refresh,
+            createdAt: contactTime(now),
+            usedAt: contactTime(now))
         guard mayAdd(for: nil, request.origin) else {
             refuse(request, .tooManyStrangers, &effects)
             return endInstallationTurn(request.installation, &effects)
@@ -161,8 +161,10 @@ extension Dispatcher {
     ) {
         giveBackPlace(of: request.origin, &effects)
         var record = record
-        if now.wall - record.usedAt >= seenGranularity(atMost: Limits.seenGranularitySeconds) {
-            record.usedAt = now.wall
+        let isNoted = clock.doubt != nil && record.usedAt == Limits.contactInDoubt
+        let granularity = seenGranularity(atMost: Limits.seenGranularitySeconds)
+        if !isNoted, clock.doubt != nil || (now.wall - record.usedAt).magnitude >= granularity.magnitude {
+            record.usedAt = contactTime(now)
             return put(record, request, names, &effects)
         }
         let origin = request.origin
@@ -194,7 +196,7 @@ extension Dispatcher {
     ) {
         guard var record else { return }
         record.refresh = nil
-        record.usedAt = now.wall
+        record.usedAt = contactTime(now)
         effects.mutations.append(.putInstallation(record))
         turn.waiters.append(.installation(record.id))
         let origin = request.origin
@@ -249,9 +251,27 @@ extension Dispatcher {
 
     // MARK: Expiry
 
+    /// Forgets an installation that was last used before a time; whether it is being changed.
+    private mutating func expire(
+        _ record: InstallationRecord, _ time: UnixMilliseconds, _ now: Now, _ effects: inout Effects
+    ) -> Bool {
+        guard clock.doubt == nil, record.usedAt < time else { return false }
+        if record.usedAt < Limits.earliestClock {
+            // It was used in a time that cannot have been, which says nothing of how long ago that was: its time begins now.
+            var record = record
+            record.usedAt = now.wall
+            effects.mutations.append(.putInstallation(record))
+        } else {
+            effects.mutations.append(.removeInstallation(record.id))
+        }
+        turn.waiters.append(.installation(record.id))
+        return true
+    }
+
     /// Has the store looked through for installations that nobody uses any more, page by page, as for devices.
     mutating func tickInstallations(_ now: Now, _ effects: inout Effects) {
         guard partition == 0, settings.deviceExpirySeconds > 0, !installationSweep.isAsking,
+            clock.doubt == nil,
             now.monotonic >= installationSweep.next
         else { return }
         installationSweep.isAsking = true

@@ -12,6 +12,17 @@ struct DeviceSweep {
     var isWholeRound = false
     /// How long it rests after a whole round, in milliseconds.
     var rest: Int64 = 0
+    /// How many may go: whoever is wrong about the time, it takes hours to forget many.
+    var forgotten = TokenBucket()
+    /// Whether those that were away for too long were asked for, besides the unused ones, which are not worth the care.
+    var asksForAbsent = false
+    /// Where the search for unused ones alone goes on, while no other may go.
+    var unusedFrom = DeviceID(0)
+    /// When that search begins anew.
+    var unusedNext = Instant.distantPast
+    static let rate = Rate(
+        Limits.devicesForgottenAtOnce,
+        perSeconds: Limits.devicesForgottenAtOnce * 3_600 / Limits.devicesForgottenPerHour)
 
     init(from: DeviceID) { self.from = from }
 }
@@ -22,17 +33,25 @@ struct DeviceSweep {
 /// device that could not be looked at, or came back meanwhile, is met again in the next round.
 extension Dispatcher {
     mutating func tickDevices(_ now: Now, _ effects: inout Effects) {
-        guard partition == 0, let shortest = shortestAbsence, !deviceSweep.isAsking,
+        guard partition == 0, let shortest = shortestAbsence, !deviceSweep.isAsking, clock.doubt == nil,
             now.monotonic >= deviceSweep.next
         else { return }
+        let mayForget =
+            settings.deviceExpirySeconds > 0
+            && deviceSweep.forgotten.allows(DeviceSweep.rate, now: now.monotonic)
+        guard mayForget || settings.unusedDeviceSeconds > 0 && now.monotonic >= deviceSweep.unusedNext else {
+            return
+        }
         deviceSweep.rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, shortest / 8)
         deviceSweep.isAsking = true
+        deviceSweep.asksForAbsent = mayForget
         deviceSweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
         effects.loads.append(
             .unseen(
-                before: settings.deviceExpirySeconds > 0 ? now.wall - expiryMilliseconds : .min,
+                before: mayForget ? now.wall - expiryMilliseconds : .min,
                 unusedBefore: settings.unusedDeviceSeconds > 0 ? now.wall - unusedMilliseconds : .min,
-                from: deviceSweep.from, examine: Limits.devicesPerSweep, limit: Limits.expiredDevicesPerSweep)
+                from: mayForget ? deviceSweep.from : deviceSweep.unusedFrom, examine: Limits.devicesPerSweep,
+                limit: Limits.expiredDevicesPerSweep)
         )
     }
 
@@ -41,6 +60,14 @@ extension Dispatcher {
     ) {
         deviceSweep.isAsking = false
         for device in found { effects.forwards.append(.unseen(device)) }
+        guard deviceSweep.asksForAbsent else {
+            deviceSweep.unusedFrom = next ?? DeviceID(0)
+            if next == nil {
+                deviceSweep.unusedNext = now.monotonic.advanced(milliseconds: deviceSweep.rest)
+            }
+            return
+        }
+        for _ in found { deviceSweep.forgotten.take(DeviceSweep.rate, now: now.monotonic) }
         if next == nil {
             if deviceSweep.isWholeRound {
                 deviceSweep.next = now.monotonic.advanced(milliseconds: deviceSweep.rest)
@@ -56,17 +83,22 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         writeContact(entry, &effects)
         guard let record = entry.record else { return }
-        if isUnusedTooLong(record, now), entry.link == nil {
+        // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
+        // here at all: Apple tells when it is gone.
+        let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
+        // A contact in a time that cannot have been says nothing of how long ago it was: its time begins now.
+        guard entry.link == nil, !isApple, record.seenAt >= Limits.earliestClock else {
+            return seen(entry, record, now, &effects)
+        }
+        guard clock.doubt == nil else { return }
+        if isUnusedTooLong(record, now) {
             _ = dissolve(entry, &effects)
             effects.unusedDevices += 1
             return
         }
-        guard settings.deviceExpirySeconds > 0 else { return }
-        // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
-        // here at all: Apple tells when it is gone.
-        let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
-        guard entry.link == nil, !isApple else { return seen(entry, record, now, &effects) }
-        guard now.wall - record.seenAt > expiryMilliseconds, entry.waitingUpstream.isEmpty else { return }
+        guard settings.deviceExpirySeconds > 0, now.wall - record.seenAt > expiryMilliseconds,
+            entry.waitingUpstream.isEmpty
+        else { return }
         _ = dissolve(entry, &effects)
         effects.expiredDevices += 1
     }
@@ -74,7 +106,7 @@ extension Dispatcher {
     /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
     private func isUnusedTooLong(_ record: DeviceRecord, _ now: Now) -> Bool {
         record.isUnused && settings.unusedDeviceSeconds > 0
-            && now.wall - record.createdAt > unusedMilliseconds
+            && now.wall - record.unusedSince > unusedMilliseconds
     }
 
     // MARK: Contacts that the store does not know
@@ -89,9 +121,11 @@ extension Dispatcher {
 
     /// Writes when a device was last here, if its record does not say so; a write that fails as well brings it back.
     private mutating func writeContact(_ entry: DeviceEntry, _ effects: inout Effects) {
-        guard let contact = contacts.take(entry.device), var record = entry.record, record.seenAt < contact
+        guard let contact = contacts.take(entry.device), var record = entry.record,
+            case let latest = UnwrittenContacts.later(record.seenAt, contact),
+            record.seenAt != latest || !record.hasLoggedIn
         else { return }
-        record.seenAt = contact
+        record.seenAt = latest
         record.hasLoggedIn = true
         entry.record = record
         effects.mutations.append(.putDevice(record))

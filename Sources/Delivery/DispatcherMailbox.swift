@@ -26,6 +26,7 @@ extension Dispatcher {
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
             }
+            try entry.registrations[at].registration.complete(&submission)
             if submission.isDryRun {
                 traceSubmission(submission, .accepted, detail: "dry_run", &effects)
                 answer(origin, of: sender, nil, canonical: canonical, &effects)
@@ -78,7 +79,8 @@ extension Dispatcher {
             let isOpen = entry.registrations[place].batch.map { ledger.isOpen($0) } ?? false
             if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
                 let end = newer.createdAt + Int64(Limits.replacedRegistrationSeconds) * 1_000
-                guard now.wall < end else { throw .notRegistered }
+                // One of a time that cannot have been says nothing of how long ago it was.
+                guard newer.createdAt < Limits.earliestClock || now.ended < end else { throw .notRegistered }
                 return place
             }
             place -= 1
@@ -162,7 +164,7 @@ extension Dispatcher {
         var message = StoredMessage(
             device: submission.target.device, sequence: sequences.next(now), salt: salt,
             registration: submission.target.number, sender: submission.sender,
-            text: submission.text, acceptedAt: now.wall, expiresAt: now.wall + lifetime * 1_000,
+            text: submission.text, acceptedAt: now.wall, expiresAt: now.end(after: lifetime * 1_000),
             priority: submission.priority, wantsReceipt: submission.wantsReceipt,
             delaysWhileIdle: submission.delaysWhileIdle)
         if let share = submission.topic {
@@ -235,7 +237,7 @@ extension Dispatcher {
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
             guard slot.entry.registration == name.number, slot.state == state,
-                slot.entry.collapseKey == nil
+                slot.entry.collapseKey == nil, slot.entry.kind != .sendError
             else {
                 index += 1
                 continue
@@ -246,7 +248,7 @@ extension Dispatcher {
         let marker = StoredMessage(
             device: name.device, sequence: sequences.next(now), salt: salt, registration: name.number,
             sender: SenderID(0), kind: .discardedMarker(count: total), messageID: [],
-            acceptedAt: now.wall, expiresAt: now.wall + Int64(Limits.lifetimeSeconds) * 1_000,
+            acceptedAt: now.wall, expiresAt: now.end(after: Int64(Limits.lifetimeSeconds) * 1_000),
             delaysWhileIdle: state == .delayed, body: [])
         turn.waiters.append(.marker(entry, mutation: effects.mutations.count))
         effects.mutations.append(.putMessage(marker))
@@ -362,7 +364,7 @@ extension Dispatcher {
     mutating func removeExpired(_ entry: DeviceEntry, _ now: Now, _ effects: inout Effects) {
         var index = 0
         while index < entry.mailbox.slots.count {
-            if entry.mailbox.slots[index].entry.expiresAt <= now.wall {
+            if entry.mailbox.slots[index].entry.expiresAt <= now.ended {
                 remove(at: index, of: entry, reason: .expired, &effects)
             } else {
                 index += 1

@@ -43,8 +43,8 @@ extension Dispatcher {
             return
         }
         let record = DeviceRecord(
-            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: now.wall,
-            seenAt: now.wall, nextRegistration: 1, hasLoggedIn: false)
+            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: contactTime(now),
+            seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)
@@ -61,9 +61,13 @@ extension Dispatcher {
         _ entry: DeviceEntry, _ record: DeviceRecord, every seconds: Int = Limits.seenGranularitySeconds,
         _ now: Now, _ effects: inout Effects
     ) {
-        guard now.wall - record.seenAt >= seenGranularity(atMost: seconds) else { return }
+        guard clock.doubt == nil || record.seenAt != Limits.contactInDoubt else { return }
+        let age = now.wall - record.seenAt
+        // One that lies ahead was noted by a clock that was wrong.
+        let isAhead = age < -Int64(Limits.clockBehindSeconds) * 1_000
+        guard isAhead || age >= seenGranularity(atMost: seconds) || clock.doubt != nil else { return }
         var record = record
-        record.seenAt = now.wall
+        record.seenAt = contactTime(now)
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)
@@ -76,7 +80,7 @@ extension Dispatcher {
         guard !record.hasLoggedIn else { return seen(entry, record, now, &effects) }
         var record = record
         record.hasLoggedIn = true
-        record.seenAt = now.wall
+        record.seenAt = contactTime(now)
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)
@@ -159,7 +163,7 @@ extension Dispatcher {
     ) {
         var record = record
         record.nextRegistration += 1
-        record.seenAt = now.wall
+        record.seenAt = contactTime(now)
         entry.record = record
         entry.registrations.append(RegistrationState(registration, batch: ledger.nextTicket))
         effects.mutations.append(.putDevice(record))

@@ -51,9 +51,9 @@ extension Dispatcher {
         let isQueued =
             message.kind == .message
             && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
-        if message.expiresAt <= now.wall {
+        if message.expiresAt <= now.ended {
             entry.cursor = message.sequence
-            removeUnsent(message, of: entry, reason: .expired, &effects)
+            expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false) {
             entry.cursor = message.sequence
             hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
@@ -85,8 +85,8 @@ extension Dispatcher {
         // So many may wait for a full session; beyond that, room elsewhere counts more than the order of one device.
         var surplus = backlog.count - settings.mailboxPage / 2
         for message in backlog {
-            if message.expiresAt <= now.wall {
-                removeUnsent(message, of: entry, reason: .expired, &effects)
+            if message.expiresAt <= now.ended {
+                expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
             } else if let at = choose(for: message, of: entry, isForced: surplus > 0) {
                 hand(message, toSessionAt: at, of: entry, isStored: true, now, &effects)
             } else {
@@ -108,8 +108,8 @@ extension Dispatcher {
         for message in messages where message.sequence > entry.cursor {
             entry.cursor = message.sequence
             if entry.holds(message.sequence) { continue }
-            if message.expiresAt <= now.wall {
-                removeUnsent(message, of: entry, reason: .expired, &effects)
+            if message.expiresAt <= now.ended {
+                expire(message.sequence, message.expiresAt, message.author, of: entry, &effects)
             } else {
                 entry.backlog.append(message)
             }
@@ -138,34 +138,46 @@ extension Dispatcher {
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
         entry.released(item)
-        remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &effects)
+        if settlement == .expired, item.isStored, !item.isReceipt {
+            // Read again, since its device is to hear of it by its ID.
+            entry.rewind(before: sequence)
+        } else {
+            remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &effects)
+        }
         pump(entry, now, &effects)
     }
 
     mutating func upstreamExpired(
-        _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ now: Now,
-        _ effects: inout Effects
+        _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds,
+        _ author: UpstreamAuthor?, _ now: Now, _ effects: inout Effects
     ) {
-        guard let entry = senders[sender] else {
-            effects.mutations.append(
-                .removeUpstream(sender, sequence, expiresAt: expiresAt, reason: .expired))
-            turn.upstream.expired += 1
-            traceUpstreamEnd(sequence, .expired, &effects)
-            return
-        }
+        // Kept in memory until it has left, so that it is sent back once.
+        let entry = senders.entry(sender)
         guard !entry.leaving.contains(sequence.number) else { return }
-        var isReceipt = false
         for at in entry.sessions.indices {
             guard let item = entry.sessions[at].window.remove(sequence) else { continue }
             entry.released(item)
-            isReceipt = item.isReceipt
         }
-        if let at = entry.backlog.firstIndex(where: { $0.sequence == sequence }) {
-            isReceipt = entry.backlog[at].kind != .message
-            entry.backlog.remove(at: at)
-        }
-        remove(sequence, expiresAt, isReceipt: isReceipt, of: entry, reason: .expired, &effects)
+        entry.backlog.removeAll { $0.sequence == sequence }
+        expire(sequence, expiresAt, author, of: entry, &effects)
         pump(entry, now, &effects)
+    }
+
+    /// Takes what nobody took in time out of the sender's mailbox: a message by way of its device, which hears of it.
+    private mutating func expire(
+        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
+        of entry: SenderEntry, _ effects: inout Effects
+    ) {
+        guard let author else {
+            return remove(sequence, expiresAt, isReceipt: true, of: entry, reason: .expired, &effects)
+        }
+        entry.leaving.insert(sequence.number)
+        entry.stored = max(0, entry.stored - 1)
+        entry.shares.remove(author.from.device, endingAt: expiresAt)
+        effects.forwards.append(
+            .upstreamReturned(
+                UpstreamReturn(
+                    sender: entry.sender, sequence: sequence, expiresAt: expiresAt, author: author)))
     }
 
     /// Takes what a connection had out of the sender's mailbox.
@@ -180,17 +192,6 @@ extension Dispatcher {
         if !item.isReceipt { entry.shares.remove(DeviceID(item.device), endingAt: item.expiresAt) }
         remove(
             item.sequence, item.expiresAt, isReceipt: item.isReceipt, of: entry, reason: reason,
-            &effects)
-    }
-
-    private mutating func removeUnsent(
-        _ message: borrowing StoredUpstream, of entry: SenderEntry, reason: Milestone,
-        _ effects: inout Effects
-    ) {
-        let isReceipt = message.kind != .message
-        if !isReceipt { entry.shares.remove(message.from.device, endingAt: message.expiresAt) }
-        remove(
-            message.sequence, message.expiresAt, isReceipt: isReceipt, of: entry, reason: reason,
             &effects)
     }
 

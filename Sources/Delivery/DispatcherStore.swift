@@ -62,6 +62,8 @@ extension Dispatcher {
                 receipt.origin = origin
                 route(receipt, now, &effects)
             }
+        case .returned(let gone, let entry, let at):
+            returnCommitted(gone, entry, record.mutations[at], outcome, now, &effects)
         case .topicJob(let origin, let at):
             if case .putTopicJob(let job) = record.mutations[at] {
                 topicJobCommitted(job, origin, hasFailed: outcome.hasFailed, now, &effects)
@@ -144,18 +146,21 @@ extension Dispatcher {
 
     /// The time of something that is stored is over.
     mutating func expired(_ entry: ExpiredEntry, _ now: Now, _ effects: inout Effects) {
+        // Whoever asked for it may have been deceived.
+        guard clock.doubt == nil else { return }
         switch entry {
         case .message(let device, let sequence, let expiresAt):
             messageExpired(device, sequence, expiresAt, now, &effects)
-        case .upstream(let sender, let sequence, let expiresAt):
-            upstreamExpired(sender, sequence, expiresAt, now, &effects)
+        case .upstream(let sender, let sequence, let expiresAt, let author):
+            upstreamExpired(sender, sequence, expiresAt, author, now, &effects)
         case .topicBody(let job, let expiresAt):
             effects.mutations.append(.removeTopicBody(job, expiresAt: expiresAt))
         }
     }
 
     mutating func tick(_ now: Now, _ effects: inout Effects) {
-        if partition == 0, !sweep.isAsking, now.monotonic >= sweep.next {
+        tickClock(now, &effects)
+        if partition == 0, !sweep.isAsking, clock.doubt == nil, now.monotonic >= sweep.next {
             sweep.isAsking = true
             sweep.next = now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
             effects.loads.append(.expired(by: now.wall, limit: Limits.expiredPerSweep))

@@ -27,7 +27,7 @@ extension Dispatcher {
             priority: submission.priority, wantsReceipt: submission.wantsReceipt,
             delaysWhileIdle: submission.delaysWhileIdle,
             restrictedPackage: submission.restrictedPackage, acceptedAt: now.wall,
-            expiresAt: now.wall + lifetime * 1_000, body: submission.body)
+            expiresAt: now.end(after: lifetime * 1_000), body: submission.body)
         guard job.isStored else {
             begin(job, origin, &effects)
             return askForTopicPages(now, &effects)
@@ -89,7 +89,7 @@ extension Dispatcher {
         }
     }
 
-    private func isOver(_ job: TopicJob, _ now: Now) -> Bool { job.isStored && job.expiresAt <= now.wall }
+    private func isOver(_ job: TopicJob, _ now: Now) -> Bool { job.isStored && job.expiresAt <= now.ended }
 
     /// The store has said who comes next.
     mutating func topicPageLoaded(
@@ -241,7 +241,7 @@ extension Dispatcher {
         guard let at = entry.index(of: submission.target.number) else { return false }
         let state = entry.registrations[at]
         // What is now or never has no time in which it could be late.
-        if share.expiresAt > share.acceptedAt, share.expiresAt <= now.wall { return false }
+        if share.expiresAt > share.acceptedAt, share.expiresAt <= now.ended { return false }
         // Another instance of the app has come in its place: its topics went with it.
         let isReplaced = entry.registrations[(at + 1)...].contains {
             !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)

@@ -102,7 +102,7 @@ extension Dispatcher {
         note.place = message.persistentID
         note.registration = message.registration
         note.sender = message.sender
-        note.detail = message.kind == .message ? detail : "deleted_messages"
+        note.detail = message.kind.detail ?? detail
         tell(note, of: message.device, &effects)
     }
 
@@ -114,7 +114,7 @@ extension Dispatcher {
         var note = TraceNote(.downstream, step)
         note.place = PersistentID(sequence: entry.sequence, salt: entry.salt)
         note.registration = entry.registration
-        if entry.kind != .message { note.detail = "deleted_messages" }
+        if let detail = entry.kind.detail { note.detail = detail }
         tell(note, of: device, &effects)
     }
 
@@ -148,6 +148,17 @@ extension Dispatcher {
         tell(note, of: upstream.from.device, &effects)
     }
 
+    /// A message came back that nobody took in time.
+    mutating func traceReturned(_ gone: UpstreamReturn, _ effects: inout Effects) {
+        guard isTracing else { return }
+        var note = TraceNote(.upstream, .expired)
+        note.messageID = gone.author.messageID
+        note.place = PersistentID(sequence: gone.sequence, salt: 0)
+        note.registration = gone.author.from.number
+        note.sender = gone.sender
+        tell(note, of: gone.author.from.device, &effects)
+    }
+
     /// A message leaves a sender's mailbox, of which only the place is known: whose it is say those who saw it come.
     mutating func traceUpstreamEnd(_ sequence: Sequence, _ reason: Milestone, _ effects: inout Effects) {
         guard isTracing, let device = traces.first(where: { $0.value.knowsUpstream(sequence) })?.key
@@ -167,5 +178,16 @@ extension Dispatcher {
         var note = TraceNote(.connection, step)
         note.detail = detail
         tell(note, of: device, &effects)
+    }
+}
+
+extension StoredMessage.Kind {
+    /// What a trace says of what is no message; `nil` for a message.
+    fileprivate var detail: String? {
+        switch self {
+        case .message: nil
+        case .discardedMarker: "deleted_messages"
+        case .sendError: "send_error"
+        }
     }
 }

@@ -12,6 +12,7 @@ extension Dispatcher {
         }
         defer { devices.rest(entry) }
         traceUpstream(upstream, .received, &effects)
+        noteDeviceTime(upstream, entry, &effects)
         // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
         let name = entry.registrations.last {
             $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
@@ -34,18 +35,13 @@ extension Dispatcher {
             $0.allows(upstream.sender) && $0.category == upstream.category
         }.map(\.name)
         var submission = GroupSubmission(group: group, submission: Submission(upstream))
-        submission.author = GroupAuthor(own: own, persistentID: upstream.persistentID)
+        submission.author = GroupAuthor(own: own)
         effects.forwards.append(.groupSubmitted(submission))
     }
 
-    mutating func upstreamAnswered(_ name: RegistrationName, _ persistentID: [UInt8], _ isStored: Bool) {
+    mutating func upstreamAnswered(_ name: RegistrationName) {
         guard let entry = devices[name.device] else { return }
         entry.countWaiting(name.number, by: -1)
-        if isStored, !persistentID.isEmpty {
-            entry.storedUpstream.append(persistentID)
-            let surplus = entry.storedUpstream.count - Limits.rememberedUpstream
-            if surplus > 0 { entry.storedUpstream.removeFirst(surplus) }
-        }
         devices.rest(entry)
     }
 
@@ -79,7 +75,7 @@ extension Dispatcher {
             sender: upstream.sender, sequence: sequences.next(now), from: name,
             isFCMDomain: upstream.isFCMDomain, category: upstream.category,
             messageID: upstream.messageID, persistentID: upstream.persistentID,
-            expiresAt: now.wall + Int64(lifetime) * 1_000, lifetimeSeconds: lifetime,
+            expiresAt: now.end(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
             body: upstream.body)
         if lifetime == 0 {
             passOn(message, upstream, entry, now, &effects)
@@ -109,7 +105,7 @@ extension Dispatcher {
         traceUpstream(upstream, .accepted, detail: "now_or_never", &effects)
         let origin = upstream.origin
         effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
-        answered(message.from, persistentID: [], isStored: false, &effects)
+        answered(message.from, &effects)
         hand(message, toSessionAt: at, of: entry, isStored: false, now, &effects)
     }
 
@@ -118,15 +114,12 @@ extension Dispatcher {
         _ effects: inout Effects
     ) {
         refuse(upstream, refusal, &effects)
-        answered(name, persistentID: [], isStored: false, &effects)
+        answered(name, &effects)
     }
 
     /// Tells the device's partition that a message no longer waits.
-    private func answered(
-        _ name: RegistrationName, persistentID: [UInt8], isStored: Bool, _ effects: inout Effects
-    ) {
-        effects.forwards.append(
-            .upstreamAnswered(name, persistentID: persistentID, isStored: isStored))
+    private func answered(_ name: RegistrationName, _ effects: inout Effects) {
+        effects.forwards.append(.upstreamAnswered(name))
     }
 
     /// The batch that holds a message is on disk, or failed.
@@ -144,17 +137,12 @@ extension Dispatcher {
         guard !outcome.hasFailed else {
             traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue, &effects)
             refuse(origin, .unavailable, &effects)
-            return answered(message.from, persistentID: [], isStored: false, &effects)
+            return answered(message.from, &effects)
         }
-        if isDuplicate || message.expiresAt > now.wall {
-            effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
-            answered(message.from, persistentID: message.persistentID, isStored: true, &effects)
-        } else {
-            // The disk took longer than it had to live, and the device still waits: it hears so (ccs-xmpp 4.4).
-            effects.commands.append(
-                (origin.connection, .upstreamRefused(ticket: origin.ticket, .expired)))
-            answered(message.from, persistentID: [], isStored: false, &effects)
-        }
+        // Also where the disk took longer than it had to live: its repetitions are acknowledged, so the device hears of its end as
+        // of that of any other.
+        effects.commands.append((origin.connection, .upstreamStored(ticket: origin.ticket)))
+        answered(message.from, &effects)
         guard !isDuplicate else { return traceUpstream(message, .duplicate, &effects) }
         traceUpstream(message, .stored, &effects)
         traceUpstream(message, .accepted, &effects)
@@ -174,7 +162,7 @@ extension Dispatcher {
         let receipt = StoredUpstream(
             sender: due.sender, sequence: sequences.next(now), kind: .receipt(sentAt: due.deliveredAt),
             from: due.message, category: due.category, messageID: due.messageID,
-            expiresAt: now.wall + Int64(Limits.upstreamLifetimeSeconds) * 1_000, lifetimeSeconds: 0,
+            expiresAt: now.end(after: Int64(Limits.upstreamLifetimeSeconds) * 1_000), lifetimeSeconds: 0,
             body: [])
         senders.entry(due.sender).stored += 1
         turn.waiters.append(

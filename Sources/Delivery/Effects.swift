@@ -101,7 +101,7 @@ public enum SessionCommand: Sendable {
 
     // Devices.
     /// The login stands; upstream messages of these persistent ids are known to be stored.
-    case deviceLoginAccepted(storedUpstream: [[UInt8]])
+    case deviceLoginAccepted
     /// Write the frame of a message or marker. Boxed, as above.
     indirect case deliver(DeviceDelivery)
     /// All of a page has been handed over: answer `deviceReady` when it has left.
@@ -155,6 +155,8 @@ public struct Effects: Sendable {
     public var expiredDevices = 0
     /// Devices that were forgotten because nothing was ever done with them.
     public var unusedDevices = 0
+    /// Whether a device has confirmed the machine's wall clock: every partition is to be told `clockAccepted`.
+    public var confirmsClock = false
     /// Messages to topics that were accepted.
     public var topicJobs = 0
     /// How many more of them are under way than before.
@@ -175,6 +177,7 @@ public struct Effects: Sendable {
         upstream = MilestoneCounts()
         expiredDevices = 0
         unusedDevices = 0
+        confirmsClock = false
         topicJobs = 0
         topicJobsOpen = 0
         topicMembers = 0

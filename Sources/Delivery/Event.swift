@@ -234,7 +234,11 @@ public enum Event: Sendable {
     /// A receipt could not be stored: its message stays.
     case receiptRefused(DeviceID, Sequence)
     /// A device's message was stored or refused: it no longer counts as waiting.
-    case upstreamAnswered(RegistrationName, persistentID: [UInt8], isStored: Bool)
+    case upstreamAnswered(RegistrationName)
+    /// A device's message was not taken in time: its device is to hear of it.
+    case upstreamReturned(UpstreamReturn)
+    /// Such a message has left the sender's mailbox, or could not.
+    case upstreamReturnSettled(SenderID, Sequence)
     /// A device checked in. The address is the claimed device, else the fresh one.
     case checkIn(CheckIn)
     /// An app registers.
@@ -275,6 +279,8 @@ public enum Event: Sendable {
     case senders(SenderDirectory)
     /// An operator changed settings.
     case settingsChanged(RunningSettings)
+    /// Somebody who must know says that the machine's wall clock is right.
+    case clockAccepted
     /// Time passed: at least twice a second.
     case tick
 
@@ -304,7 +310,9 @@ public enum Event: Sendable {
             .deviceClosed(_, let device), .receiptStored(let device, _), .receiptRefused(let device, _),
             .forgetDevice(let device, _), .unseen(let device):
             .device(device)
-        case .upstreamAnswered(let name, _, _): .device(name.device)
+        case .upstreamAnswered(let name): .device(name.device)
+        case .upstreamReturned(let gone): .device(gone.author.from.device)
+        case .upstreamReturnSettled(let sender, _): .sender(sender)
         case .upstreamReceived(let upstream): .device(upstream.device)
         case .checkIn(let checkIn): .device(checkIn.claimed?.0 ?? checkIn.freshDevice)
         case .register(let request), .unregister(let request): .device(request.device)
@@ -316,8 +324,8 @@ public enum Event: Sendable {
             .device(DeviceID(request.installation.reduce(0) { $0 &* 31 &+ UInt64($1) }))
         case .installationFound(_, _, let device): .device(device)
         case .expired(.message(let device, _, _)): .device(device)
-        case .expired(.upstream(let sender, _, _)): .sender(sender)
-        case .committed, .loaded, .senders, .settingsChanged, .tick, .trace, .untrace: nil
+        case .expired(.upstream(let sender, _, _, _)): .sender(sender)
+        case .committed, .loaded, .senders, .settingsChanged, .clockAccepted, .tick, .trace, .untrace: nil
         }
     }
 }

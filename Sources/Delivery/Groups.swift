@@ -77,13 +77,10 @@ public enum GroupRefusal: String, Error, Sendable {
 public struct GroupAuthor: Sendable {
     /// The registrations of its app on its device, the newest last, of which one must be a member. They are not sent it.
     public var own: [RegistrationName]
-    /// The device's id for the message.
-    public var persistentID: [UInt8]
 
-    /// An author; both parts are the caller's, and there is one registration at least.
-    public init(own: [RegistrationName], persistentID: [UInt8]) {
+    /// An author, which has one registration at least.
+    public init(own: [RegistrationName]) {
         self.own = own
-        self.persistentID = persistentID
     }
 }
 

@@ -23,6 +23,10 @@ struct MailboxSlot {
     /// Whether the rate of its app has been charged for it.
     var isCounted = false
 
+    /// Whether it is one of those that the device has and has not acknowledged. A report is none: reports have a bound of their own,
+    /// and a device cannot name them when it logs in, since they carry the ID of its own message (mcs-device 4.4).
+    var isUnacknowledged: Bool { state == .sent && entry.kind != .sendError }
+
     /// Whether it counts towards the cap of messages without collapse key.
     var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
 }

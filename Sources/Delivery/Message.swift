@@ -13,7 +13,13 @@ public enum Priority: UInt8, Sendable {
 public typealias Body = [UInt8]
 
 /// What an app server submitted, checked in form, for one registration.
+///
+/// Its `collapseKey` is `appCollapseKey` where the package of the app is to be the key: only the registration knows it.
 public struct Submission: Sendable, HoldsMessageText {
+    /// Stands for the package of the app, the key of a notification that brings none (ccs-xmpp 6). It is empty: an empty key of
+    /// an app server is no key.
+    public static let appCollapseKey: [UInt8] = []
+
     /// Who asks and where the answer goes.
     public var origin: Origin
     /// The connection that it came on, where the answer goes elsewhere: receipts go there.
@@ -38,6 +44,8 @@ public struct Submission: Sendable, HoldsMessageText {
     public var restrictedPackage: [UInt8]?
     /// By what right it is submitted.
     public var entitlement = Entitlement.account
+    /// Whether the body ends with `raw_data`, which not every registration can be sent (http 2.1).
+    public var holdsRawData = false
     /// The message to topics that it is part of; nil: none.
     public var topic: TopicShare?
 
@@ -95,6 +103,8 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
         case message
         /// The place of so many discarded messages: the device hears `deleted_messages`.
         case discardedMarker(count: Int)
+        /// An upstream message, `messageID` to `sender`, has expired before an app server took it: the device hears `send_error`.
+        case sendError
     }
 
     /// The device that it waits for.

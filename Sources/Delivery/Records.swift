@@ -39,6 +39,10 @@ public struct DeviceRecord: Sendable, Equatable {
 
     /// Whether nothing has ever been done with it: no login, no registration.
     public var isUnused: Bool { !hasLoggedIn && nextRegistration == 1 }
+
+    /// Since when it could have been used, milliseconds since 1970: a check-in under a clock that was in doubt counts from the
+    /// first contact after it.
+    public var unusedSince: UnixMilliseconds { createdAt >= Limits.earliestClock ? createdAt : seenAt }
 }
 
 /// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).

@@ -51,19 +51,59 @@ public enum Mutation: Sendable, Equatable {
     case putSender(SenderRecord)
     /// Removes a sender's record.
     case removeSender(SenderID)
-    /// Puts an upstream message or receipt. A message whose (device, category, persistent id) was put within
-    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates.
+    /// Puts an upstream message or receipt. One that repeats a message which was put within
+    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates. A repetition has
+    /// the same device, app, sender, persistent ID (not empty), message ID and pairs (mcs-device 4.2): an app that starts its
+    /// counter again, or writes to two senders, sends new messages under old IDs.
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
     /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+    /// Removes an upstream message, counts it as expired, and puts the report of that in the mailbox of its device, both or
+    /// neither; `nil` where nobody is left to read it. Where the message is gone already, or is a receipt, nothing is put: its
+    /// sequence is reported among the outcome's duplicates.
+    case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
+
+    // Server.
+    /// Keeps a number that the next process begins with.
+    case putMark(StoreMark, UInt64)
 
     /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody: false
+        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: false
         default: true
         }
+    }
+}
+
+extension Mutation {
+    /// The sequence that it was given when it was made; nil where it has none.
+    public var sequence: Sequence? {
+        switch self {
+        case .putMessage(let message): message.sequence
+        case .putUpstream(let message, _): message.sequence
+        case .putTopicJob(let job): job.name.sequence
+        default: nil
+        }
+    }
+}
+
+/// What a process leaves to the next one, among the settings of the store.
+public enum StoreMark: String, Sendable {
+    /// No sequence in the store is above it (microseconds since 1970).
+    case sequence = "sequence_mark"
+    /// Until when a process has lived, by a clock that was believed (milliseconds since 1970).
+    case clock = "clock_mark"
+
+    /// What the setting of that name holds.
+    public static func octets(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+    }
+
+    /// The number that a setting holds.
+    public static func number(_ octets: [UInt8]) -> UInt64 {
+        octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
@@ -88,7 +128,7 @@ public struct WriteBatch: Sendable {
 public struct CommitOutcome: Sendable, Equatable {
     /// The batch's ticket.
     public var ticket: UInt64
-    /// Sequences of upstream messages that had been put before, and were not put again.
+    /// Sequences of upstream messages that had been put before, and were not put again, or were gone before they could return.
     public var duplicates: [(SenderID, Sequence)]
     /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
     public var hasFailed: Bool
@@ -210,8 +250,8 @@ public struct DeviceState: Sendable, Equatable {
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
-    /// Upstream.
-    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds)
+    /// Upstream; `author` is who is to hear of it, `nil` for a receipt.
+    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// The body that the messages of a job share.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 }
@@ -219,7 +259,7 @@ public enum ExpiredEntry: Sendable, Equatable {
 extension DeviceRecord {
     /// Whether a search for devices that may end names it.
     public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
-        seenAt < time || isUnused && createdAt < unusedBefore
+        seenAt < time || isUnused && unusedSince < unusedBefore
     }
 }
 

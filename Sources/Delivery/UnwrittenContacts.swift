@@ -17,10 +17,15 @@ struct UnwrittenContacts {
     mutating func note(_ device: DeviceID, at time: UnixMilliseconds) {
         let at = place(of: device)
         if at < times.count, times[at].device == device {
-            times[at].at = max(times[at].at, time)
+            times[at].at = Self.later(times[at].at, time)
         } else if times.count < Limits.unwrittenContacts {
             times.insert((device, time), at: at)
         }
+    }
+
+    /// The later of two contacts; one in doubt may be later than any, and its time begins when the clock is believed.
+    static func later(_ a: UnixMilliseconds, _ b: UnixMilliseconds) -> UnixMilliseconds {
+        min(a, b) == Limits.contactInDoubt ? Limits.contactInDoubt : max(a, b)
     }
 
     /// Takes out when a device was here, milliseconds since 1970; nil: the store knows.

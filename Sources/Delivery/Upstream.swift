@@ -14,14 +14,16 @@ public struct UpstreamSubmission: Sendable {
     public var isFCMDomain: Bool
     /// The app that sends it.
     public var category: [UInt8]
-    /// The app's id for it, unique within the app.
+    /// The app's id for it; an app may use it again.
     public var messageID: [UInt8]
-    /// The device's id for it, by which repeats are known; empty where the device keeps none.
+    /// The device's id for it; empty where the device keeps none, and so never repeats it. Alone it does not make a repetition.
     public var persistentID: [UInt8]
     /// Seconds it has left, 0 … `Limits.upstreamLifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int
     /// The pairs, encoded as `Body`.
     public var body: Body
+    /// What the device's own clock showed when it sent it, milliseconds since 1970; nil where it does not say.
+    public var sentAt: UnixMilliseconds?
 
     /// A submission; all parts are the caller's.
     public init(
@@ -92,6 +94,49 @@ public struct StoredUpstream: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.lifetimeSeconds = lifetimeSeconds
         self.body = body
+    }
+}
+
+/// Who sent an upstream message, and under which ID: what a report about it names.
+public struct UpstreamAuthor: Sendable, Equatable {
+    /// The registration that it came from.
+    public var from: RegistrationName
+    /// The app's ID for it.
+    public var messageID: [UInt8]
+
+    /// An author.
+    public init(from: RegistrationName, messageID: [UInt8]) {
+        self.from = from
+        self.messageID = messageID
+    }
+}
+
+extension StoredUpstream {
+    /// Who is to hear of its end; `nil` for a receipt.
+    public var author: UpstreamAuthor? {
+        kind == .message ? UpstreamAuthor(from: from, messageID: messageID) : nil
+    }
+}
+
+/// An upstream message that no app server took in time, on its way back to its device (ccs-xmpp 4.3).
+public struct UpstreamReturn: Sendable, Equatable {
+    /// The account it was for.
+    public var sender: SenderID
+    /// Its place in the sender's mailbox, told back when it has left there.
+    public var sequence: Sequence
+    /// When it ended, milliseconds since 1970.
+    public var expiresAt: UnixMilliseconds
+    /// Who hears of it.
+    public var author: UpstreamAuthor
+
+    /// A message on its way back.
+    public init(
+        sender: SenderID, sequence: Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor
+    ) {
+        self.sender = sender
+        self.sequence = sequence
+        self.expiresAt = expiresAt
+        self.author = author
     }
 }
 

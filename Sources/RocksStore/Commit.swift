@@ -106,6 +106,7 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): delete(.registry, Key.device(device).bytes)
+        case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.octets(number))
         case .putGroup(let group): put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):
@@ -141,6 +142,14 @@ struct Commit: ~Copyable {
         case .removeUpstream(let sender, let sequence, let end, let reason):
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
             if try remove(place, end) { tally.upstream[reason] += 1 }
+        case .returnUpstream(let sender, let sequence, let end, let report):
+            let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
+            guard try remove(place, end) else {
+                outcome.duplicates.append((sender, sequence))
+                return
+            }
+            tally.upstream.expired += 1
+            if let report { try put(report) }
         }
     }
 
@@ -158,9 +167,7 @@ struct Commit: ~Copyable {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) throws(StoreError) {
         memory.advance(to: now)
-        let key =
-            message.persistentID.isEmpty
-            ? nil : SeenKey(message.from.device, message.category, message.persistentID)
+        let key = message.persistentID.isEmpty ? nil : SeenKey(message)
         if let key, try isRepeated(key, now) {
             outcome.duplicates.append((message.sender, message.sequence))
             return

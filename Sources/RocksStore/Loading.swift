@@ -144,6 +144,20 @@ struct Loading: ~Copyable {
         return (entries, first ?? (rows.isValid ? start : .max))
     }
 
+    /// Who is to hear that an upstream message ends, whose row is given where it is young; `nil` for a receipt, for anything else, and
+    /// for a record that is gone or cannot be read.
+    mutating func author(of end: ExpiryKey, _ young: YoungRow?) throws(StoreError) -> UpstreamAuthor? {
+        guard end.kind == .upstream, end.sequence > 0 else { return nil }
+        let part = YoungPart(rows: young.map { [$0] } ?? [])
+        let before = Sequence(end.sequence - 1)
+        guard
+            case .upstream(_, let page, _) = try upstream(
+                SenderID(end.owner), after: before, limit: 1, part),
+            let message = page.first, message.sequence.number == end.sequence
+        else { return nil }
+        return message.author
+    }
+
     /// All senders; one that cannot be read fails all, since leaving it out would lock its app servers out.
     func senders() throws(StoreError) -> [SenderRecord] {
         let rows = snapshot.cursor(.senders)

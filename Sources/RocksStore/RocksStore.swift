@@ -190,10 +190,19 @@ public final class RocksStore: Store {
         var first: UnixMilliseconds?
         defer { if start != nil { floor.sweepEnds(first: first) } }
         var ends: [ExpiryKey] = []
-        let snapshot = view(engine) { ends = $0.ends(by: time, limit: limit) }
-        let (settled, found) = try Loading(snapshot).expired(from: start ?? .min, by: time, limit: limit)
+        var rows: [ExpiryKey: YoungRow] = [:]
+        let snapshot = view(engine) { young in
+            ends = young.ends(by: time, limit: limit)
+            for end in ends where end.kind == .upstream { rows[end] = young.row(at: Place(end))?.row }
+        }
+        var loading = Loading(snapshot)
+        let (settled, found) = try loading.expired(from: start ?? .min, by: time, limit: limit)
         first = found
-        return .expired(merged(settled, ends, by: <).prefix(limit).map(\.entry))
+        var entries: [ExpiredEntry] = []
+        for end in merged(settled, ends, by: <).prefix(limit) {
+            entries.append(end.entry(author: try loading.author(of: end, rows[end])))
+        }
+        return .expired(entries)
     }
 
     public func senders() throws(StoreError) -> [SenderRecord] {

@@ -25,7 +25,8 @@ final class Daemon: Sendable {
     let metrics: Metrics
     let store: any Store
     let storeThread: StoreThread
-    let lease: SequenceLease
+    /// Whether the machine's clock is believed.
+    let clock: ClockBoard
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
@@ -41,7 +42,7 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, lease: SequenceLease,
+        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, clock: ClockBoard,
         mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, scramSecret: [UInt8],
         certificates: Certificates, drainer: Drainer,
         listeners: [ListenerFact], source: ConfigurationSource, configuration: Configuration
@@ -50,7 +51,7 @@ final class Daemon: Sendable {
         self.metrics = metrics
         self.store = store
         self.storeThread = storeThread
-        self.lease = lease
+        self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders
         self.seal = seal
@@ -102,6 +103,13 @@ final class Daemon: Sendable {
     /// Whether new work can be accepted: `/readyz`.
     var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
 
+    /// What `/readyz` says. A clock in doubt is an error, and yet messages are delivered: it does not take the daemon out of service.
+    var readiness: String {
+        guard isReady else { return "not ready: \(unreadiness)\n" }
+        return "ready\n"
+            + (clock.problem.map { "error: \($0); nothing ends by age until it is believed\n" } ?? "")
+    }
+
     /// What keeps the daemon from being ready, for `/readyz`.
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
@@ -112,25 +120,10 @@ final class Daemon: Sendable {
     func refreshGauges() {
         guard let shard = metrics.shards.last else { return }
         shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
+        shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
         shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
         shard.set(.startTime, to: Int(startedAt.wall / 1_000))
         shard.set(.logLinesSuppressed, to: log.suppressed)
-    }
-
-    /// Moves the mark of sequences on, on a thread of its own: a store that hangs must not keep signals waiting.
-    func renewLease() {
-        guard lease.isDue(now: Now.read().wall) else { return }
-        let work = { [lease, log] in
-            do throws(StoreError) { try lease.renew(now: Now.read().wall) } catch {
-                log.repeating(
-                    .warning, "sequence_mark_not_written", by: error.kind.rawValue,
-                    ["problem": .text(error.description)])
-            }
-        }
-        do throws(TransportError) { try Threads.start(name: "ccsd-lease", work) } catch {
-            log.repeating(
-                .warning, "sequence_mark_not_written", ["problem": .text(error.description)])
-        }
     }
 
     /// Whether every reactor answers: for the watchdog.

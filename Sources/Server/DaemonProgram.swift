@@ -148,7 +148,6 @@ public enum DaemonProgram {
             daemon.log.flushRepeated()
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
-                daemon.renewLease()
                 memory.giveBack()
                 nextCheck = now.advanced(seconds: Limits.certificateCheckSeconds)
             }

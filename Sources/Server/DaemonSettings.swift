@@ -24,6 +24,7 @@ extension Configuration {
         running.rates = rates
         running.deviceExpirySeconds = deviceExpirySeconds
         running.unusedDeviceSeconds = unusedDeviceSeconds
+        running.clockGraceSeconds = clockGraceSeconds
         return running
     }
 

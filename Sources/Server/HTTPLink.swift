@@ -41,7 +41,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
         case .health: answer(request, status: .ok, "text/plain; charset=utf-8", Array("ok\n".utf8), now: now)
         case .readiness:
             let isReady = daemon.isReady
-            let text = isReady ? "ready\n" : "not ready: \(daemon.unreadiness)\n"
+            let text = daemon.readiness
             answer(
                 request, status: isReady ? .ok : .unavailable, "text/plain; charset=utf-8", Array(text.utf8),
                 now: now)

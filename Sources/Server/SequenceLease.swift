@@ -1,76 +1,47 @@
 import Basics
-import Store
+public import Delivery
+public import Store
 import Synchronization
 
-/// Keeps a mark on disk that the sequences of this process have not passed, so that those of the next one begin above it
-/// even where the clock was set back in between.
+/// Keeps a mark on disk above all sequences that are stored, so that those of the next process begin above it even where
+/// the clock was set back in between.
 ///
 /// Without it, a sender's message could get the sequence of one that is stored already, and would be taken for it.
-/// Written ahead, and only now and then: nothing on the path of a message waits for it.
-final class SequenceLease: Sendable {
+/// The mark is written in the commit of the message that passes it, a little ahead, so that it costs no sync and only one
+/// commit in many writes it; a process that stores nothing does not move it. So restarts do not drive the sequences ahead of
+/// the clock, however many there are. What is never stored may share a sequence with a message of an earlier process; the
+/// salt of the process tells them apart.
+public final class SequenceLease: Sendable {
     private struct State {
         /// The mark on disk, microseconds since 1970.
         var mark: UInt64
-        var isWriting = false
+        /// The highest that was ever written: a commit that failed may be on disk all the same.
+        var highest: UInt64
     }
-
-    /// The name of the mark among the settings of the store.
-    static let name = "sequence_mark"
 
     /// No sequence at or below this may be made: the mark of the process before.
-    let floor: UInt64
-    private let store: any Store
+    public let floor: UInt64
     private let state: Mutex<State>
 
-    /// Reads the mark of the process before, and writes one of our own before any sequence is made.
-    init(store: any Store, now: UnixMilliseconds) throws(StoreError) {
-        self.store = store
-        let found = try store.setting(Self.name).map(Self.number) ?? 0
-        floor = found
-        let ahead = UInt64(Limits.sequenceLeaseSeconds) * 1_000_000
-        // Sequences go on from the floor, one by one, until the clock has passed it.
-        let mark = max(Self.microseconds(now), found) &+ ahead
-        try store.setSetting(Self.name, Self.octets(mark))
-        state = Mutex(State(mark: mark))
+    /// Reads the mark of the process before.
+    public init(store: any Store) throws(StoreError) {
+        floor = try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number) ?? 0
+        state = Mutex(State(mark: floor, highest: floor))
     }
 
-    /// Whether half of the mark's lead is used up, or the clock is behind it.
-    func isDue(now: UnixMilliseconds) -> Bool { state.withLock { Self.next($0, now) != nil } }
-
-    /// Moves the mark on if that is due; slow, so not for a thread that others wait for.
-    func renew(now: UnixMilliseconds) throws(StoreError) {
-        let next = state.withLock { state -> UInt64? in
-            guard let next = Self.next(state, now) else { return nil }
-            state.isWriting = true
-            return next
+    /// The mark that must be written with these batches, microseconds since 1970; nil: they lie below that on disk.
+    public func mark(for batches: [WriteBatch]) -> UInt64? {
+        var newest: UInt64 = 0
+        for batch in batches {
+            for mutation in batch.mutations { newest = max(newest, mutation.sequence?.number ?? 0) }
         }
-        guard let next else { return }
-        do throws(StoreError) {
-            try store.setSetting(Self.name, Self.octets(next))
-            state.withLock { $0 = State(mark: next) }
-        } catch {
-            state.withLock { $0.isWriting = false }
-            throw error
+        return state.withLock { state in
+            guard newest > state.mark else { return nil }
+            state.highest = max(state.highest, newest &+ UInt64(Limits.sequenceLeaseMilliseconds) * 1_000)
+            return state.highest
         }
     }
 
-    /// Where the mark is to move; nil where it may stay.
-    private static func next(_ state: State, _ now: UnixMilliseconds) -> UInt64? {
-        let clock = microseconds(now)
-        let ahead = UInt64(Limits.sequenceLeaseSeconds) * 1_000_000
-        if state.isWriting { return nil }
-        // The clock is behind: it does not say how far the sequences are, so the mark keeps a pace that they cannot.
-        if state.mark > clock &+ ahead { return state.mark &+ UInt64(Limits.sequencesPerRenewal) }
-        return state.mark < clock &+ ahead / 2 ? clock &+ ahead : nil
-    }
-
-    private static func microseconds(_ now: UnixMilliseconds) -> UInt64 { UInt64(clamping: now) &* 1_000 }
-
-    private static func octets(_ number: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
-    }
-
-    private static func number(_ octets: [UInt8]) -> UInt64 {
-        octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    /// The commit with a mark is done.
+    public func written(_ mark: UInt64) { state.withLock { $0.mark = max($0.mark, mark) } }
 }

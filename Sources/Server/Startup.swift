@@ -64,22 +64,24 @@ struct Startup: ~Copyable {
         let certificates = try makeCertificates()
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
-        let storeThread = try startStoreThread(store, mailboxes)
+        let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
+        let storeThread = try startStoreThread(store, lease, mailboxes)
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
             store: store, storeThread: storeThread, mailboxes: mailboxes, directory: directory)
-        let lease = try reading(store) { store throws(StoreError) in
-            try SequenceLease(store: store, now: Now.read().wall)
-        }
+        let clock = ClockBoard()
         var delivery = DeliverySettings()
+        delivery.clockMark = try reading(store) { store throws(StoreError) in
+            try ClockBoard.mark(in: store, now: Now.read().wall)
+        }
         delivery.sequenceFloor = lease.floor
         delivery.seal = seal
         delivery.running = configuration.running
-        let hosts = makeHosts(reactors, mailboxes, storeThread, directory, delivery)
+        let hosts = makeHosts(reactors, mailboxes, storeThread, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThread: storeThread, lease: lease,
+            log: log, metrics: metrics, store: store, storeThread: storeThread, clock: clock,
             mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace), listeners: sockets.facts,
@@ -148,11 +150,11 @@ struct Startup: ~Copyable {
     }
 
     private func startStoreThread(
-        _ store: any Store, _ mailboxes: [ReactorMailbox]
+        _ store: any Store, _ lease: SequenceLease, _ mailboxes: [ReactorMailbox]
     ) throws(StartupFailure) -> StoreThread {
         do {
             return try StoreThread(
-                store: store, metrics: metrics.shards[configuration.reactorCount], log: log,
+                store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
                 hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
         } catch {
             throw StartupFailure(
@@ -196,7 +198,7 @@ struct Startup: ~Copyable {
 
     private func makeHosts(
         _ reactors: [Reactor], _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
-        _ directory: SenderDirectory, _ settings: DeliverySettings
+        _ clock: ClockBoard, _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let door = Door(configuration.door)
@@ -208,7 +210,7 @@ struct Startup: ~Copyable {
             dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
             let host = ReactorHost(
                 index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes,
-                store: storeThread, door: door,
+                store: storeThread, clock: clock, door: door,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             return host

@@ -1,4 +1,5 @@
 import Basics
+import CLinux
 import Glibc
 import Transport
 
@@ -61,4 +62,14 @@ enum Threads {
 
     /// Sleeps; control-plane threads only.
     static func sleep(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
+}
+
+/// What the process was started with.
+public enum ProcessArguments {
+    /// The argument vector as the kernel gave it, the program's name first; empty where it was empty.
+    public static var vector: [String] {
+        (0..<clinux_argument_count()).map { at in
+            unsafe clinux_argument(at).map { unsafe String(cString: $0) } ?? ""
+        }
+    }
 }

@@ -43,9 +43,9 @@ extension AppServerSession {
 
     /// Whether it is too late to write a message.
     private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
-        let late = now.wall - message.expiresAt
-        return message.kind == .message && message.lifetimeSeconds == 0
-            ? late >= Limits.promptMilliseconds : late >= 0
+        let isPrompt = message.kind == .message && message.lifetimeSeconds == 0
+        guard message.expiresAt <= now.ended else { return false }
+        return !isPrompt || now.ended - message.expiresAt >= Limits.promptMilliseconds
     }
 
     private func settle(
@@ -77,7 +77,7 @@ extension AppServerSession {
                 category: message.category.raw, into: &io.out.bytes)
             // The core holds one without lifetime to its answer.
             if message.lifetimeSeconds == 0 { entry.expiresAt = .max }
-            outstanding.add(message: entry, now: now.wall)
+            outstanding.add(message: entry, now: now.ended)
         case .receipt(let sentAt):
             Receipt.append(
                 sender: message.sender, isFCMDomain: message.isFCMDomain,

@@ -7,6 +7,8 @@ struct DeviceLedger {
     private struct Entry {
         var streamID: Int
         var message: PersistentID
+        /// The ID that its frame carried, where that is another: a report goes out under the ID of the app's message.
+        var alias: [UInt8]?
     }
 
     private var entries: [Entry] = []
@@ -17,8 +19,8 @@ struct DeviceLedger {
     var count: Int { entries.count - settled }
 
     /// Notes a message sent in a frame; frames come in ascending order.
-    mutating func note(_ message: PersistentID, streamID: Int) {
-        entries.append(Entry(streamID: streamID, message: message))
+    mutating func note(_ message: PersistentID, as alias: [UInt8]? = nil, streamID: Int) {
+        entries.append(Entry(streamID: streamID, message: message, alias: alias))
     }
 
     /// Takes out all messages of frames up to a stream id.
@@ -30,13 +32,14 @@ struct DeviceLedger {
         compact()
     }
 
-    /// Takes out the messages of these ids, in one pass.
-    mutating func acknowledge(_ ids: Set<PersistentID>, into sequences: inout [Sequence]) {
-        guard !ids.isEmpty, count > 0 else { return }
+    /// Takes out the messages of these IDs, as their frames carried them, in one pass.
+    mutating func acknowledge(_ texts: [[UInt8]], into sequences: inout [Sequence]) {
+        guard !texts.isEmpty, count > 0 else { return }
+        let ids = Set(texts.compactMap { PersistentID(text: $0.raw) })
         entries.removeFirst(settled)
         settled = 0
         entries.removeAll { entry in
-            guard ids.contains(entry.message) else { return false }
+            guard entry.alias.map({ texts.contains($0) }) ?? ids.contains(entry.message) else { return false }
             sequences.append(entry.message.sequence)
             return true
         }

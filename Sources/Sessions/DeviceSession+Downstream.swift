@@ -15,6 +15,7 @@ extension DeviceSession {
         if Self.isUnwantedMarker(delivery) { return drop(delivery, io: &io) }
         if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
         let message = delivery.message
+        if message.kind == .sendError { return deliverReport(delivery, now: now, io: &io) }
         writeFrame(of: delivery, now: now, io: &io) { buffer in
             Self.appendContent(
                 of: message, isPackage: Self.isPackage(delivery), hasSubtype: !delivery.subtype.isEmpty,
@@ -47,7 +48,9 @@ extension DeviceSession {
             }
             if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
             // Rounded up, so that a message in its last second does not look like one with none.
-            let left = max(0, message.expiresAt &- now.wall &+ 999) / 1_000
+            // No more than any may have: where the clock is in doubt, ends lie far ahead.
+            let whole = Int64(Limits.lifetimeSeconds) * 1_000
+            let left = (min(max(0, message.expiresAt &- now.wall), whole) + 999) / 1_000
             buffer.appendField(Field.timeToLive, varint: Int32(clamping: left))
             buffer.appendField(Field.sent, varint: message.acceptedAt)
             if message.wantsReceipt { buffer.appendField(Field.immediateAck, bool: true) }
@@ -77,6 +80,7 @@ extension DeviceSession {
             var digits = ByteBuffer()
             digits.append(decimal: count)
             AppData.append(key: "total_deleted", value: digits.bytes, to: &buffer)
+        case .sendError: assertionFailure("a report has a frame of its own")
         }
     }
 
@@ -124,6 +128,6 @@ extension DeviceSession {
     mutating func handle(_ iq: MCS.Iq) {
         noteAcknowledged(iq.lastStreamIDReceived)
         guard case .selectiveAck(let ids) = iq.content else { return }
-        ledger.acknowledge(Set(ids.compactMap { PersistentID(text: $0.raw) }), into: &acknowledged)
+        ledger.acknowledge(ids, into: &acknowledged)
     }
 }

@@ -34,7 +34,7 @@ extension DeviceSession {
     private static func waitsForSocket(_ loginID: [UInt8]) -> Bool { loginID.starts(with: "chrome-63.".utf8) }
 
     /// Greets the device: what it has received is already removed, durably.
-    mutating func acceptLogin(_ storedUpstream: [[UInt8]], now: Now, io: inout SessionIO) {
+    mutating func acceptLogin(now: Now, io: inout SessionIO) {
         phase = .open
         reader.loginLimit = 0
         frameIDBase = UInt32(truncatingIfNeeded: settings.random())
@@ -51,8 +51,9 @@ extension DeviceSession {
         io.out.bytes.append(byte: MCS.version)
         response.append(to: &io.out.bytes)
         endFrame(io: &io)
-        // Sent even when empty: one client counts connections that end before any frame but the response (mcs-device 3.7).
-        MCS.Iq(.selectiveAck(storedUpstream)).append(to: &io.out.bytes)
+        // One client counts connections that end before any frame but the response (mcs-device 3.7). It lists no upstream message:
+        // an ID may be that of a new message, which the client would take for stored. What it sends again is known (mcs-device 4.2).
+        MCS.Iq(.selectiveAck([])).append(to: &io.out.bytes)
         endFrame(io: &io)
         if isAskedWhetherIdle { askWhetherIdle(now: now, io: &io) }
         lastHeard = now.monotonic

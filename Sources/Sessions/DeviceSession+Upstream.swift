@@ -41,7 +41,13 @@ extension DeviceSession {
             isFCMDomain: target.isFCMDomain, category: message.category, messageID: messageID,
             persistentID: message.persistentID ?? [], lifetimeSeconds: max(0, left), body: message.body)
         submission.group = target.group
+        submission.sentAt = message.sent.map(Self.milliseconds)
         io.events.append(.upstreamReceived(submission))
+    }
+
+    /// What a device says of the time at which it sent a message: some say milliseconds since 1970, some seconds.
+    private static func milliseconds(_ sent: Int64) -> UnixMilliseconds {
+        (0..<Limits.earliestClock / 10).contains(sent) ? sent * 1_000 : sent
     }
 
     /// The core will not store a message: tell the device, or leave it unacknowledged where it is to send it again.
@@ -86,8 +92,8 @@ extension DeviceSession {
     ///
     /// Chromium reads the message id from `persistent_id`, the Android SDK from the pair `message_id`.
     private mutating func writeSendError(
-        _ reason: String, category: [UInt8], messageID: [UInt8], sender: SenderID?, now: Now,
-        io: inout SessionIO
+        _ reason: String, category: [UInt8], messageID: [UInt8], sender: SenderID?,
+        wantsAcknowledgement: Bool = false, now: Now, io: inout SessionIO
     ) {
         let frameID = nextFrameID
         let ack = upstream.takeAcknowledgement(incoming: incoming)
@@ -106,8 +112,18 @@ extension DeviceSession {
             buffer.appendField(Field.persistentID, bytes: messageID)
             if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
             buffer.appendField(Field.sent, varint: now.wall)
+            if wantsAcknowledgement { buffer.appendField(Field.immediateAck, bool: true) }
         }
         endFrame(io: &io)
+    }
+
+    /// Tells the app that no app server took its message in time; kept until the device has acknowledged the frame.
+    mutating func deliverReport(_ delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO) {
+        let message = delivery.message
+        writeSendError(
+            UpstreamRefusal.expired.rawValue, category: delivery.category, messageID: message.messageID,
+            sender: message.sender, wantsAcknowledgement: true, now: now, io: &io)
+        ledger.note(message.persistentID, as: message.messageID, streamID: outgoing)
     }
 
     private static func sendErrorPairs(_ reason: RawSpan, messageID: [UInt8]) -> [UInt8] {

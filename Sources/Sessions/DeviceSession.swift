@@ -118,8 +118,8 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch (phase, command) {
         case (.ended, _): return
-        case (.checking, .deviceLoginAccepted(let stored)):
-            acceptLogin(stored, now: now, io: &io)
+        case (.checking, .deviceLoginAccepted):
+            acceptLogin(now: now, io: &io)
             if let endAfterLogin { close(endAfterLogin, io: &io) }
         case (.checking, .loginRefused(let refusal)): refuseLogin(refusal, io: &io)
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)

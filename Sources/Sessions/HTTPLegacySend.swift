@@ -11,6 +11,8 @@ struct LegacyMessage {
     var isDryRun: Bool
     var restrictedPackage: [UInt8]?
     var body: Body = []
+    /// See `Submission.holdsRawData`.
+    var holdsRawData = false
     /// Why the payload is too large.
     var payloadRefusal: Refusal?
 
@@ -53,7 +55,7 @@ extension HTTPSession {
             let message: LegacyMessage
             do throws(Refusal) {
                 message = try legacyMessage(
-                    payload, limit: settings.rules.payloadBytes(isToTopics: topics != nil))
+                    payload, of: request, isToTopics: topics != nil)
             } catch {
                 reason = .refusal(error)
                 throw LegacyError.fault(error)
@@ -138,9 +140,10 @@ extension HTTPSession {
     }
 
     private func legacyMessage(
-        _ payload: borrowing AppServerPayload, limit: Int
+        _ payload: borrowing AppServerPayload, of request: HTTPRequest, isToTopics: Bool
     ) throws(Refusal) -> LegacyMessage {
         let given = try DownstreamMessage(legacy: payload)
+        try Translation.checkRawData(of: given, isToTopics: isToTopics)
         var message = LegacyMessage(
             collapseKey: Translation.collapseKey(of: given), lifetimeSeconds: given.lifetimeSeconds,
             priority: Translation.priority(of: given),
@@ -150,7 +153,12 @@ extension HTTPSession {
         try message.setBody { () throws(Refusal) in
             try translation.body(
                 of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
-                textMeansBody: true, limit: limit)
+                textMeansBody: true, limit: settings.rules.payloadBytes(isToTopics: isToTopics))
+        }
+        guard given.rawData != nil else { return message }
+        message.holdsRawData = true
+        if message.payloadRefusal == nil, let encryption = PushEncryption(request) {
+            message.body = try encryption.pairs() + message.body
         }
         return message
     }
@@ -208,12 +216,14 @@ extension HTTPSession {
     private func submission(
         _ message: LegacyMessage, to target: RegistrationName, _ sender: SenderID, _ ticket: UInt32
     ) -> Submission {
-        Submission(
+        var submission = Submission(
             origin: Origin(connection: connection, ticket: ticket), sender: sender, target: target,
             messageID: [], collapseKey: message.collapseKey, lifetimeSeconds: message.lifetimeSeconds,
             priority: message.priority, delaysWhileIdle: message.delaysWhileIdle,
             isDryRun: message.isDryRun || message.payloadRefusal != nil,
             restrictedPackage: message.restrictedPackage, body: message.body)
+        submission.holdsRawData = message.holdsRawData
+        return submission
     }
 
     /// Hands a message to topics to the core: there is one answer, that it has been taken.

@@ -88,7 +88,7 @@ extension HTTPSession {
                     connection: connection,
                     ticket: RecipientTicket.make(request: origin.ticket, index: index)),
                 sender: sender, target: target, messageID: [],
-                collapseKey: collapseKey ?? (isShown ? Translation.notificationCollapseKey : nil),
+                collapseKey: collapseKey ?? (isShown ? Submission.appCollapseKey : nil),
                 lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
                 restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit)))
     }

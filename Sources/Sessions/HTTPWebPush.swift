@@ -126,28 +126,20 @@ extension HTTPSession {
         guard request.body.count <= Limits.payloadBytes else {
             throw RequestFault(.contentTooLarge, "The body is over 4,096 octets.")
         }
-        guard let coding = request.header("content-encoding") else {
+        guard request.header("content-encoding") != nil else {
             throw RequestFault(.badRequest, "Content-Encoding: it is missing.")
         }
-        if ASCII.equals(coding.raw, ignoringCase: "aes128gcm") {
-            AppData.append(key: "content-encoding", text: "aes128gcm", to: &body)
-        } else if ASCII.equals(coding.raw, ignoringCase: "aesgcm") {
-            guard let key = request.header("crypto-key"), let salt = request.header("encryption") else {
-                throw RequestFault(.badRequest, "Crypto-Key and Encryption: aesgcm needs both.")
-            }
-            guard key.count <= Limits.pushHeaderBytes, salt.count <= Limits.pushHeaderBytes,
-                isASCII(key), isASCII(salt)
-            else { throw RequestFault(.badRequest, "Crypto-Key and Encryption: they are no such headers.") }
-            AppData.append(key: "crypto-key", value: key.raw, to: &body)
-            AppData.append(key: "encryption", value: salt.raw, to: &body)
-            AppData.append(key: "content-encoding", text: "aesgcm", to: &body)
-        } else {
+        guard let encryption = PushEncryption(request) else {
             throw RequestFault(
                 .unsupportedMediaType, "Content-Encoding: only aes128gcm and aesgcm are taken.")
+        }
+        if case .aesgcm(let key, let salt) = encryption, key == nil || salt == nil {
+            throw RequestFault(.badRequest, "Crypto-Key and Encryption: aesgcm needs both.")
+        }
+        do throws(Refusal) { body.append(try encryption.pairs()) } catch {
+            throw RequestFault(.badRequest, "Crypto-Key and Encryption: they are no such headers.")
         }
         body.appendField(MCS.DataMessage.Field.rawData, bytes: request.body)
         return body.copied()
     }
-
-    private static func isASCII(_ text: [UInt8]) -> Bool { text.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
 }

@@ -40,6 +40,7 @@ extension Translation {
         let message = try DownstreamMessage(payload, lenientLifetime: rules.lenientLifetime)
         if message.condition == nil { to = payload.reader.string(message.to) }
         let topic = try Self.topicTarget(of: message, to: to, in: payload, rules)
+        try Self.checkRawData(of: message, isToTopics: topic != nil)
         let body = try body(
             of: message, in: payload, reservesGCMPrefix: rules.reservesGCMPrefix,
             limit: rules.payloadBytes(isToTopics: topic != nil))
@@ -56,13 +57,14 @@ extension Translation {
             target = RegistrationName.setLater
         }
         guard let target else { throw .invalidToken }
-        let submission = Submission(
+        var submission = Submission(
             origin: Origin(connection: connection, ticket: 0), sender: sender, target: target,
             messageID: messageID, collapseKey: Self.collapseKey(of: message),
             lifetimeSeconds: message.lifetimeSeconds, priority: Self.priority(of: message),
             wantsReceipt: message.wantsReceipt,
             delaysWhileIdle: Self.delaysWhileIdle(message),
             isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage, body: body)
+        submission.holdsRawData = message.rawData != nil
         return (submission, addressee)
     }
 }

@@ -38,9 +38,9 @@ extension Translation {
         message.delaysWhileIdle && message.priority != .high
     }
 
-    /// What it replaces: notification messages always collapse (ccs-xmpp 6); an empty key is none.
+    /// What it replaces; an empty key is none. A notification without a key collapses under its app's package (ccs-xmpp 6).
     public static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
         if let key = message.collapseKey, !key.isEmpty { return key }
-        return message.notification == nil ? nil : notificationCollapseKey
+        return message.notification == nil ? nil : Submission.appCollapseKey
     }
 }

@@ -6,9 +6,6 @@ public import Wire
 ///
 /// It keeps its buffers from message to message, so that the body alone is allocated.
 public struct Translation: ~Copyable {
-    /// Collapse key of a notification that brings none: notification messages always collapse (ccs-xmpp 6).
-    public static let notificationCollapseKey = Array("gcm.notification".utf8)
-
     private var body = ByteBuffer()
     private var key = ByteBuffer()
     private var value = ByteBuffer()
@@ -16,9 +13,9 @@ public struct Translation: ~Copyable {
     /// Ready, holding nothing.
     public init() {}
 
-    /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text.
+    /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text; or its `raw_data`.
     ///
-    /// Throws `reservedKey` and `tooLarge`; the size is that of keys and values, without the prefix, in UTF-8.
+    /// Throws `reservedKey`, `tooLarge`, and `conflict` for `raw_data` that is not Base64; the size is that of keys and values, without the prefix, in UTF-8.
     /// `limit` is how large they may be: less to topics. `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
     /// without `body` is read by the older `text` (http 2.2).
     public mutating func body(
@@ -45,7 +42,29 @@ public struct Translation: ~Copyable {
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
         try Self.checkSize(data: dataOctets, notification: notificationOctets, limit)
+        if let rawData = message.rawData { try append(rawData: rawData, in: payload.reader) }
         return body.copied()
+    }
+
+    /// Appends the bytes of `raw_data` as the field of that name of a data message (mcs-device 2).
+    private mutating func append(
+        rawData slice: JSONSlice, in reader: borrowing JSONReader
+    ) throws(Refusal) {
+        fillValue(slice, in: reader)
+        guard let bytes = Base64.bytes(value.bytes) else {
+            throw .conflict(field: PayloadField.rawData.name, reason: "it is not Base64")
+        }
+        guard bytes.count <= Limits.payloadBytes else {
+            throw .tooLarge(
+                field: PayloadField.rawData.name, octets: bytes.count, limit: Limits.payloadBytes)
+        }
+        body.appendField(MCS.DataMessage.Field.rawData, bytes: bytes)
+    }
+
+    /// Refuses `raw_data` to topics: some of their subscribers could not be sent it, and would be left out in silence.
+    static func checkRawData(of message: DownstreamMessage, isToTopics: Bool) throws(Refusal) {
+        guard isToTopics, message.rawData != nil else { return }
+        throw .conflict(field: PayloadField.rawData.name, reason: "it cannot be sent to topics")
     }
 
     /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.

@@ -54,6 +54,10 @@ final class World {
     private var generations: UInt32 = 0
     /// Below this the process may number nothing: the host keeps it, beyond all that an earlier process can have made.
     private(set) var sequenceFloor: UInt64 = 0
+    /// Until when the core had the clock in doubt, nanoseconds.
+    var lastDoubt = Int64.min / 2
+    /// Whether that is the case, or was when what is answered now was decided.
+    var wasInDoubt: Bool { clock.nanoseconds - lastDoubt < 10_000_000_000 }
     /// How many processes there were.
     private(set) var boots = 0
     /// How often each rule was reached.
@@ -92,9 +96,12 @@ final class World {
     var mayCrash: Bool { settings.faults.secondsBetweenCrashes > 0 }
     var canary: WorldSettings.Canary? { settings.canary }
 
+    private var wrongClock: WrongClock
+
     init(_ seed: Simulation.Seed, canary: WorldSettings.Canary?, isTraced: Bool) {
         generator = SeededRandom(seed: seed.number)
         settings = WorldSettings(kind: seed.kind, isEarly: seed.isEarly, random: &generator, canary: canary)
+        wrongClock = WrongClock(seed, settings)
         self.isTraced = isTraced
     }
 
@@ -103,6 +110,7 @@ final class World {
     /// Lets it happen; what was wrong, empty if nothing was.
     func run() -> [String] {
         Workload.prepare(self)
+        wrongClock.plan(self)
         boot()
         planCrash()
         planClockChange()
@@ -153,6 +161,7 @@ final class World {
 
     private func becomeCalm() {
         trace("--- calm")
+        if clock.error != 0 { setClockWrong(by: 0) }
         isCalm = true
         calmSince = clock.nanoseconds
         settings.faults = settings.faults.calmed
@@ -216,6 +225,25 @@ final class World {
         noteFault()
         clock.setWall(by: step)
     }
+
+    /// The wall clock shows a time that is so much wrong; 0: somebody has set it right.
+    func setClockWrong(by milliseconds: Int64) {
+        trace("--- clock is wrong by \(milliseconds) ms")
+        if milliseconds != 0 { noteFault() } else { met(.clockRighted) }
+        clock.error = milliseconds
+    }
+
+    /// The machine starts anew, where processes die at all.
+    func reboot() {
+        guard mayCrash, server != nil else { return }
+        crash(losesPower: false)
+        after(200_000_000) { [self] in
+            if server == nil { boot() }
+        }
+    }
+
+    /// The time by which the sessions of a reactor go.
+    func sessionTime(of id: ConnectionID) -> Now { server?.sessionTime(of: id) ?? clock.now }
 
     /// The network goes for everybody, and all come back within a moment.
     private func planLoginStorm() {

@@ -48,11 +48,11 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
             time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
     }
 
-    /// What the core is told.
-    public var entry: ExpiredEntry {
+    /// What the core is told; `author` is that of an upstream message, and not looked at for anything else.
+    public func entry(author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), Sequence(sequence), expiresAt: time)
-        case .upstream: .upstream(SenderID(owner), Sequence(sequence), expiresAt: time)
+        case .upstream: .upstream(SenderID(owner), Sequence(sequence), expiresAt: time, author: author)
         case .topicBody:
             .topicBody(
                 TopicJobName(sender: SenderID(owner), sequence: Sequence(sequence)), expiresAt: time)

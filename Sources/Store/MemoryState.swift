@@ -7,12 +7,18 @@ public struct MemoryState: Sendable {
     private struct SeenKey: Hashable {
         var device: DeviceID
         var category: [UInt8]
+        var sender: SenderID
         var persistentID: [UInt8]
+        var messageID: [UInt8]
+        var body: Body
 
         init(_ message: StoredUpstream) {
             device = message.from.device
             category = message.category
+            sender = message.sender
             persistentID = message.persistentID
+            messageID = message.messageID
+            body = message.body
         }
     }
 
@@ -76,6 +82,7 @@ public struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.downstream[reason] += 1 }
+        case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.octets(number)
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
         case .putSender(let record): senderRecords[record.sender] = record
@@ -85,6 +92,14 @@ public struct MemoryState: Sendable {
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
             expiry.remove(ExpiryKey(gone))
             if gone.kind == .message { tally.upstream[reason] += 1 }
+        case .returnUpstream(let sender, let sequence, _, let report):
+            guard let gone = upstream.remove(sender.number, sequence.number) else {
+                return outcome.duplicates.append((sender, sequence))
+            }
+            expiry.remove(ExpiryKey(gone))
+            guard gone.kind == .message else { return outcome.duplicates.append((sender, sequence)) }
+            tally.upstream.expired += 1
+            if let report { put(report) }
         }
     }
 
@@ -156,7 +171,8 @@ public struct MemoryState: Sendable {
         case .groupLabelled(let sender, let label):
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
         case .expired(let time, let limit):
-            return .expired(expiry.keys.prefix(limit).prefix { $0.time <= time }.map(\.entry))
+            let ends = expiry.keys.prefix(limit).prefix { $0.time <= time }
+            return .expired(ends.map { $0.entry(author: upstream[$0.owner, $0.sequence]?.author) })
         case .unseen(let time, let unusedBefore, let start, let examine, let limit):
             return unseen(from: start, examine: examine, limit: limit) {
                 $0.isUnseen(before: time, unusedBefore: unusedBefore)

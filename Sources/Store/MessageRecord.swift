@@ -14,14 +14,16 @@ public enum MessageRecord {
         static let delaysWhileIdle = Flags(rawValue: 16)
         /// Its pairs are those of a message to topics.
         static let shares = Flags(rawValue: 32)
+        /// It reports an upstream message that has expired.
+        static let sendError = Flags(rawValue: 64)
         static let all: Flags = [
-            .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares,
+            .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares, .sendError,
         ]
     }
 
     /// What a removal must know of a message.
     public struct Header: Sendable, Equatable {
-        /// Whether it is counted: a message, no marker.
+        /// Whether it is counted: a message, no marker and no report.
         public var isCounted: Bool
         /// When it ends unheard, milliseconds since 1970.
         public var expiresAt: UnixMilliseconds
@@ -37,9 +39,12 @@ public enum MessageRecord {
     public static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var discarded: Int?
-        if case .discardedMarker(let count) = message.kind {
+        switch message.kind {
+        case .message: break
+        case .discardedMarker(let count):
             flags.insert(.marker)
             discarded = count
+        case .sendError: flags.insert(.sendError)
         }
         if message.collapseKey != nil { flags.insert(.collapses) }
         if message.priority == .high { flags.insert(.high) }
@@ -87,7 +92,8 @@ public enum MessageRecord {
     ) throws(RecordFault) -> Header {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         let flags = Flags(rawValue: try reader.byte())
-        return Header(isCounted: !flags.contains(.marker), expiresAt: try reader.signed())
+        let isCounted = flags.isDisjoint(with: [.marker, .sendError])
+        return Header(isCounted: isCounted, expiresAt: try reader.signed())
     }
 
     private static func envelope(
@@ -98,8 +104,9 @@ public enum MessageRecord {
         let expiresAt = try reader.signed()
         guard let salt = UInt32(exactly: try reader.number()) else { throw .value }
         let registration = RegistrationNumber(try reader.number())
-        let kind: StoredMessage.Kind =
-            flags.contains(.marker) ? .discardedMarker(count: try reader.count()) : .message
+        guard !flags.isSuperset(of: [.marker, .sendError]) else { throw .value }
+        var kind: StoredMessage.Kind = flags.contains(.sendError) ? .sendError : .message
+        if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(try reader.number())
         let job = flags.contains(.shares) ? Sequence(try reader.number()) : nil

@@ -69,6 +69,8 @@ public struct CertificateAuthority: Sendable {
             (try? TLSIdentity(chain: chain, key: key, now: now)) != nil,
             let leaf = try? PEM.certificates(chain).first
         else { return false }
+        // One of a clock that was ahead would be refused until that time has come.
+        guard leaf.notBefore <= now else { return false }
         let rest = leaf.notAfter - now
         return unsafe rest > Int64(Limits.certificateRenewalDays) * Self.dayMilliseconds
             && names.areExactly(in: leaf)

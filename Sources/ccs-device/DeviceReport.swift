@@ -54,14 +54,18 @@ extension Output {
         }
         if message.sentAt != 0 { members.append(JSONValue.Member("sent_at", .integer(Int(message.sentAt)))) }
         members.append(JSONValue.Member("data", .object(pairs)))
+        if !message.rawData.isEmpty, opened == nil {
+            members.append(JSONValue.Member("raw_data", .string(Base64.text(message.rawData))))
+        }
         if message.isEncrypted {
             members.append(JSONValue.Member("opened", opened.map(Self.readable) ?? .null))
         }
         let from = String(decoding: message.from, as: UTF8.self)
         let app = String(decoding: message.category, as: UTF8.self)
-        let text = message.pairs.map { pair in
+        var text = message.pairs.map { pair in
             "\(String(decoding: pair.key, as: UTF8.self))=\(JSONValue.text(pair.value).compact)"
         }
+        if !message.rawData.isEmpty { text.append("raw_data=\(Base64.text(message.rawData))") }
         if message.isEncrypted {
             let words =
                 opened.map { Self.readable($0).compact } ?? "an encrypted message that no key here opens"

@@ -92,8 +92,12 @@ enum CommandArguments {
         }
         var members: [JSONValue.Member] = [
             .init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))),
-            .init("to", .string(invocation.arguments[1])), .init("data", .object(pairs)),
+            .init("to", .string(invocation.arguments[1])),
         ]
+        let rawData = invocation.text("--raw-data")
+        if let rawData { members.append(.init("raw_data", .string(rawData))) }
+        // The server says what the two together are; without pairs there is only the one.
+        if rawData == nil || !pairs.isEmpty { members.append(.init("data", .object(pairs))) }
         if let key = invocation.text("--collapse-key") { members.append(.init("collapse_key", .string(key))) }
         if let seconds = invocation.integer("--time-to-live") {
             members.append(.init("time_to_live", .integer(seconds)))

@@ -67,6 +67,8 @@ enum Report {
                 "Forgotten, with \(cell(result, "registrations")) registrations and \(cell(result, "messages")) messages.\n"
         case "send": return sent(result)
         case "drain": return "\(cell(result, "sessions")) sessions were drained.\n"
+        case "clock show": return clock(result)
+        case "clock accept": return accepted(result)
         case "reload": return reloaded(result)
         case "check": return check(result)
         default: return result.pretty + "\n"
@@ -112,6 +114,21 @@ enum Report {
     static func safe(_ text: String) -> String { Printable.text(text) }
 
     // MARK: Single answers
+
+    private static func accepted(_ result: JSONValue) -> String {
+        let what = result["accepted"]?.boolean == true ? "is believed" : "was not in doubt"
+        return "The clock \(what): \(cell(result, "time")).\n"
+    }
+
+    private static func clock(_ result: JSONValue) -> String {
+        var text = "time      \(cell(result, "time"))\n"
+        guard result["in_doubt"]?.boolean == true else { return text + "believed  yes\n" }
+        text += "believed  no: \(cell(result, "problem"))\n"
+        if let seconds = result["believed_in_seconds"]?.integer {
+            text += "          by itself in \(StatusReport.span(seconds))\n"
+        }
+        return text + "Nothing ends by age meanwhile: set the clock, or accept it: ccsctl clock accept\n"
+    }
 
     private static func key(_ result: JSONValue) -> String {
         var text = "sender ID   \(cell(result, "sender_id"))\n"

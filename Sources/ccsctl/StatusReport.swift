@@ -33,6 +33,9 @@ enum StatusReport {
                 "\(Report.cell(topics, "accepted")) messages to \(Report.cell(topics, "recipients")) devices, "
                     + "\(Report.cell(topics, "under_way")) under way")
         }
+        if let problem = status["clock_problem"]?.text {
+            text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
+        }
         if let store = status["store"] {
             text += row("store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))")
             if store["healthy"]?.boolean == false {

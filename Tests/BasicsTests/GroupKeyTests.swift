@@ -31,4 +31,18 @@ import Testing
         #expect(TokenSeal(secret: [UInt8](repeating: 9, count: 32)).group(of: key.raw) == nil)
         #expect(Self.seal.group(of: Array(key.dropLast()).raw) == nil)
     }
+
+    @Test("A key in the other alphabet of Base64 is none: a group has one text")
+    func otherAlphabet() throws {
+        var others = 0
+        for number in 1...64 as ClosedRange<UInt64> {
+            let key = Self.seal.groupKey(of: GroupName(sender: SenderID(5), number: number))
+            let standard = key.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 }
+                .map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0 }
+            guard standard != key else { continue }
+            others += 1
+            #expect(Self.seal.group(of: standard.raw) == nil)
+        }
+        #expect(others > 10)
+    }
 }

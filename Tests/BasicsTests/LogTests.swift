@@ -72,6 +72,17 @@ import Testing
         #expect(line.hasSuffix("é...\"\n"))
     }
 
+    @Test("a value of the limit stays whole, one byte more is cut")
+    func valueLimit() {
+        for (count, end) in [(Limits.logValueBytes, "a\n"), (Limits.logValueBytes + 1, "a...\n")] {
+            let catcher = Catcher()
+            catcher.log().info("peer", ["value": .text(String(repeating: "a", count: count))])
+            let line = catcher.lines.first ?? ""
+            #expect(line.hasSuffix(end))
+            #expect(line.utf8.count(where: { $0 == UInt8(ascii: "a") }) >= Limits.logValueBytes)
+        }
+    }
+
     @Test("fields are built only when the level is on, and the level can change")
     func levels() {
         let catcher = Catcher()
@@ -104,6 +115,8 @@ import Testing
         catcher.advance(milliseconds: 1_000)
         log.info("storm")
         #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.logLinesPerEventAndSecond)") == true)
+        log.info("storm")
+        #expect(catcher.lines.last?.contains("suppressed") == false, "what was counted is not counted again")
     }
 
     @Test(

@@ -15,6 +15,8 @@ struct FakeStore {
     var topicBodies: [TopicJobName] = []
     var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
+    /// What is left to the next process.
+    var marksOfProcess: [StoreMark: UInt64] = [:]
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     /// Every message and upstream message ever put, by its submitter's id.
@@ -73,6 +75,7 @@ struct FakeStore {
                 missingReceipts.append(gone.messageID)
             }
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: applyTopic(mutation)
+        case .putMark(let mark, let number): marksOfProcess[mark] = number
         case .putGroup(let group):
             groups.removeAll { $0.name == group.name }
             groups.append(group)
@@ -84,12 +87,15 @@ struct FakeStore {
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
             else { return }
             up[reason] += 1
+        case .returnUpstream(let sender, let sequence, _, let report):
+            returned(sender, sequence, report, &outcome)
         }
     }
 
     private mutating func put(_ message: StoredUpstream, _ outcome: inout CommitOutcome) {
         if !message.persistentID.isEmpty {
-            let key = message.category + [0] + message.persistentID
+            let parts = [message.category, message.persistentID, message.messageID, message.body]
+            let key = Array("\(message.from.device.number) \(message.sender.number) \(parts)".utf8)
             guard seen.insert(key).inserted else {
                 outcome.duplicates.append((message.sender, message.sequence))
                 return
@@ -106,6 +112,40 @@ struct FakeStore {
         } else {
             receipts.insert(message.messageID)
         }
+    }
+
+    private mutating func returned(
+        _ sender: SenderID, _ sequence: Sequence, _ report: StoredMessage?, _ outcome: inout CommitOutcome
+    ) {
+        guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
+            return outcome.duplicates.append((sender, sequence))
+        }
+        upstream[sender]?.remove(at: at)
+        up.expired += 1
+        if let report { apply(.putMessage(report), &outcome) }
+    }
+
+    /// What has ended by a time, earliest first.
+    private func ended(by time: UnixMilliseconds, _ limit: Int) -> [ExpiredEntry] {
+        var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
+        for message in messages.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .message(message.device, message.sequence, expiresAt: message.expiresAt)
+                ))
+        }
+        for message in upstream.values.joined() where message.expiresAt <= time {
+            found.append(
+                (
+                    message.expiresAt, message.sequence.number,
+                    .upstream(
+                        message.sender, message.sequence, expiresAt: message.expiresAt,
+                        author: message.author)
+                ))
+        }
+        found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
+        return found.prefix(limit).map(\.2)
     }
 
     func answer(_ load: Load) -> Loaded {
@@ -144,24 +184,7 @@ struct FakeStore {
         case .upstream(let sender, let after, let limit):
             let found = (upstream[sender] ?? []).filter { $0.sequence > after }
             return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)
-        case .expired(let time, let limit):
-            var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
-            for message in messages.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .message(message.device, message.sequence, expiresAt: message.expiresAt)
-                    ))
-            }
-            for message in upstream.values.joined() where message.expiresAt <= time {
-                found.append(
-                    (
-                        message.expiresAt, message.sequence.number,
-                        .upstream(message.sender, message.sequence, expiresAt: message.expiresAt)
-                    ))
-            }
-            found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
-            return .expired(found.prefix(limit).map(\.2))
+        case .expired(let time, let limit): return .expired(ended(by: time, limit))
         case .group(let name, let isForChange):
             return .group(name, groups.first { $0.name == name }, isForChange: isForChange)
         case .groupLabelled(let sender, let label):

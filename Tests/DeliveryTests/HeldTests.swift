@@ -103,7 +103,10 @@ import Testing
         bench.advance(milliseconds: 61_000)
         if isSwept {
             bench.post(
-                .expired(.upstream(Harness.sender, message.sequence, expiresAt: message.expiresAt)))
+                .expired(
+                    .upstream(
+                        Harness.sender, message.sequence, expiresAt: message.expiresAt, author: message.author
+                    )))
         } else {
             bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
         }

@@ -26,7 +26,7 @@ import Testing
         bench.submit(2, key: "score")
         bench.settle()
         #expect(
-            bench.commands.map(\.1.word).filter { $0 != "device login accepted 0" } == [
+            bench.commands.map(\.1.word).filter { $0 != "device login accepted" } == [
                 "ack 1", "ack 2", "deliver m2",
             ])
         #expect(bench.store.down.replaced == 1 && bench.store.holds)
@@ -63,7 +63,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(phone).words == [
-                "device login accepted 0", "deliver m999", "marker 202", "report when ready",
+                "device login accepted", "deliver m999", "marker 202", "report when ready",
             ])
     }
 
@@ -96,7 +96,7 @@ import Testing
         bench.login(next, received: ids)
         bench.settle()
         #expect(
-            bench.take(next).words == ["device login accepted 0", "deliver m6", "report when ready"])
+            bench.take(next).words == ["device login accepted", "deliver m6", "report when ready"])
     }
 
     @Test("What is over its time goes on time, wherever it is")

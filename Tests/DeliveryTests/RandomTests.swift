@@ -25,6 +25,8 @@ extension RandomWorld {
             appServers[at].isCongested = false
             bench.post(.appServerRelieved(appServers[at].link, Harness.sender))
         }
+        // What could not go back to its device is met again by the next search for what is over its time.
+        bench.advance(milliseconds: Int64(Limits.sweepMilliseconds))
         for _ in 0..<200 {
             bench.post(.tick)
             bench.settle()

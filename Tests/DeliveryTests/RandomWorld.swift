@@ -216,6 +216,7 @@ final class RandomWorld {
         let lifetime = chance(15) ? 0 : Int.random(in: 1...60, using: &random)
         let upstream = Harness.upstream(
             ticket, lifetime: lifetime, id: lifetime == 0 ? "" : isRepeat ? "again" : nil,
+            content: isRepeat && lifetime > 0 ? 0 : nil,
             category: "app\(Int.random(in: 1...2, using: &random))", device: client.device)
         waitingUpstream[ticket] = lifetime == 0 || isRepeat ? [] : upstream.messageID
         bench.post(.upstreamReceived(upstream))

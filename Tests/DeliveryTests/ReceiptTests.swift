@@ -198,6 +198,7 @@ import Testing
         bench.settle()
         let first = bench.take(appServer).compactMap(\.upstream)
         #expect(first.count == 1)
+        bench.advance(milliseconds: 5_000)
         for message in first {
             bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
         }

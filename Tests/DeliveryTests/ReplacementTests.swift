@@ -54,7 +54,7 @@ import Testing
         bench.settle()
         let expected = stored + late == 0 ? [] : (1...stored + late).map { "deliver m\($0)" }
         let given = bench.take(next).words
-        #expect(given.first == "device login accepted 0")
+        #expect(given.first == "device login accepted")
         #expect(given.filter { $0.hasPrefix("deliver") } == expected)
         let older = bench.take(phone).words
         if let close = older.firstIndex(of: "close replaced_by_newer_login") {
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.take(connections[1]).words.last == "close replaced_by_newer_login")
         #expect(
             bench.take(connections[2]).words == [
-                "device login accepted 0", "deliver m1", "report when ready",
+                "device login accepted", "deliver m1", "report when ready",
             ])
     }
 
@@ -94,7 +94,7 @@ import Testing
         bench.login(third)
         bench.settle()
         #expect(bench.take(second).words == ["close replaced_by_newer_login"])
-        #expect(bench.take(third).words == ["device login accepted 0", "deliver m2", "report when ready"])
+        #expect(bench.take(third).words == ["device login accepted", "deliver m2", "report when ready"])
         #expect(bench.store.down.delivered == 2)
     }
 
@@ -111,7 +111,7 @@ import Testing
         let next = connection(10)
         bench.login(next, received: unknown + ids)
         bench.settle()
-        #expect(bench.take(next).words == ["device login accepted 0"])
+        #expect(bench.take(next).words == ["device login accepted"])
     }
 
     @Test("canary: an acknowledged message does not go to the newer connection")
@@ -126,6 +126,6 @@ import Testing
         let next = connection(10)
         bench.login(next)
         bench.settle()
-        #expect(bench.take(next).words == ["device login accepted 0"])
+        #expect(bench.take(next).words == ["device login accepted"])
     }
 }

@@ -61,14 +61,14 @@ extension Harness {
     }
 
     static func upstream(
-        _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil, category: String = "app",
-        sender: SenderID = sender, device: DeviceID = device
+        _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil, content: UInt32? = nil,
+        category: String = "app", sender: SenderID = sender, device: DeviceID = device
     ) -> UpstreamSubmission {
         UpstreamSubmission(
             origin: Origin(connection: phone, ticket: ticket), device: device, sender: sender,
-            isFCMDomain: false, category: bytes(category), messageID: bytes("u\(ticket)"),
+            isFCMDomain: false, category: bytes(category), messageID: bytes("u\(content ?? ticket)"),
             persistentID: bytes(id ?? "p\(ticket)"), lifetimeSeconds: lifetime,
-            body: bytes("up \(ticket)"))
+            body: bytes("up \(content ?? ticket)"))
     }
 }
 
@@ -100,12 +100,12 @@ extension SessionCommand {
         case .drain: "drain"
         case .changePendingWindow(let window): "pending window \(window)"
         case .endWhenIdle(_, let reason): "end when idle \(reason.rawValue)"
-        case .deviceLoginAccepted(let stored): "device login accepted \(stored.count)"
+        case .deviceLoginAccepted: "device login accepted"
         case .deliver(let delivery):
-            if case .discardedMarker(let count) = delivery.message.kind {
-                "marker \(count)"
-            } else {
-                "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
+            switch delivery.message.kind {
+            case .discardedMarker(let count): "marker \(count)"
+            case .sendError: "send error \(String(decoding: delivery.message.messageID, as: UTF8.self))"
+            case .message: "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             }
         case .reportWhenReady: "report when ready"
         case .upstreamStored(let ticket): "stored \(ticket)"

@@ -134,7 +134,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(connection(20)).words == [
-                "device login accepted 0", "deliver m2", "report when ready",
+                "device login accepted", "deliver m2", "report when ready",
             ])
         #expect(bench.take(appServer).words.suffix(1) == ["receipt m1"])
         #expect(bench.store.downPending == 1 && bench.store.down.delivered == 1)
@@ -158,7 +158,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(connection(20)).words == [
-                "device login accepted 0", "deliver m1", "report when ready",
+                "device login accepted", "deliver m1", "report when ready",
             ])
     }
 

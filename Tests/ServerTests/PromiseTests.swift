@@ -26,24 +26,6 @@ import Transport
         #expect(thread.stop() == nil)
     }
 
-    @Test("A mark that could not be written is written at the next attempt")
-    func leaseRetries() throws {
-        let store = GatedStore()
-        let start: UnixMilliseconds = 1_800_000_000_000
-        let lease = try SequenceLease(store: store, now: start)
-        let before = try store.setting(SequenceLease.name)
-        let later = start + Int64(Limits.sequenceLeaseSeconds) * 1_000
-        store.failNextSetting(StoreError(.full, "no room"))
-        #expect(throws: StoreError.self) { try lease.renew(now: later) }
-        #expect(try store.setting(SequenceLease.name) == before)
-        #expect(lease.isDue(now: later))
-        try lease.renew(now: later)
-        #expect(try store.setting(SequenceLease.name) != before)
-        #expect(!lease.isDue(now: later))
-        // What a process makes after this one begins above it, whatever its clock says.
-        #expect(try SequenceLease(store: store, now: start - 86_400_000).floor >= UInt64(later) * 1_000)
-    }
-
     @Test("What one commit has no room for is written by the next, though nothing comes after it")
     func leftBehind() {
         var queue = CommitQueue()

@@ -1,5 +1,7 @@
 import Basics
+import Delivery
 import Store
+import Synchronization
 import Testing
 
 @testable import Server
@@ -7,48 +9,92 @@ import Testing
 /// The mark that protects sequences from a clock set back between two runs.
 @Suite("Sequence lease")
 struct SequenceLeaseTests {
-    private let start: UnixMilliseconds = 1_800_000_000_000
-    private let lead = UInt64(Limits.sequenceLeaseSeconds) * 1_000_000
+    private let start: UInt64 = 1_800_000_000_000_000
+    private let lead = UInt64(Limits.sequenceLeaseMilliseconds) * 1_000
 
-    private func mark(_ store: MemoryStore) throws -> UInt64 {
-        try #require(try store.setting(SequenceLease.name)).reduce(0) { $0 << 8 | UInt64($1) }
+    private func mark(_ store: MemoryStore) throws -> UInt64? {
+        try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number)
     }
 
-    @Test("a first start has no floor, and leaves a mark ahead of the clock before anything else")
+    private func batch(_ sequence: UInt64) -> WriteBatch {
+        let message = StoredMessage(
+            device: DeviceID(1), sequence: Sequence(sequence), salt: 1, registration: RegistrationNumber(1),
+            sender: SenderID(1), messageID: [1], acceptedAt: 0, expiresAt: 1, body: [])
+        return WriteBatch(ticket: 7, mutations: [.putMessage(message)], isDurable: true)
+    }
+
+    /// One process that stores messages of these sequences, and is killed.
+    private func run(_ store: any Store, _ sequences: [UInt64]) throws -> [CommitOutcome] {
+        let outcomes = Outcomes()
+        let thread = try StoreThread(
+            store: store, metrics: MetricShard(), log: .silent, lease: SequenceLease(store: store)
+        ) { events, _ in outcomes.add(events) }
+        for sequence in sequences { thread.submit(batch(sequence), partition: 0) }
+        _ = thread.stop()
+        return outcomes.all.withLock { $0 }
+    }
+
+    private final class Outcomes: Sendable {
+        let all = Mutex<[CommitOutcome]>([])
+
+        func add(_ events: [Event]) {
+            for case .committed(let outcome) in events { all.withLock { $0.append(outcome) } }
+        }
+    }
+
+    @Test("a first start has no floor, and a process that stores nothing leaves no mark")
     func first() throws {
         let store = MemoryStore()
-        let lease = try SequenceLease(store: store, now: start)
-        #expect(lease.floor == 0)
-        #expect(try mark(store) == UInt64(start) * 1_000 + lead)
+        #expect(try SequenceLease(store: store).floor == 0)
+        _ = try run(store, [])
+        #expect(try mark(store) == nil)
     }
 
-    @Test("a process whose clock was set back begins above all that the one before may have used")
+    @Test("a message is stored together with a mark above it, and only its own outcome is told")
+    func covered() throws {
+        let store = MemoryStore()
+        #expect(try run(store, [start]) == [CommitOutcome(ticket: 7)])
+        #expect(try mark(store) == start + lead)
+        #expect(try SequenceLease(store: store).floor >= start)
+    }
+
+    @Test("a process whose clock was set back begins above all that the one before has stored")
     func setBack() throws {
         let store = MemoryStore()
-        let before = try SequenceLease(store: store, now: start)
-        let later = start + 3_600_000
-        try before.renew(now: later)
-        let after = try SequenceLease(store: store, now: start - 86_400_000)
-        #expect(after.floor >= UInt64(later) * 1_000)
-        #expect(try mark(store) > after.floor)
-        // It stays behind the mark, however long the clock takes to come back.
-        try after.renew(now: start - 86_390_000)
-        #expect(try mark(store) == after.floor + lead + UInt64(Limits.sequencesPerRenewal))
+        _ = try run(store, [start, start + 3_600_000_000])
+        _ = try run(store, [start - 86_400_000_000])
+        #expect(try SequenceLease(store: store).floor >= start + 3_600_000_000)
     }
 
-    @Test("the mark is written again only when half of its lead is used up")
+    @Test("sequences after many restarts are not ahead of those used by more than the lease")
+    func restarts() throws {
+        let store = MemoryStore()
+        var clock = start
+        for _ in 0..<500 {
+            // What a partition does: the clock, or one more than the floor.
+            let lease = try SequenceLease(store: store)
+            _ = try run(store, [max(lease.floor + 1, clock)])
+            clock += 25_000
+        }
+        #expect(try #require(try mark(store)) <= clock + lead)
+    }
+
+    @Test(
+        "the mark is written again only when it is passed, and a failed write of it is repeated, never lower")
     func seldom() throws {
         let store = MemoryStore()
-        let lease = try SequenceLease(store: store, now: start)
-        let first = try mark(store)
-        try lease.renew(now: start + Int64(Limits.sequenceLeaseSeconds) * 400)
-        #expect(try mark(store) == first)
-        try lease.renew(now: start + Int64(Limits.sequenceLeaseSeconds) * 600)
-        #expect(try mark(store) > first)
+        let lease = try SequenceLease(store: store)
+        #expect(lease.mark(for: [batch(start)]) == start + lead)
+        // That commit failed, and may be on the disk all the same.
+        #expect(lease.mark(for: [batch(start - 5)]) == start + lead)
+        lease.written(start + lead)
+        #expect(lease.mark(for: [batch(start + 1), batch(start + lead)]) == nil)
+        #expect(lease.mark(for: [batch(start + lead + 1)]) == start + 2 * lead + 1)
+        #expect(lease.mark(for: [WriteBatch(ticket: 1, mutations: [], isDurable: true)]) == nil)
     }
 
     @Test("canary: without the mark the floor would be none")
     func canary() throws {
-        #expect(try SequenceLease(store: MemoryStore(), now: start - 86_400_000).floor == 0)
+        #expect(try SequenceLease(store: MemoryStore()).floor == 0)
     }
 }

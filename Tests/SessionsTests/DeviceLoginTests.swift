@@ -24,18 +24,18 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("an accepted login is greeted: version and response, then the list of stored upstream ids")
+    @Test("an accepted login is greeted: version and response, then a list of upstream IDs, which is empty")
     func greets() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted(storedUpstream: [Array("p-9".utf8)]))
+        harness.perform(.deviceLoginAccepted)
         let sent = harness.takeSent()
         var response = MCS.LoginResponse()
         response.id = Array("chrome-63.0.3234.0".utf8)
         response.jid = Array("5000000000000000001@mcs.android.com/5000000000000000001".utf8)
         response.lastStreamIDReceived = 1
         response.serverTimestamp = DeviceHarness.startWall
-        #expect(sent == [.loginResponse(response), .iq(MCS.Iq(.selectiveAck([Array("p-9".utf8)])))])
+        #expect(sent == [.loginResponse(response), .iq(MCS.Iq(.selectiveAck([])))])
         let isReading = harness.io.isReading
         #expect(isReading)
         let device = harness.session.loggedInDevice
@@ -48,7 +48,7 @@ import Wire
     func records(id: String) {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login(id: id))))
-        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        harness.perform(.deviceLoginAccepted)
         let sent = harness.takeSent().map { DeviceHarness.bytes($0).count }
         let records = harness.records
         // The octet of the version stands before the greeting.
@@ -67,7 +67,7 @@ import Wire
         if step == 1 { harness.perform(end) }
         let early = harness.io.close
         #expect(early == nil)
-        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        harness.perform(.deviceLoginAccepted)
         if step == 2 { harness.perform(end) }
         let sent = harness.takeSent()
         guard case .loginResponse? = sent.first else {
@@ -83,7 +83,7 @@ import Wire
     func emptyList() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        harness.perform(.deviceLoginAccepted)
         #expect(harness.takeSent().last == .iq(MCS.Iq(.selectiveAck([]))))
     }
 
@@ -168,7 +168,7 @@ import Wire
             var harness = DeviceHarness()
             harness.receive(Array(stream[..<cut]))
             harness.receive(Array(stream[cut...]))
-            harness.perform(.deviceLoginAccepted(storedUpstream: []))
+            harness.perform(.deviceLoginAccepted)
             #expect(
                 harness.takeSent().last == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2, status: 1)),
                 "cut at \(cut)")
@@ -209,7 +209,7 @@ import Wire
     func canary() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        harness.perform(.deviceLoginAccepted)
         #expect(harness.takeSent().first != .loginResponse(MCS.LoginResponse()))
     }
 }

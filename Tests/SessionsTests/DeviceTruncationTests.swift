@@ -99,7 +99,7 @@ import Wire
     func afterLogin() {
         var harness = DeviceHarness()
         harness.receive([MCS.version] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())) + [0])
-        harness.perform(.deviceLoginAccepted(storedUpstream: []))
+        harness.perform(.deviceLoginAccepted)
         harness.pass(seconds: Limits.frameDeadlineSeconds)
         let close = harness.io.close
         #expect(close == .frameDeadline)

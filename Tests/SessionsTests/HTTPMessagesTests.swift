@@ -42,7 +42,7 @@ import Wire
         let sent = try Self.submission(desk)
         #expect(sent.target == Self.target && sent.sender == HTTPDesk.sender && !sent.isDryRun)
         #expect(sent.lifetimeSeconds == 9 && sent.priority == .normal)
-        #expect(sent.collapseKey == Translation.notificationCollapseKey)
+        #expect(sent.collapseKey == Submission.appCollapseKey)
         var pairs: [String] = []
         try AppData.forEach(in: sent.body.raw) { key, value in
             pairs.append(

@@ -25,7 +25,7 @@ import Testing
     /// The rules that a few hundred worlds reach less than a hundred times, each with about a quarter of what they do today: a
     /// workload that falls below has lost its way there. All others have the floor of the test.
     private static let rareRules: [Rule: Int] = [
-        .topicResumed: 6, .groupStrangerRefused: 6, .collapsibleReleased: 8, .expiredUnstored: 8,
+        .clockAhead: 4, .clockBehind: 4, .topicResumed: 6, .groupStrangerRefused: 6, .collapsibleReleased: 8,
         .replacedTokenRefused: 8, .redelivered: 10, .answerResent: 12, .groupMemberGone: 15,
         .strangerRefused: 18,
     ]
@@ -66,7 +66,7 @@ import Testing
         .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceFloor: "sequences",
         .losesLogins: "logins", .losesAppServerLogins: "logins", .ignoresTopicRate: "rates",
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
-        .dropsDelivery: "progress", .swapsDeliveries: "order",
+        .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
     ]
 
     @Test("The same seed makes the same world", arguments: WorldSettings.Kind.allCases)

@@ -32,7 +32,7 @@ import Testing
         ]
         for place in places { writer.put(place, record: record) }
         for place in places { writer.remove(place, end: -7) }
-        let seen = SeenKey(DeviceID(6), [1], [2]).key
+        let seen = SeenKey(Samples.upstream(8, 1)).key
         writer.seen(seen.bytes, time: Key(77).bytes)
         writer.put(.groups, Key(1).bytes, record.bytes)
         writer.put(.topics, Key(2).bytes, Key().bytes)
@@ -132,7 +132,7 @@ import Testing
         writer.put(Place(kind: .message, owner: 3, sequence: 4), record: record)
         writer.put(.groups, Key(1).bytes, record.bytes)
         writer.remove(.fanouts, Key(3).bytes)
-        writer.seen(SeenKey(DeviceID(6), [1], [2]).key.bytes, time: Key(77).bytes)
+        writer.seen(SeenKey(Samples.upstream(8, 1)).key.bytes, time: Key(77).bytes)
         writer.tally(record)
         let whole = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
         var (read, refused) = (0, 0)
@@ -213,7 +213,7 @@ import Testing
         func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 1, sequence: sequence) }
         for commit in 1...4 as ClosedRange<UInt64> {
             index.put(place(commit), header, commit: commit)
-            index.put(SeenKey(DeviceID(commit), [], [1]), at: 5, commit: commit)
+            index.put(SeenKey(Samples.upstream(8, 1, device: commit)), at: 5, commit: commit)
             index.end(commit, octets: 10)
         }
         index.remove(place(2))
@@ -221,7 +221,7 @@ import Testing
         let first = index.settle(to: 25)
         #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
         #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
-        let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(DeviceID($0), [], [1]) }
+        let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(Samples.upstream(8, 1, device: $0)) }
         #expect(seen.allSatisfy { index[$0] == 5 }, "the engine has the first two in memory only")
         index.forget(upTo: 2, atMost: 1)
         #expect(index[seen[0]] == nil && index[seen[1]] == 5)

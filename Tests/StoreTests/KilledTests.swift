@@ -99,7 +99,7 @@ import Testing
     @Test("A repeat that came again after its day stays known when the engine has the earlier one")
     func seenAgain() {
         var index = YoungIndex()
-        let key = SeenKey(DeviceID(1), [], [1])
+        let key = SeenKey(Samples.upstream(1, 1, persistentID: "p"))
         index.put(key, at: 5, commit: 1)
         index.end(1, octets: 10)
         #expect(index.settle(to: 0).seen.count == 1)

@@ -15,6 +15,7 @@ enum StoreEvent: String, CaseIterable {
     case upstreamRepeated = "upstream message repeated"
     case upstreamForgotten = "repeat after its day"
     case upstreamRemoved = "upstream message removed"
+    case upstreamReturned = "upstream message sent back to its device"
     case upstreamMissing = "upstream message to remove is not there"
     case rowPut = "registry row put"
     case rowChanged = "registry row changed"
@@ -47,7 +48,7 @@ struct NaiveModel {
     var installations: [InstallationRecord] = []
     var upstream: [StoredUpstream] = []
     var groups: [GroupRecord] = []
-    var seen: [(DeviceID, [UInt8], [UInt8], UnixMilliseconds)] = []
+    private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     /// What the batches have done so far.
@@ -73,7 +74,7 @@ struct NaiveModel {
                 reached.note(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
             // Messages to topics have a suite of their own.
-            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: break
+            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
@@ -83,6 +84,23 @@ struct NaiveModel {
                 }
                 reached.note(.upstreamRemoved)
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
+            case .returnUpstream(let sender, let sequence, _, let report):
+                guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
+                else {
+                    reached.note(.upstreamMissing)
+                    outcome.duplicates.append((sender, sequence))
+                    continue
+                }
+                guard upstream.remove(at: at).kind == .message else {
+                    outcome.duplicates.append((sender, sequence))
+                    continue
+                }
+                reached.note(.upstreamReturned)
+                up.expired += 1
+                let isThere = messages.contains {
+                    $0.device == report?.device && $0.sequence == report?.sequence
+                }
+                if let report, !isThere { messages.append(report) }
             default: applyRegistry(mutation)
             }
         }
@@ -149,9 +167,11 @@ struct NaiveModel {
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) {
         let earlier = seen.filter {
-            $0.0 == message.from.device && $0.1 == message.category && $0.2 == message.persistentID
+            $0.0.from.device == message.from.device && $0.0.category == message.category
+                && $0.0.sender == message.sender && $0.0.persistentID == message.persistentID
+                && $0.0.messageID == message.messageID && $0.0.body == message.body
         }
-        if !message.persistentID.isEmpty, earlier.contains(where: { now - $0.3 < 86_400_000 }) {
+        if !message.persistentID.isEmpty, earlier.contains(where: { now - $0.1 < 86_400_000 }) {
             reached.note(.upstreamRepeated)
             return outcome.duplicates.append((message.sender, message.sequence))
         }
@@ -159,7 +179,7 @@ struct NaiveModel {
             return reached.note(.upstreamPutAgain)
         }
         if !message.persistentID.isEmpty, !earlier.isEmpty { reached.note(.upstreamForgotten) }
-        seen.append((message.from.device, message.category, message.persistentID, now))
+        seen.append((message, now))
         upstream.append(message)
         reached.note(message.kind == .message ? .upstreamPut : .receiptPut)
         if message.kind == .message { up.accepted += 1 }
@@ -216,9 +236,13 @@ struct NaiveModel {
         let listed = try store.devices(after: nil, limit: 1_000)
         if listed != devices.sorted(by: { $0.device < $1.device }) { return "devices" }
         let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
-        if try store.expired(by: time) != ends.filter({ $0.time <= time }).sorted().map(\.entry) {
-            return "ends"
+        let entries = ends.filter { $0.time <= time }.sorted().map { end in
+            let message = upstream.first {
+                $0.sender.number == end.owner && $0.sequence.number == end.sequence
+            }
+            return end.entry(author: message?.author)
         }
+        if try store.expired(by: time) != entries { return "ends" }
         let audit = try store.audit()
         if !audit.holds { return "audit \(audit)" }
         if audit.downstream != down || audit.upstream != up || audit.subscriptions != subscriptions.count {

@@ -40,7 +40,13 @@ struct RandomBatches {
             return .putUpstream(
                 Samples.upstream(owner, sequence, device: owner % 3, persistentID: id, ends: end, kind: kind),
                 now: now)
-        case 11, 12:
+        case 11:
+            let kind: StoredMessage.Kind = .sendError
+            let report = Samples.message(owner, 31 + sequence, ends: end, kind: kind)
+            return .returnUpstream(
+                SenderID(owner), Sequence(sequence), expiresAt: end,
+                report: sequence % 4 == 0 ? nil : report)
+        case 12:
             return .removeUpstream(SenderID(owner), Sequence(sequence), expiresAt: end, reason: reason)
         default: return registryMutation(owner, sequence)
         }
@@ -88,6 +94,10 @@ struct RandomBatches {
                     .removeUpstream(
                         SenderID(owner), Sequence(sequence), expiresAt: end(owner, sequence), reason: .removed
                     ))
+                mutations.append(
+                    .removeMessage(
+                        DeviceID(owner), Sequence(31 + sequence), expiresAt: end(owner, sequence),
+                        reason: .removed))
             }
             mutations += [.removeDevice(DeviceID(owner)), .removeSender(SenderID(owner))]
             for number in 0...4 as ClosedRange<UInt64> {

@@ -22,6 +22,7 @@ enum Samples {
 
     static func upstream(
         _ sender: UInt64, _ sequence: UInt64, device: UInt64 = 5, persistentID: String = "",
+        messageID: String? = nil, body: [UInt8] = [9, 8, 7],
         category: String = "com.example", ends: UnixMilliseconds = now + day,
         kind: StoredUpstream.Kind = .message
     ) -> StoredUpstream {
@@ -29,8 +30,8 @@ enum Samples {
             sender: SenderID(sender), sequence: Sequence(sequence), kind: kind,
             from: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
             isFCMDomain: sequence % 2 == 0, category: Array(category.utf8),
-            messageID: Array("u-\(sequence)".utf8), persistentID: Array(persistentID.utf8),
-            expiresAt: ends, lifetimeSeconds: 3_600, body: [9, 8, 7])
+            messageID: Array((messageID ?? "u-\(persistentID.isEmpty ? "\(sequence)" : persistentID)").utf8),
+            persistentID: Array(persistentID.utf8), expiresAt: ends, lifetimeSeconds: 3_600, body: body)
     }
 
     static func device(_ number: UInt64, seenAt: UnixMilliseconds = now) -> DeviceRecord {

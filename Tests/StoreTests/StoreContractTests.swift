@@ -23,6 +23,19 @@ import Testing
         #expect(try store.mailbox(7).isEmpty)
     }
 
+    @Test("A mark is a setting of its name, kept by a commit that nobody waits for", arguments: Kind.allCases)
+    func marks(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        #expect(try store.setting(StoreMark.clock.rawValue) == nil)
+        for number in [1, .max, 1_700_000_000_000] as [UInt64] {
+            let batch = WriteBatch(ticket: 1, mutations: [.putMark(.clock, number)], isDurable: false)
+            #expect(try store.commit([batch]) == [CommitOutcome(ticket: 1)])
+            #expect(try store.setting(StoreMark.clock.rawValue).map(StoreMark.number) == number)
+        }
+        #expect(try store.setting(StoreMark.sequence.rawValue) == nil)
+    }
+
     @Test("A page says whether anything follows it", arguments: Kind.allCases)
     func pagesEnd(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -153,6 +166,56 @@ import Testing
         #expect(try store.outbox(8).map(\.sequence.number) == [3, 4, 5, 6, 7, 9, 20])
     }
 
+    @Test("An ID again with other content, or to another sender, is a new message", arguments: Kind.allCases)
+    func idsAloneRepeatNothing(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        func put(
+            _ sequence: UInt64, to sender: UInt64 = 8, messageID: String = "1", body: [UInt8] = [1]
+        ) throws -> Bool {
+            let message = Samples.upstream(
+                sender, sequence, persistentID: "1", messageID: messageID, body: body)
+            return try store.apply(.putUpstream(message, now: 1_000)).duplicates.isEmpty
+        }
+        #expect(try put(1))
+        #expect(try put(2, body: [2]))
+        #expect(try put(3, messageID: "2"))
+        #expect(try put(4, to: 9))
+        #expect(try !put(5))
+        #expect(try !put(6, body: [2]))
+        #expect(try !put(7, to: 9))
+        #expect(try store.outbox(8).map(\.sequence.number) == [1, 2, 3])
+        #expect(try store.outbox(9).map(\.sequence.number) == [4])
+    }
+
+    @Test("What returns leaves its mailbox and is in the other, both or neither", arguments: Kind.allCases)
+    func returns(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let report = Samples.message(5, 40, kind: .sendError, body: [])
+        try store.apply(.putUpstream(Samples.upstream(8, 30, ends: 100), now: 0))
+        #expect(
+            try store.expired(by: 200, limit: 9)
+                == [
+                    .upstream(
+                        SenderID(8), Sequence(30), expiresAt: 100,
+                        author: Samples.upstream(8, 30, ends: 100).author)
+                ])
+        let first = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: report))
+        #expect(first.duplicates.isEmpty)
+        let other = Samples.message(5, 41, kind: .sendError, body: [])
+        let second = try store.apply(
+            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: other))
+        #expect(second.duplicates.map(\.1) == [Sequence(30)])
+        #expect(try store.outbox(8).isEmpty)
+        #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
+        #expect(try store.mailbox(5) == [report])
+        let audit = try store.audit()
+        #expect(audit.upstream.expired == 1 && audit.upstreamPending == 0)
+        #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
+    }
+
     @Test("Ends come earliest first, and only up to the time and the limit", arguments: Kind.allCases)
     func endsInOrder(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -160,7 +223,7 @@ import Testing
         func expect(_ by: Int64, _ limit: Int, _ times: [Int64]) throws {
             let found = try store.expired(by: by, limit: limit).map { entry in
                 switch entry {
-                case .message(_, _, let end), .upstream(_, _, let end), .topicBody(_, let end): end
+                case .message(_, _, let end), .upstream(_, _, let end, _), .topicBody(_, let end): end
                 }
             }
             #expect(found == times)
@@ -219,60 +282,6 @@ import Testing
         #expect(try store.state(5)?.record == nil)
         #expect(try store.state(5)?.registrations == [Samples.registration(5, 2)])
         #expect(try store.senders().map(\.sender.number) == [9, 42])
-    }
-
-    @Test("A search for unseen devices meets each of them once, a page at a time", arguments: Kind.allCases)
-    func unseenDevices(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        for (device, seenAt) in [(3, 10), (4, 30), (5, 19), (7, 20), (9, 0), (.max, 1)] as [(UInt64, Int64)] {
-            try store.apply(
-                .putDevice(Samples.device(device, seenAt: seenAt)),
-                .putRegistration(Samples.registration(device, 2)))
-        }
-        try store.apply(.putRegistration(Samples.registration(6, 1)))
-        for (examine, limit) in [(100, 100), (1, 9), (2, 9), (9, 1), (9, 2), (3, 2)] {
-            var found: [UInt64] = []
-            var from: DeviceID? = DeviceID(0)
-            var pages = 0
-            while let start = from, pages < 20 {
-                let load = Load.unseen(
-                    before: 20, unusedBefore: .min, from: start, examine: examine, limit: limit)
-                guard case .unseen(let page, let next) = try store.load(load) else {
-                    Issue.record("no answer to \(load)")
-                    return
-                }
-                #expect(page.count <= min(limit, examine))
-                found += page.map(\.number)
-                from = next
-                pages += 1
-            }
-            #expect(found == [3, 5, 9, .max], "\(examine) \(limit)")
-            #expect(pages >= 6 / examine && pages <= 7)
-        }
-        try store.apply(.removeDevice(DeviceID(3)), .putDevice(Samples.device(5, seenAt: 40)))
-        guard
-            case .unseen(let left, nil) = try store.load(
-                .unseen(before: 20, unusedBefore: .min, from: DeviceID(1), examine: 9, limit: 9))
-        else {
-            Issue.record("the end was not told")
-            return
-        }
-        #expect(left.map(\.number) == [9, .max])
-        // Those that were made before another time and never used are found with them.
-        for (device, madeAt, next) in [(5, 10, 1), (6, 50, 1), (7, 10, 2)] as [(UInt64, Int64, UInt64)] {
-            var record = Samples.device(device, seenAt: 60)
-            record.createdAt = madeAt
-            record.nextRegistration = next
-            record.hasLoggedIn = false
-            try store.apply(.putDevice(record))
-        }
-        let load = Load.unseen(before: .min, unusedBefore: 50, from: DeviceID(0), examine: 9, limit: 9)
-        guard case .unseen(let unused, nil) = try store.load(load) else {
-            Issue.record("the end was not told")
-            return
-        }
-        #expect(unused.map(\.number) == [5])
     }
 
     @Test("Settings return as they were set", arguments: Kind.allCases)

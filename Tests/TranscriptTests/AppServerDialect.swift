@@ -128,7 +128,10 @@ struct AppServerDialect: TranscriptDialect {
         var text = "submitted #\(ticket ?? "\(message.origin.ticket)")"
         text += " id=\(String(decoding: message.messageID, as: UTF8.self))"
         text += " to=\(message.target.number.number)"
-        if let key = message.collapseKey { text += " collapse=\(String(decoding: key, as: UTF8.self))" }
+        if let key = message.collapseKey {
+            text +=
+                " collapse=\(key == Submission.appCollapseKey ? "(app)" : String(decoding: key, as: UTF8.self))"
+        }
         if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
         if message.priority == .high { text += " high" }
         if message.wantsReceipt { text += " receipt" }
@@ -143,7 +146,8 @@ struct AppServerDialect: TranscriptDialect {
                 String(decoding: [UInt8](copying: key), as: UTF8.self) + "="
                     + String(decoding: [UInt8](copying: value), as: UTF8.self))
         }
-        return text + " {" + pairs.joined(separator: ";") + "}"
+        text += " {" + pairs.joined(separator: ";") + "}"
+        return message.holdsRawData ? text + " raw=" + TranscriptWebPush.rawDataShown(message.body) : text
     }
 
     func command(_ line: String) throws -> SessionCommand? {
@@ -205,6 +209,7 @@ struct AppServerDialect: TranscriptDialect {
         uniqueKeysWithValues: [
             .invalidToken, .senderMismatch, .notRegistered, .packageMismatch, .deviceRateExceeded,
             .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
+            .conflict(field: "raw_data", reason: "the registration cannot be sent it"),
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }
 

@@ -108,8 +108,7 @@ struct DeviceDialect: TranscriptDialect {
         let words = line.split(separator: " ").map(String.init)
         let ticket = words.count > 1 ? UInt32(words[1]) : nil
         switch words.first {
-        case "deviceLoginAccepted":
-            return .deviceLoginAccepted(storedUpstream: words.dropFirst().map { Array($0.utf8) })
+        case "deviceLoginAccepted": return .deviceLoginAccepted
         case "loginRefused":
             return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .loginRefused($0) } : nil
         case "deliver": return .deliver(delivery(try DeviceNotation.named(line).value))
@@ -132,8 +131,10 @@ struct DeviceDialect: TranscriptDialect {
             device: DeviceID(5_000_000_000_000_000_001),
             sequence: Sequence(UInt64(value["sequence"]?.integer ?? 1)),
             salt: 0x1234_5678, registration: RegistrationNumber(1), sender: SenderID(123),
-            kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) } ?? .message,
-            messageID: Array("m".utf8), collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
+            kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) }
+                ?? (value["returned"] == nil ? .message : .sendError),
+            messageID: value["returned"]?.octets ?? Array("m".utf8),
+            collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
             expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,
             priority: value["high"]?.boolean == true ? .high : .normal,
             wantsReceipt: value["receipt"]?.boolean ?? false,

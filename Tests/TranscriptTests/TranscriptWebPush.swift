@@ -41,15 +41,19 @@ enum TranscriptWebPush {
     /// A submission of a web push.
     static func shown(_ push: Submission) -> String {
         guard case .webPush(let key) = push.entitlement else { return "\(push)" }
-        var message = ByteBuffer()
-        message.appendField(MCS.DataMessage.Field.category, text: "")
-        message.append(push.body)
-        let read = try? MCS.DataMessage(decoding: message.bytes)
         return "push #\(push.origin.ticket) registration=\(push.target.number.number) "
             + "key=\(Base64.text(key, urlSafe: true, padded: false)) ttl=\(push.lifetimeSeconds)"
             + (push.priority == .high ? " high" : "")
             + (push.collapseKey.map { " topic=" + String(decoding: $0, as: UTF8.self) } ?? "")
-            + " " + DeviceMessages.pairs(push.body).shown + " raw=" + Hex.text(read?.rawData ?? [])
+            + " " + DeviceMessages.pairs(push.body).shown + " raw=" + rawDataShown(push.body)
+    }
+
+    /// The octets behind the pairs of a body, in hexadecimal.
+    static func rawDataShown(_ body: Body) -> String {
+        var message = ByteBuffer()
+        message.appendField(MCS.DataMessage.Field.category, text: "")
+        message.append(body)
+        return Hex.text((try? MCS.DataMessage(decoding: message.bytes))?.rawData ?? [])
     }
 
     /// The octets of a web push as they stand behind its pairs, given in hexadecimal.

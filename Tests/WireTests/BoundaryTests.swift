@@ -62,11 +62,16 @@ import Wire
     @Test(
         "A number and an escape with the character next to the last one are refused",
         arguments: [
-            #"{"a":-:}"#, #"{"a":1.:}"#, #"{"a":1e:}"#, #"{"a":"\uD800\uE000"}"#, #"{"a":"\uD800\uFFFF"}"#,
-            #"{"a":"\uDFFF"}"#, "{\"a\":\"\u{1F}\"}",
-        ])
-    func besideJSON(_ text: String) {
-        #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8).raw) }
+            (#"{"a":-:}"#, .badNumber), (#"{"a":1.:}"#, .badNumber), (#"{"a":1e:}"#, .badNumber),
+            (#"{"a":"\uD800\uE000"}"#, .badEscape), (#"{"a":"\uD800\uFFFF"}"#, .badEscape),
+            (#"{"a":"\uDFFF"}"#, .badEscape), ("{\"a\":\"\u{1F}\"}", .controlCharacter),
+        ] as [(String, JSONError.Fault)])
+    func besideJSON(_ text: String, fault: JSONError.Fault) {
+        #expect {
+            try JSONValue(parsing: Array(text.utf8).raw)
+        } throws: { error in
+            (error as? JSONError)?.fault == fault
+        }
     }
 
     @Test("An answer that is broken off counts no longer as unwritten")

@@ -108,6 +108,7 @@ import Wire
             "senders list",
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
+            "topics list", "topics running", "clock show", "clock accept",
             "topics list", "topics running", "installations show", "installations revoke",
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])

@@ -24,3 +24,8 @@ int clinux_limit_descriptors(int process, unsigned long long most);
 long clinux_free_octets(void);
 /// Gives whole free pages of all arenas back to the system; for the same reason.
 void clinux_give_back(void);
+/// How many arguments the process was given, its name included; Swift's runtime looks for them beside the environment, and finds
+/// none where a preloaded library has moved that.
+int clinux_argument_count(void);
+/// One of them, from 0; it lives as long as the process.
+const char *clinux_argument(int at);

@@ -29,6 +29,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case drainSpreadSeconds = "drain_spread_seconds"
     case shutdownSeconds = "shutdown_seconds"
     case deviceExpirySeconds = "device_expiry_seconds"
+    case clockGraceSeconds = "clock_grace_seconds"
     case deviceMessagesPerMinute = "device_messages_per_minute"
     case deviceMessagesPerHour = "device_messages_per_hour"
     case senderMessagesPerMinute = "sender_messages_per_minute"

@@ -124,6 +124,13 @@ extension ConfigKey {
             reason:
                 "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires, nor does an app that Apple reaches. A Firebase installation whose refresh token nobody shows for so long ends too; one without registrations after two weeks.",
             isReloadable: true),
+        .clockGraceSeconds: Entry(
+            type: .integer(0...31_536_000), preset: .integer(Limits.clockGraceSeconds), unit: "seconds",
+            help:
+                "Time of running after which a clock in doubt is believed; 0: only when somebody accepts it.",
+            reason:
+                "A clock that is more than three days ahead of the last run, or a minute behind, would end devices and messages by its error: until it is believed nothing ends by age. See ccsctl clock show.",
+            isReloadable: true),
         .loginDeadlineSeconds: Entry(
             type: .integer(1...300), preset: .integer(Limits.loginDeadlineSeconds), unit: "seconds",
             help: "Time from the TLS handshake to a finished login.",

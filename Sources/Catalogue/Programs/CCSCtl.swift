@@ -66,6 +66,16 @@ extension Program {
                     "ccsctl reload --certificate /etc/ccsd/certificate.pem --private-key /etc/ccsd/key.pem")
             ]),
         Command(
+            "clock show", "Show whether the machine's clock is believed.",
+            details: [
+                "A clock is in doubt that is more than three days ahead of when ccsd last ran, more than a minute behind, or outside of 2023 to 2099. As long as it is, no device, message or token ends by its age; messages are delivered all the same. It is believed again as soon as it is set right, when a device that was here before confirms it, or when clock_grace_seconds of running are over."
+            ]),
+        Command(
+            "clock accept", "Say that the machine's clock is right: what is over by it ends.",
+            details: [
+                "Make sure first: what ends then is gone. Devices go at 2,000 an hour at most, so that a mistake can still be stopped: stop ccsd, and set the clock."
+            ]),
+        Command(
             "drain", "Ask app servers to reconnect, then close their connections.",
             details: [
                 "Each is told CONNECTION_DRAINING; after the grace the connections close one by one, at random over the spread. What is on its way is still acknowledged, new messages are refused with CONNECTION_DRAINING, and connections opened meanwhile get everything else. The daemon keeps running; devices stay.",
@@ -99,6 +109,7 @@ extension Program {
                     "--time-to-live", .integer(0...2_419_200), "SECONDS",
                     "Keep it so long for a device that is away; 0: now or never.", preset: "2419200"),
                 Option("--priority", .choice(["normal", "high"]), "normal|high", "How urgent it is."),
+                Option("--raw-data", .text, "BASE64", "Up to 4,096 bytes in place of pairs."),
             ],
             examples: [Example("Two pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World")]),
     ]

@@ -29,6 +29,11 @@ struct Place: Hashable {
     }
 }
 
+extension Place {
+    /// The place of what ends.
+    init(_ end: ExpiryKey) { self.init(kind: end.kind, owner: end.owner, sequence: end.sequence) }
+}
+
 extension ExpiryKey {
     /// The end of what stands at a place.
     init(_ place: Place, end: UnixMilliseconds) {
@@ -42,10 +47,16 @@ struct SeenKey: Hashable {
     var high: UInt64
     var low: UInt64
 
-    init(_ device: DeviceID, _ category: [UInt8], _ persistentID: [UInt8]) {
-        let inner = SipHash(key: (0x6363_7364, 0x7365_656e)).hash(category.raw)
-        (high, low) = SipHash(key: (inner, UInt64(category.count))).hash128(persistentID.raw)
-        self.device = device.number
+    /// The key of a message to which its device gave a persistent ID.
+    ///
+    /// Each field is hashed under the hash of those before, so that no two lists of fields run together. An app that makes the
+    /// hashes of two of its own messages meet loses one of those; the device and the app keep it from all others.
+    init(_ message: StoredUpstream) {
+        var key = SipHash(key: (0x6363_7364, 0x7365_656e)).hash128(message.category.raw)
+        key = SipHash(key: (key.0 ^ message.sender.number, key.1)).hash128(message.persistentID.raw)
+        key = SipHash(key: key).hash128(message.messageID.raw)
+        (high, low) = SipHash(key: key).hash128(message.body.raw)
+        device = message.from.device.number
     }
 
     /// The half of a good hash is as good; devices cannot choose it without effort, and then meet only their own.

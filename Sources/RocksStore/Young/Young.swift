@@ -27,6 +27,8 @@ struct Young: Sendable {
     private var floor = UnixMilliseconds.max
     /// What was counted with the last commit.
     private(set) var tally: Tally
+    /// Of how many commits it keeps the octets.
+    var frameCount: Int { frames.count }
 
     /// None, and what was counted.
     init(tally: Tally) { self.tally = tally }
@@ -40,9 +42,6 @@ struct Young: Sendable {
             if kind == .upstream { yield &upstream } else { yield &messages }
         }
     }
-
-    /// How many commits are kept in memory for their messages.
-    var frameCount: Int { frames.count }
 
     /// Does what a commit did.
     mutating func apply(_ changes: [YoungChange], of frame: borrowing RawSpan, tally: Tally) {

@@ -13,6 +13,8 @@ struct YoungFrames: Sendable {
 
     private var frames: [Frame] = []
     private var free: [Int32] = []
+    /// How many are kept.
+    var count: Int { frames.count - free.count }
 
     /// Keeps the octets of a commit for one that needs them; their number.
     mutating func keep(_ octets: borrowing RawSpan) -> Int32 {
@@ -35,9 +37,6 @@ struct YoungFrames: Sendable {
         frames[Int(number)].octets = []
         free.append(number)
     }
-
-    /// How many commits are kept.
-    var count: Int { frames.count - free.count }
 
     /// All octets of a commit.
     subscript(number: Int32) -> [UInt8] { frames[Int(number)].octets }

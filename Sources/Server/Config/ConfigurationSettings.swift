@@ -16,6 +16,8 @@ extension Configuration {
     public var deviceExpirySeconds: Int { number(.deviceExpirySeconds) }
     /// Seconds after which a device that was never used is forgotten; 0: never.
     public var unusedDeviceSeconds: Int { number(.unusedDeviceSeconds) }
+    /// Seconds of running after which a clock in doubt is believed; 0: never.
+    public var clockGraceSeconds: Int { number(.clockGraceSeconds) }
     /// Seconds after which devices are told to ping by themselves; 0: nothing is told.
     public var deviceHeartbeatSeconds: Int { number(.deviceHeartbeatSeconds) }
     /// Seconds from the TLS handshake to a finished login.

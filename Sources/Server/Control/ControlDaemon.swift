@@ -20,7 +20,9 @@ extension ControlServer {
             .init(
                 "uptime_seconds",
                 .integer(Int(Now.read().monotonic.milliseconds(since: daemon.startedAt.monotonic) / 1_000))),
-            .init("state", .string(daemon.drainer.state.rawValue)), .init("listeners", .array(listeners)),
+            .init("state", .string(daemon.drainer.state.rawValue)),
+            .init("clock_problem", daemon.clock.problem.map { .string($0) } ?? .null),
+            .init("listeners", .array(listeners)),
             .init("app_servers", .integer(metrics.value(.sessionsOpen, 0))),
             .init("devices", .integer(metrics.value(.sessionsOpen, 1))),
             .init("connections", connections()),

@@ -28,7 +28,7 @@ extension ControlServer {
                         .object([
                             .init("device", .string(String(record.device.number))),
                             .init("created_at", .string(Timestamp.text(record.createdAt))),
-                            .init("seen_at", .string(Timestamp.text(record.seenAt))),
+                            .init("seen_at", Self.contact(record.seenAt)),
                         ])
                     }))
         ]
@@ -50,9 +50,9 @@ extension ControlServer {
         let expiry = daemon.configuration.deviceExpirySeconds
         var members: [JSONValue.Member] = [
             .init("device", .string(name)), .init("created_at", .string(Timestamp.text(record.createdAt))),
-            .init("seen_at", .string(Timestamp.text(record.seenAt))),
+            .init("seen_at", Self.contact(record.seenAt)),
         ]
-        if expiry > 0, connection == nil {
+        if expiry > 0, connection == nil, record.seenAt >= Limits.earliestClock {
             let end = record.seenAt + Int64(expiry) * 1_000
             members.append(.init("expires_at", .string(Timestamp.text(end))))
         }
@@ -63,6 +63,11 @@ extension ControlServer {
             .init("pending", .array(state.mailbox.prefix(Limits.shownMessages).map(row))),
         ]
         return .object(members)
+    }
+
+    /// When a device was here; null where the clock was in doubt then.
+    private static func contact(_ time: UnixMilliseconds) -> JSONValue {
+        time >= Limits.earliestClock ? .string(Timestamp.text(time)) : .null
     }
 
     private func row(_ registration: Registration, _ mailbox: [MailboxEntry]) -> JSONValue {
@@ -83,7 +88,10 @@ extension ControlServer {
         .object([
             .init("messages", .integer(mailbox.count { $0.kind == .message })),
             .init("with_collapse_key", .integer(mailbox.count { $0.collapseKey != nil })),
-            .init("deleted_markers", .integer(mailbox.count { $0.kind != .message })),
+            .init(
+                "deleted_markers",
+                .integer(mailbox.count { if case .discardedMarker = $0.kind { true } else { false } })),
+            .init("send_errors", .integer(mailbox.count { $0.kind == .sendError })),
             .init("receipts_owed", .integer(mailbox.count { $0.receipt != nil })),
         ])
     }

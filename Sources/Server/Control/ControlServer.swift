@@ -54,6 +54,8 @@ final class ControlServer: Sendable {
             ("topics list", listTopics),
             ("topics running", listRunningTopics),
             ("send", send),
+            ("clock show", showClock),
+            ("clock accept", acceptClock),
             ("drain", drain),
             ("audit", audit),
             ("check", check),

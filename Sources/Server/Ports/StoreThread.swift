@@ -27,6 +27,7 @@ public final class StoreThread: Sendable {
     private let metrics: MetricShard
     private let log: Log
     private let hear: Hear
+    private let lease: SequenceLease?
     private let commits = Monitor(CommitQueue())
     private let loads = Monitor(LoadQueue())
     private let failing = Atomic<Bool>(false)
@@ -34,9 +35,12 @@ public final class StoreThread: Sendable {
     private let threads = Mutex<[Transport.Thread]>([])
 
     /// Starts the threads of a store, to which from now on nobody else commits; fails where the system has no thread.
-    public init(store: any Store, metrics: MetricShard, log: Log, hear: @escaping Hear)
-        throws(TransportError)
-    {
+    ///
+    /// With a lease every commit leaves its mark above the sequences that are stored.
+    public init(
+        store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil, hear: @escaping Hear
+    ) throws(TransportError) {
+        self.lease = lease
         self.store = store
         self.metrics = metrics
         self.log = log
@@ -128,7 +132,7 @@ public final class StoreThread: Sendable {
     private func commit(_ batches: [WriteBatch]) -> [CommitOutcome] {
         let start = Now.read().monotonic.nanoseconds
         do throws(StoreError) {
-            let outcomes = try store.commit(batches)
+            let outcomes = try write(batches)
             metrics.add(Int((Now.read().monotonic.nanoseconds - start) / 1_000), to: .storeCommitMicroseconds)
             metrics.add(1, to: .storeCommits)
             metrics.add(batches.count, to: .storeWrites)
@@ -140,6 +144,15 @@ public final class StoreThread: Sendable {
             note(error)
             return batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
         }
+    }
+
+    /// Writes batches, with the mark of their sequences where that is due.
+    private func write(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+        guard let lease, let mark = lease.mark(for: batches) else { return try store.commit(batches) }
+        let first = WriteBatch(ticket: 0, mutations: [.putMark(.sequence, mark)], isDurable: false)
+        let outcomes = try store.commit([first] + batches)
+        lease.written(mark)
+        return Array(outcomes.dropFirst())
     }
 
     private func note(_ error: StoreError) {

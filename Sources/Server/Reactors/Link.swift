@@ -110,15 +110,18 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
 
     override func perform(_ command: SessionCommand, now: Now) {
         note(command)
+        let now = host.sessionTime(now)
         call(now) { session, io in session.perform(command, now: now, io: &io) }
     }
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         host.tally.received(bytes.byteCount, kind)
+        let now = host.sessionTime(now)
         call(now) { session, io in session.receive(bytes, now: now, io: &io) }
     }
 
     override func connection(_ connection: Connection, outboundIsCongested isCongested: Bool, now: Now) {
+        let now = host.sessionTime(now)
         call(now) { session, io in
             session.outboundChanged(isCongested: isCongested, now: now, io: &io)
         }
@@ -131,6 +134,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             return
         }
         connection.deadline = .distantFuture
+        let now = host.sessionTime(now)
         call(now) { session, io in session.wake(now: now, io: &io) }
     }
 

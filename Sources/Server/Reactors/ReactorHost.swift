@@ -17,6 +17,7 @@ final class ReactorHost: ReactorDelegate {
     private let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
     private let store: StoreThread
+    private let clock: ClockBoard
     let door: Door
     private var pressed: [Link] = []
     private var refusals = TurnRefusals()
@@ -30,13 +31,14 @@ final class ReactorHost: ReactorDelegate {
 
     init(
         index: Int, reactor: Reactor, dispatcher: consuming Dispatcher, mailboxes: [ReactorMailbox],
-        store: StoreThread, door: Door, tally: ReactorTally, log: Log
+        store: StoreThread, clock: ClockBoard, door: Door, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
         self.dispatcher = dispatcher
         self.mailboxes = mailboxes
         self.store = store
+        self.clock = clock
         self.door = door
         self.tally = tally
         self.log = log
@@ -180,6 +182,7 @@ final class ReactorHost: ReactorDelegate {
 
     private func tick(_ now: Now) {
         dispatcher.handle(.tick, now: now, effects: &effects)
+        if index == 0 { noteClock() }
         releasePressed()
         reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) {
             [unowned self] now in
@@ -193,6 +196,7 @@ final class ReactorHost: ReactorDelegate {
         effects.downstream = MilestoneCounts()
         effects.upstream = MilestoneCounts()
         if effects.expiredDevices > 0 || effects.unusedDevices > 0 { noteForgottenDevices() }
+        if effects.confirmsClock { confirmClock() }
         noteTopics()
         while !effects.commands.isEmpty || !effects.forwards.isEmpty {
             var round = Effects()
@@ -243,6 +247,36 @@ final class ReactorHost: ReactorDelegate {
         effects.expiredDevices = 0
         effects.unusedDevices = 0
     }
+
+    /// Tells everybody what is thought of the clock; an error as long as it is in doubt.
+    private func noteClock() {
+        let before = clock.current
+        let state = dispatcher.clockDoubt.map {
+            ClockBoard.State(doubt: $0, graceEnds: dispatcher.clockGraceEnds)
+        }
+        if state != before { clock.note(state) }
+        if let state {
+            log.repeating(.error, "clock_in_doubt", ["problem": .text(state.doubt.text)])
+        } else if before != nil {
+            log.notice("clock_believed")
+        }
+    }
+
+    /// A device that was here before the doubt has the same time.
+    private func confirmClock() {
+        effects.confirmsClock = false
+        log.repeating(.notice, "clock_confirmed_by_device")
+        for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted])) }
+    }
+
+    /// An operator says that the clock is right.
+    func acceptClock() {
+        dispatcher.handle(.clockAccepted, now: Now.read(), effects: &effects)
+        if index == 0 { noteClock() }
+    }
+
+    /// The time by which sessions go.
+    func sessionTime(_ now: Now) -> Now { dispatcher.sessionTime(now) }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
         guard Int(connection.reactor) == index else {

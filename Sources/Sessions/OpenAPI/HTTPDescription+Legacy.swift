@@ -189,7 +189,14 @@ extension HTTPDescription {
         ("delay_while_idle", .truth), ("time_to_live", .whole(0, Limits.lifetimeSeconds)),
         ("restricted_package_name", packageName), ("dry_run", .truth),
         ("data", .object([], required: [], others: .anyString)), ("notification", notification),
-        ("raw_data", .string(matching: "^([A-Za-z0-9_+/-]{4})*$", meaning: "Octets in base64.")),
+        (
+            "raw_data",
+            .string(
+                matching: "^([A-Za-z0-9_+/-]{4})*$", longest: (Limits.payloadBytes + 2) / 3 * 4,
+                meaning:
+                    "Up to \(Limits.payloadBytes) bytes in Base64, without `data` and `notification`, not to topics."
+            )
+        ),
     ])
 
     private static let notification = JSONValue.request(

@@ -27,13 +27,13 @@ final class Checkers {
         world.noteMessage()
         if draft.topic != nil { return fanOuts.submitted(draft, sender, world) }
         var message = Truth.Downstream(
-            draft: draft, sender: sender, link: link, submittedAt: world.clock.now.wall,
+            draft: draft, sender: sender, link: link, submittedAt: world.clock.honest,
             submittedNanoseconds: world.clock.nanoseconds, isCalm: draft.number >= 1_000_000)
         if let before = truth.downstream[draft.number] {
             message = before
             message.link = link
             message.submissions += 1
-            message.submittedAt = world.clock.now.wall
+            message.submittedAt = world.clock.honest
             world.met(.retried)
         }
         truth.downstream[draft.number] = message
@@ -88,7 +88,7 @@ final class Checkers {
         world.noteMessage()
         guard draft.group == nil else { return }
         truth.upstream[draft.number] = Truth.Upstream(
-            draft: draft, device: device, sentAt: world.clock.now.wall, isCalm: draft.number >= 1_000_000)
+            draft: draft, device: device, sentAt: world.clock.honest, isCalm: draft.number >= 1_000_000)
     }
 
     func upstreamConfirmed(_ number: Int, _ world: World) {
@@ -101,6 +101,13 @@ final class Checkers {
         if fanOuts.messages[number] != nil { return fanOuts.refused(number, refusal, truth, world) }
         truth.upstream[number]?.isRefused = true
         answers.upstreamRefused(number, refusal, truth, world)
+    }
+
+    /// A device hears that its message has expired.
+    func returnHeard(_ messageID: [UInt8], _ device: DeviceID, _ world: World) {
+        world.met(.returnHeard)
+        guard truth.reports[device]?.contains(messageID) != true else { return }
+        world.fail("identity", "a device heard that \(String(decoding: messageID, as: UTF8.self)) expired")
     }
 
     /// An app server answers.
@@ -176,6 +183,9 @@ final class Checkers {
         durability.rolledBack(to: state, truth, world)
         for (number, message) in truth.upstream where !message.isSynced {
             truth.upstream[number]?.putAt = nil
+        }
+        state.forEachUpstream { message in
+            if let number = message.draftNumber { truth.upstream[number]?.isReturned = false }
         }
     }
 }

@@ -27,7 +27,7 @@ struct ContactChecker {
             logins[connection] = nil
             guard connected[device] == connection else { break }
             connected[device] = nil
-            lastContact[device] = step.now.wall
+            lastContact[device] = world.clock.honest
         case .topicResumed: world.met(.topicResumed)
         default: break
         }
@@ -36,7 +36,7 @@ struct ContactChecker {
             case .deviceLoginAccepted:
                 guard let device = logins[id] else { continue }
                 connected[device] = id
-                lastContact[device] = step.now.wall
+                lastContact[device] = world.clock.honest
             case .deliverUpstream(let message):
                 guard case .receipt = message.kind else { continue }
                 let place = Place(sender: message.sender, sequence: message.sequence)
@@ -79,8 +79,9 @@ struct ContactChecker {
         }
         // What the store knows of the last contact may be late by an eighth, whatever failed.
         let least = Int64(settings.deviceExpirySeconds) * 1_000 * 7 / 8
-        if let last = lastContact[device], step.now.wall - last < least {
-            world.fail("expiry", "\(device.number) was forgotten \(step.now.wall - last) ms after it left")
+        if let last = lastContact[device], world.clock.honest - last < least {
+            world.fail(
+                "expiry", "\(device.number) was forgotten \(world.clock.honest - last) ms after it left")
         }
     }
 }

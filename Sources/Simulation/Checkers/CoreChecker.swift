@@ -37,12 +37,13 @@ struct CoreChecker {
     mutating func check(_ step: CoreStep, _ world: World) {
         rates.check(step, world)
         contacts.check(step, world)
+        ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }
         for (id, command) in step.commands {
-            if case .deliver(let delivery) = command, let since = idle[id],
+            if case .deliver(let delivery) = command, let since = idle[id], delivery.message.kind == .message,
                 let number = Number.of(delivery.message.messageID),
                 world.checkers.truth.downstream[number]?.draft.delaysWhileIdle == true,
                 since + world.faults.crossingMicroseconds * 1_000 + 10_000_000 < world.clock.nanoseconds

@@ -10,7 +10,7 @@ struct DurabilityChecker {
             case .putMessage(let message) where message.kind == .message:
                 if let number = Number.of(message.messageID) { truth.downstream[number]?.isSynced = true }
             case .putUpstream(let upstream, _) where upstream.kind == .message:
-                if let number = Number.of(upstream.messageID) { truth.upstream[number]?.isSynced = true }
+                if let number = upstream.draftNumber { truth.upstream[number]?.isSynced = true }
             default: break
             }
         }

@@ -66,7 +66,20 @@ struct EndingChecker {
                 if isRepeated { world.met(.duplicateDropped) } else { put(message, now, truth, world) }
             case .removeUpstream(let sender, let sequence, _, let reason):
                 let place = Place(owner: sender.number, sequence: sequence)
-                if let message = upstream.removeValue(forKey: place) { check(message, reason, truth, world) }
+                guard let message = upstream.removeValue(forKey: place) else { continue }
+                check(message, reason, truth, world)
+                let isConfirmed = message.draftNumber.map { truth.upstream[$0]?.isConfirmed == true } ?? false
+                if reason == .expired, message.kind == .message, isConfirmed {
+                    world.fail("endings", "a confirmed message expired, and its device does not hear of it")
+                }
+            case .returnUpstream(let sender, let sequence, _, let report):
+                guard !outcome.duplicates.contains(where: { $0 == (sender, sequence) }) else { continue }
+                let place = Place(owner: sender.number, sequence: sequence)
+                guard let message = upstream.removeValue(forKey: place) else {
+                    world.fail("endings", "what is not there was returned")
+                    continue
+                }
+                returned(message, report, truth, &fanOuts, world)
             default: break
             }
         }
@@ -111,8 +124,9 @@ struct EndingChecker {
             world.fail("endings", "a place was used twice: \(message.sequence.number)")
         }
         upstream[place] = message
-        guard let number = Number.of(message.messageID) else { return }
+        guard let number = message.draftNumber else { return }
         if message.kind == .message {
+            truth.upstream[number]?.isReturned = false
             // One that the store had forgotten may be put again: what was offered the first time ends as it would have.
             let earlier = truth.upstream[number]?.expiresAt ?? .max
             truth.upstream[number]?.expiresAt = min(earlier, message.expiresAt)
@@ -178,8 +192,30 @@ struct EndingChecker {
         Collapse(device: message.device, registration: message.registration, key: message.collapseKey)
     }
 
+    /// A message goes back to its device, once, and in silence only where its app is gone.
+    private mutating func returned(
+        _ message: StoredUpstream, _ report: StoredMessage?, _ truth: Truth, _ fanOuts: inout FanOutChecker,
+        _ world: World
+    ) {
+        check(message, .expired, truth, world)
+        guard let number = message.draftNumber else { return }
+        if truth.upstream[number]?.isReturned == true {
+            world.fail("endings", "u\(number) was returned twice")
+        }
+        truth.upstream[number]?.isReturned = true
+        guard let report else {
+            if !truth.mayBeGone(message.from) { world.fail("endings", "u\(number) expired in silence") }
+            return
+        }
+        if report.name != message.from || report.messageID != message.messageID {
+            world.fail("endings", "u\(number) was returned to another")
+        }
+        truth.reports[report.device, default: []].insert(report.messageID)
+        put(report, truth, &fanOuts, world)
+    }
+
     private func check(_ message: StoredUpstream, _ reason: Milestone, _ truth: Truth, _ world: World) {
-        guard message.kind == .message, let number = Number.of(message.messageID) else { return }
+        guard message.kind == .message, let number = message.draftNumber else { return }
         let isTrue =
             switch reason {
             case .delivered:
@@ -201,6 +237,7 @@ extension StoredMessage {
         switch kind {
         case .message: 1
         case .discardedMarker(let count): count
+        case .sendError: 0
         }
     }
 }

@@ -73,7 +73,7 @@ struct RateChecker {
         switch step.event {
         case .submitted(let submission): submitted[submission.origin] = submission
         case .upstreamReceived(let upstream): received[upstream.origin] = upstream
-        case .upstreamAnswered(let name, _, _):
+        case .upstreamAnswered(let name):
             if let category = categories[name] {
                 waiting[Upstream(device: name.device, category: category), default: 0] -= 1
             }

@@ -95,8 +95,8 @@ struct TokenChecker {
             }
         }
         if let last = newer.last, last.confirmedAt ?? .max <= message.submittedNanoseconds,
-            !truth.unregistered.contains(last.name),
-            last.createdAt + Self.lifetime + Self.slack <= message.submittedAt
+            !truth.unregistered.contains(last.name), last.createdAt >= Limits.earliestClock,
+            last.createdAt + Self.lifetime + Self.slack <= message.submittedAt, !world.wasInDoubt
         {
             world.fail("tokens", "m\(number) was accepted for a token replaced long ago")
         }

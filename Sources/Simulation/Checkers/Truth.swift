@@ -53,6 +53,8 @@ final class Truth {
         var isHeard = false
         /// Whether an app server has answered it.
         var isAnswered = false
+        /// Whether it has been returned to its device.
+        var isReturned = false
         var isCalm: Bool
     }
 
@@ -66,6 +68,10 @@ final class Truth {
     var markers: [PersistentID: Int] = [:]
     /// Markers in the place of messages that waited until their device is active, and wait like them.
     var delayedMarkers: Set<PersistentID> = []
+    /// IDs that several messages of a device have.
+    var sharedIDs: Set<[UInt8]> = []
+    /// Reports that were put, by device and message ID.
+    var reports: [DeviceID: Set<[UInt8]>] = [:]
     /// Devices that have ever connected.
     var cameOnline: Set<DeviceID> = []
     /// Registrations that were made.

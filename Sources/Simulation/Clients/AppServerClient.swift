@@ -16,7 +16,8 @@ enum AppServerWord {
 /// By what an app server names an upstream message when it answers.
 enum UpstreamHandle: Hashable {
     case sequence(Sequence)
-    case messageID([UInt8])
+    /// The ID on the wire, with the number, since several messages may have the ID.
+    case messageID([UInt8], number: Int)
 }
 
 /// How an app server speaks: in events or in octets.
@@ -296,8 +297,16 @@ final class AppServerClient {
             link.unsettled[handle] = nil
             let isRefused = world.chance(1, in: 50)
             if let number { world.checkers.upstreamAnswered(number, isRefused: isRefused, world) }
+            var isShared = false
+            if case .messageID(let id, _) = handle {
+                isShared = world.checkers.truth.sharedIDs.contains(id)
+                // On the wire it answers the first of those that have the ID.
+                for case .messageID(id, let other) in link.unsettled.keys {
+                    world.checkers.truth.upstream[other]?.isAnswered = true
+                }
+            }
             link.port?.settle(handle, isRefused: isRefused)
-            if world.chance(1, in: 20) {
+            if !isShared, world.chance(1, in: 20) {
                 link.port?.settle(handle, isRefused: false)
                 world.met(.upstreamAckRepeated)
             }

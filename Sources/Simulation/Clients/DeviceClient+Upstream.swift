@@ -6,9 +6,25 @@ extension DeviceClient {
     func send(_ draft: UpstreamDraft) {
         var draft = draft
         if draft.lifetimeSeconds > 0 { draft.persistentID = nextPersistentID() }
+        reuseID(in: &draft)
         unconfirmed.append(draft)
         world.checkers.upstreamSent(draft, identity?.device, world)
         if isOnline, let port { transmit(draft, port) }
+    }
+
+    /// Gives a message the IDs of an earlier one, as an app does that starts its counter again or writes to another sender.
+    ///
+    /// Not those of one that is on its way: a refusal names a message by its ID alone.
+    private func reuseID(in draft: inout UpstreamDraft) {
+        guard world.settings.reusesIDs, draft.group == nil, draft.lifetimeSeconds > 0 else { return }
+        defer { sentDrafts.append(draft) }
+        guard !sentDrafts.isEmpty, world.chance(1, in: 3) else { return }
+        let old = sentDrafts[Int(world.random(0...Int64(sentDrafts.count - 1)))]
+        guard !(unconfirmed + repeated).contains(where: { $0.messageID == old.messageID }) else { return }
+        draft.reused = old.reused ?? old.number
+        draft.persistentID = old.persistentID
+        world.checkers.truth.sharedIDs.insert(draft.messageID)
+        world.met(.idReused)
     }
 
     /// Sends it, perhaps again.
@@ -29,7 +45,9 @@ extension DeviceClient {
         let device = identity?.device
         world.after(world.random(1...2_000_000_000)) { [self] in
             // As another device it would be another message.
-            guard isOnline, let port, identity?.device == device else { return }
+            guard isOnline, let port, identity?.device == device,
+                !unconfirmed.contains(where: { $0.messageID == draft.messageID })
+            else { return }
             repeated.append(draft)
             transmit(draft, port)
         }

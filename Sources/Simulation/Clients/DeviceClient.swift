@@ -3,12 +3,14 @@ import Delivery
 
 /// What a device hears.
 enum DeviceWord {
-    /// The login stands; these upstream messages are known to be stored.
-    case loggedIn(stored: [[UInt8]])
+    /// The login stands.
+    case loggedIn
     case refusedLogin
     case message(HeardMessage)
     case upstreamStored(number: Int)
     case upstreamRefused(number: Int, UpstreamRefusal, mayRetry: Bool)
+    /// No app server has taken a message that was stored.
+    case returned(messageID: [UInt8])
     case lost
 }
 
@@ -97,6 +99,8 @@ final class DeviceClient {
     var unconfirmed: [UpstreamDraft] = []
     /// Upstream messages that are known to be stored and were sent once more on this connection.
     var repeated: [UpstreamDraft] = []
+    /// Messages that it has sent, whose IDs an app may use again.
+    var sentDrafts: [UpstreamDraft] = []
     /// How many persistent ids it has made: other devices make the same.
     private var persistentIDs = 0
     let manner: Manner
@@ -225,19 +229,18 @@ final class DeviceClient {
         }
         guard let port, from === port else { return }
         switch word {
-        case .loggedIn(let stored):
+        case .loggedIn:
             isOnline = true
             planIdleness(of: port)
             received.removeAll { named.contains($0) }
-            for id in stored {
-                if let draft = unconfirmed.first(where: { $0.persistentID == id }) { confirmed(draft.number) }
-            }
             for draft in unconfirmed { transmit(draft, port) }
         case .refusedLogin: vanish()
         case .message(let heard): message(heard, port)
         case .upstreamStored(let number): confirmed(number)
         case .upstreamRefused(let number, let refusal, let mayRetry):
             refused(number, refusal, mayRetry: mayRetry)
+        case .returned(let messageID):
+            if let device = identity?.device { world.checkers.returnHeard(messageID, device, world) }
         case .lost:
             checkAnswer()
             forgetConnection()

@@ -76,7 +76,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         case .refuse(let ticket, let refusal):
             client.hear(.answer(number: Int(ticket), .refused(refusal)), link)
         case .deliverUpstream(let upstream):
-            guard let number = Number.of(upstream.messageID) else { return }
+            guard let number = upstream.draftNumber else { return }
             let handle = UpstreamHandle.sequence(upstream.sequence)
             client.hear(
                 upstream.kind == .message
@@ -126,6 +126,14 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, ids.map(\.sequence))))
     }
 
+    /// Mostly: what is not acknowledged comes again.
+    private func acknowledgeReport(_ id: PersistentID) {
+        guard world.isCalm || world.chance(3, in: 4) else { return }
+        world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
+            if pipe != nil { acknowledge([id]) }
+        }
+    }
+
     func acknowledgeForeign(_ ids: [PersistentID]) {
         // Sequences of two partitions may be equal; the whole ids, which sessions compare, are not.
         let sequences = ids.map { Sequence($0.sequence.number ^ 1 << 60) }
@@ -141,8 +149,9 @@ final class DirectDevicePort: DevicePort, ClientEnd {
             origin: Origin(connection: id, ticket: UInt32(draft.number)), device: device,
             sender: draft.sender,
             isFCMDomain: false, category: draft.category, messageID: draft.messageID,
-            persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.messageID)
+            persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.content)
         upstream.group = draft.group
+        upstream.sentAt = world.clock.honest
         pipe?.sendToServer(.event(.upstreamReceived(upstream)))
     }
 
@@ -158,15 +167,20 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .command(let command) = cargo else { return }
         switch command {
-        case .deviceLoginAccepted(let stored): client.hear(.loggedIn(stored: stored), self)
+        case .deviceLoginAccepted: client.hear(.loggedIn, self)
         case .loginRefused: client.hear(.refusedLogin, self)
         case .deliver(let delivery):
             let message = delivery.message
+            if message.kind == .sendError {
+                client.hear(.returned(messageID: message.messageID), self)
+                return acknowledgeReport(message.persistentID)
+            }
             var heard = HeardMessage(from: delivery.from)
             heard.id = delivery.isStored ? message.persistentID : nil
             switch message.kind {
             case .message: heard.number = Number.of(message.body)
             case .discardedMarker(let count): heard.deleted = count
+            case .sendError: break
             }
             client.hear(.message(heard), self)
         case .upstreamStored(let ticket): client.hear(.upstreamStored(number: Int(ticket)), self)

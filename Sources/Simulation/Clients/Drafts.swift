@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Wire
 
 /// What an app server wants to send; `number` names it in the whole world.
 struct DownstreamDraft {
@@ -26,8 +27,13 @@ struct UpstreamDraft {
     /// The group that it goes to; nil: to app servers.
     var group: GroupName?
 
-    /// `u` and the number.
-    var messageID: [UInt8] { Array("u\(number)".utf8) }
+    /// The number of the message whose IDs it uses again; `nil` where it has its own.
+    var reused: Int?
+
+    /// `u` and the number of the message that had it first.
+    var messageID: [UInt8] { Array("u\(reused ?? number)".utf8) }
+    /// `u` and the number: its only pair.
+    var content: [UInt8] { Array("u\(number)".utf8) }
     /// The device's id for it; none where it is now or never.
     var persistentID: [UInt8] = []
 }
@@ -42,6 +48,17 @@ enum Number {
             guard octet >= 0x30, octet <= 0x39, number < 1 << 40 else { return nil }
             number = number * 10 + Int(octet - 0x30)
         }
+        return number
+    }
+}
+
+extension StoredUpstream {
+    /// The number of a message, which its pairs tell, or that of the message that a receipt is for.
+    var draftNumber: Int? {
+        guard kind == .message else { return Number.of(messageID) }
+        if let number = Number.of(body) { return number }
+        var number: Int?
+        try? AppData.forEach(in: body.raw) { _, value in number = Number.of([UInt8](copying: value)) }
         return number
     }
 }

@@ -75,7 +75,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     func settle(_ handle: UpstreamHandle, isRefused: Bool) {
-        guard case .messageID(let id) = handle, let origin = origins[handle] else { return }
+        guard case .messageID(let id, _) = handle, let origin = origins[handle] else { return }
         let type = isRefused ? "nack" : "ack"
         say(
             payload: "{\"to\":\"\(origin)\",\"message_id\":\"\(String(decoding: id, as: UTF8.self))\","
@@ -241,19 +241,21 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             else {
                 return world.fail("wire", "a receipt without the id of its message")
             }
-            client.hear(.receipt(number: number, handle: handle(id, payload)), link)
+            client.hear(.receipt(number: number, handle: handle(id, number, payload)), link)
         case nil:
-            guard let number = Number.of(Array(id.utf8)), payload["data"]?["n"]?.text == id else {
+            guard let number = Number.of(Array((payload["data"]?["n"]?.text ?? "").utf8)),
+                world.checkers.truth.upstream[number]?.draft.messageID == Array(id.utf8)
+            else {
                 return world.fail("wire", "an upstream message that nobody sent: \(id)")
             }
-            client.hear(.upstream(number: number, handle: handle(id, payload)), link)
+            client.hear(.upstream(number: number, handle: handle(id, number, payload)), link)
         case "control": client.hear(.draining, link)
         case .some(let other): world.fail("wire", "a message of type \(other)")
         }
     }
 
-    private func handle(_ id: String, _ payload: JSONValue) -> UpstreamHandle {
-        let handle = UpstreamHandle.messageID(Array(id.utf8))
+    private func handle(_ id: String, _ number: Int, _ payload: JSONValue) -> UpstreamHandle {
+        let handle = UpstreamHandle.messageID(Array(id.utf8), number: number)
         origins[handle] = payload["from"]?.text ?? ""
         return handle
     }

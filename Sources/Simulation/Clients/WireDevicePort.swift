@@ -12,7 +12,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
     private var sent: Int32 = 0
     private var heard: Int32 = 0
     /// Upstream messages on their way: the frame that carries each.
-    private var onTheWay: [(frame: Int32, number: Int)] = []
+    private var onTheWay: [(frame: Int32, number: Int, messageID: [UInt8])] = []
     private var isLoggedIn = false
     /// Whether it acknowledges by counts, which say that all before has come, or by ids.
     private let usesStreamAcks: Bool
@@ -67,6 +67,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
 
     func send(_ draft: UpstreamDraft) {
         var message = MCS.DataMessage()
+        message.sent = world.clock.honest
         message.id = draft.messageID
         message.from = Array("gcm@chrome.com".utf8)
         let address =
@@ -75,13 +76,13 @@ final class WireDevicePort: DevicePort, ClientEnd {
         message.to = address + Array("@gcm.googleapis.com".utf8)
         message.category = draft.category
         var body = ByteBuffer()
-        AppData.append(key: "n", value: draft.messageID.raw, to: &body)
+        AppData.append(key: "n", value: draft.content.raw, to: &body)
         message.body = body.copied()
         if !draft.persistentID.isEmpty { message.persistentID = draft.persistentID }
         message.timeToLive = Int32(clamping: draft.lifetimeSeconds)
         message.queued = 0
         say { message.append(to: &$0) }
-        onTheWay.append((sent, draft.number))
+        onTheWay.append((sent, draft.number, draft.messageID))
     }
 
     func close() {
@@ -125,7 +126,8 @@ final class WireDevicePort: DevicePort, ClientEnd {
             let iq = try MCS.Iq(decoding: message)
             if case .selectiveAck(let stored) = iq.content, !isLoggedIn {
                 isLoggedIn = true
-                client.hear(.loggedIn(stored: stored), self)
+                if !stored.isEmpty { world.fail("wire", "upstream messages are named by their IDs alone") }
+                client.hear(.loggedIn, self)
             }
             confirm(iq.lastStreamIDReceived)
         case .dataMessage: try hear(try MCS.DataMessage(decoding: message))
@@ -143,7 +145,12 @@ final class WireDevicePort: DevicePort, ClientEnd {
             pairs[String(decoding: [UInt8](copying: key), as: UTF8.self)] = [UInt8](copying: value)
         }
         if pairs["message_type"] == Array("send_error".utf8) {
-            if let number = Number.of(pairs["message_id"] ?? []) {
+            let messageID = pairs["message_id"] ?? []
+            if message.persistentID != messageID { world.fail("wire", "a report under another id") }
+            if message.immediateAck == true {
+                client.hear(.returned(messageID: messageID), self)
+                acknowledgeReport(messageID)
+            } else if let number = onTheWay.first(where: { $0.messageID == messageID })?.number {
                 onTheWay.removeAll { $0.number == number }
                 let word = String(decoding: pairs["error"] ?? [], as: UTF8.self)
                 let refusal = UpstreamRefusal(rawValue: word) ?? .unavailable
@@ -162,6 +169,16 @@ final class WireDevicePort: DevicePort, ClientEnd {
             client.hear(.message(heard), self)
         }
         confirm(message.lastStreamIDReceived)
+    }
+
+    /// Mostly: what is not acknowledged comes again.
+    private func acknowledgeReport(_ messageID: [UInt8]) {
+        guard world.isCalm || world.chance(3, in: 4) else { return }
+        world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
+            guard pipe != nil else { return }
+            guard !usesStreamAcks else { return acknowledge([]) }
+            say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }
+        }
     }
 
     /// The server has stored what so many frames held.

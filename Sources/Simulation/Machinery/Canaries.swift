@@ -22,6 +22,7 @@ struct Canaries {
             settings.rates.deviceShort.seconds *= 3
             settings.rates.sender.seconds *= 3
             settings.rates.deviceUpstream.seconds *= 3
+        case .believesClock: settings.clockGraceSeconds = 1
         case .agesReceiptsEarly: settings.receiptSettleSeconds = 0
         case .expiresDevicesEarly: settings.deviceExpirySeconds /= 4
         case .ignoresCaps:

@@ -23,8 +23,7 @@ enum Describe {
         case .deviceCongested(let connection, _): "deviceCongested \(connection.generation)"
         case .upstreamSettled(let connection, _, let sequence, let settlement):
             "upstreamSettled \(connection.generation): \(short(sequence.number)) \(settlement)"
-        case .upstreamAnswered(let from, let id, let isStored):
-            "upstreamAnswered \(name(from)) \(text(id)) \(isStored)"
+        case .upstreamAnswered(let from): "upstreamAnswered \(name(from))"
         case .receiptDue(let due): "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"
         case .receiptStored(let device, let sequence):
             "receiptStored \(short(device.number)) \(short(sequence.number))"
@@ -35,7 +34,7 @@ enum Describe {
         case .loaded(let loaded): "loaded \(self.loaded(loaded))"
         case .expired(.message(let device, let sequence, _)):
             "expired \(short(device.number)) \(short(sequence.number))"
-        case .expired(.upstream(let sender, let sequence, _)):
+        case .expired(.upstream(let sender, let sequence, _, _)):
             "expired \(sender.number) \(short(sequence.number))"
         case .appServerLogin(let connection, let sender, _):
             "appServerLogin \(connection.generation) of \(sender.number)"
@@ -81,7 +80,7 @@ enum Describe {
             "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
         case .deliverUpstream(let upstream):
             "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
-        case .deviceLoginAccepted(let stored): "deviceLoginAccepted \(stored.map { text($0) })"
+        case .deviceLoginAccepted: "deviceLoginAccepted"
         default: "\(command)"
         }
     }
@@ -94,12 +93,15 @@ enum Describe {
         case .putUpstream(let upstream, _):
             "put \(text(upstream.messageID)) \(short(upstream.sequence.number))"
         case .removeUpstream(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
+        case .returnUpstream(_, let sequence, _, let report):
+            "return \(short(sequence.number)) as \(report.map { short($0.sequence.number) } ?? "nothing")"
         case .putDevice(let record): "put device \(short(record.device.number))"
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
         case .removeDevice(let device): "remove device \(short(device.number))"
         case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.octets))"
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
+        case .putMark(let mark, let number): "\(mark) \(number)"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
             .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,
             .removeGroup:

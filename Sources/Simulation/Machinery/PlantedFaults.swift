@@ -101,6 +101,8 @@ extension WorldSettings {
         case hidesInstallations
         /// Subscriptions that app servers make are not counted.
         case ignoresTopicRate
+        /// A clock in doubt is believed after a second.
+        case believesClock
     }
 
     /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end, or for a

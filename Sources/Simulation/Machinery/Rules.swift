@@ -86,10 +86,12 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case passedUp
     /// Now or never, and none was there: the device hears so.
     case missedUp
-    /// Its time was over before it was on disk: the device hears so.
-    case expiredUnstored
     /// Its time was over before an app server answered it.
     case expiredUp
+    /// A device heard that no app server took a message in time.
+    case returnHeard
+    /// An app used an ID again.
+    case idReused
     /// An app server declined a message.
     case upstreamNacked
     /// An app server acknowledged a message twice.
@@ -138,6 +140,20 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case delayedDelivered
     /// A device named at login what it had received.
     case receivedNamed
+
+    // The machine's clock.
+    /// It was months ahead.
+    case clockAhead
+    /// It was behind.
+    case clockBehind
+    /// A process began, or went on, with a clock that was never set.
+    case clockNeverSet
+    /// Something was written while it was wrong.
+    case wroteInDoubt
+    /// It was set right.
+    case clockRighted
+    /// A device confirmed one in doubt that was right.
+    case clockConfirmed
 
     /// The words of a report.
     public var description: String {

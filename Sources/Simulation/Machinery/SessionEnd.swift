@@ -39,7 +39,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private func readOn() {
         while io.isReading, !isOver, !unread.isEmpty {
             let bytes = unread.removeFirst()
-            session.receive(bytes.raw, now: world.clock.now, io: &io)
+            session.receive(bytes.raw, now: world.sessionTime(of: id), io: &io)
             carryOut()
         }
         if isInputEnded, !isInputFinished, unread.isEmpty, !isOver { finishInput() }
@@ -53,7 +53,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
 
     private func finishInput() {
         isInputFinished = true
-        let hasMore = session.inputEnded(now: world.clock.now, io: &io)
+        let hasMore = session.inputEnded(now: world.sessionTime(of: id), io: &io)
         carryOut()
         guard !isOver, !hasMore else { return }
         pipe.closeByServer()
@@ -67,7 +67,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         case .close(.connectionDraining): isEnding = true
         default: break
         }
-        session.perform(command, now: world.clock.now, io: &io)
+        session.perform(command, now: world.sessionTime(of: id), io: &io)
         carryOut()
         readOn()
         congest()
@@ -94,7 +94,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         guard !isOver else { return }
         checkAnswers(reason)
         isOver = true
-        session.ended(reason, now: world.clock.now, io: &io)
+        session.ended(reason, now: world.sessionTime(of: id), io: &io)
         tellAll()
         super.ended(reason)
     }
@@ -135,7 +135,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
             guard !isOver, world.server?.connections[id] === self, planned == deadline else { return }
             planned = .max
             if session.deadline <= world.clock.now.monotonic {
-                session.wake(now: world.clock.now, io: &io)
+                session.wake(now: world.sessionTime(of: id), io: &io)
                 carryOut()
                 readOn()
             } else {
@@ -148,12 +148,12 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private func congest() {
         guard world.faults.congests, !isCongested, !isOver, world.chance(3, in: 100) else { return }
         isCongested = true
-        session.outboundChanged(isCongested: true, now: world.clock.now, io: &io)
+        session.outboundChanged(isCongested: true, now: world.sessionTime(of: id), io: &io)
         carryOut()
         world.after(world.random(0...5_000_000_000)) { [self] in
             guard !isOver, world.server?.connections[id] === self else { return }
             isCongested = false
-            session.outboundChanged(isCongested: false, now: world.clock.now, io: &io)
+            session.outboundChanged(isCongested: false, now: world.sessionTime(of: id), io: &io)
             carryOut()
             readOn()
         }

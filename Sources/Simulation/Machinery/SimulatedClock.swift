@@ -11,16 +11,25 @@ struct SimulatedClock {
     var now: Now {
         Now(
             monotonic: Instant(nanoseconds: nanoseconds),
-            wall: wallOffset + nanoseconds / 1_000_000)
+            wall: honest + error)
     }
+
+    /// What the wall clock would show, were it right.
+    var honest: UnixMilliseconds { wallOffset + nanoseconds / 1_000_000 }
+    /// By how many milliseconds it is wrong.
+    var error: Int64 = 0 {
+        didSet { wasNeverSet = wasNeverSet || now.wall < Limits.earliestClock }
+    }
+    /// Whether it ever showed a time in which nothing is known, so that what lasts a day after it may end early.
+    private(set) var wasNeverSet = false
 
     /// Time has come this far.
     mutating func advance(to time: Int64) { nanoseconds = max(nanoseconds, time) }
 
     private var latestBeforeChange = UnixMilliseconds.min
 
-    /// The latest wall clock time that ever was.
-    var latestWall: UnixMilliseconds { max(latestBeforeChange, now.wall) }
+    /// The latest time that ever was, by a wall clock that was right.
+    var latestWall: UnixMilliseconds { max(latestBeforeChange, honest) }
 
     /// The wall clock is set forward or back.
     mutating func setWall(by milliseconds: Int64) {

@@ -29,6 +29,9 @@ final class SimulatedServer {
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
+        settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
+            UnixMilliseconds(clamping: StoreMark.number($0))
+        }
         for partition in 0..<world.settings.partitions {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
             reactors.append(
@@ -60,6 +63,11 @@ final class SimulatedServer {
 
     /// What each partition holds in memory.
     var figures: [DispatcherFigures] { reactors.map { $0.dispatcher.figures } }
+
+    /// The time by which the sessions of a connection's reactor go.
+    func sessionTime(of id: ConnectionID) -> Now {
+        reactors[Int(id.reactor)].dispatcher.sessionTime(world.clock.now)
+    }
 
     // MARK: Connections
 
@@ -150,6 +158,12 @@ final class SimulatedServer {
                 world.trace("\(partition): \(Describe.event(event))")
                 handle(event, partition, now)
             }
+            if reactor.effects.confirmsClock {
+                reactor.effects.confirmsClock = false
+                world.trace("a device confirms the clock")
+                world.met(.clockConfirmed)
+                for other in reactors.indices { post(.clockAccepted, to: other) }
+            }
             let forwards = reactor.effects.forwards
             reactor.effects.forwards = []
             for event in forwards {
@@ -188,6 +202,7 @@ final class SimulatedServer {
             event: event, partition: partition, now: now, commands: reactor.effects.commands[commands...],
             mutations: reactor.effects.mutations[mutations...],
             forwards: reactor.effects.forwards[forwards...], loads: reactor.effects.loads[loads...])
+        if reactor.dispatcher.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
     }
 

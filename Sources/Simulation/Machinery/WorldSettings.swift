@@ -46,6 +46,8 @@ public struct WorldSettings: Sendable {
     var rebootsIntoPast = false
     /// Whether a connection may be lost within what is sent at once.
     var cutsWithin = false
+    /// Whether apps use IDs of upstream messages again, with other content and to other senders.
+    var reusesIDs = false
 
     /// Whether no device is ever forgotten while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -85,6 +87,8 @@ public struct WorldSettings: Sendable {
             delivery.deviceExpirySeconds = Int.random(in: 8...40, using: &random)
         }
         faults = Faults(random: &random)
+        // Whoever sets the clock by weeks is believed before the world ends.
+        if faults.setsClock { delivery.clockGraceSeconds = 5 }
         if Bool.random(using: &random) { limitRates(&random) } else { sendToMany(&random) }
         let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
         scram = offers[Int.random(in: 0...2, using: &random)]
@@ -100,6 +104,7 @@ public struct WorldSettings: Sendable {
         sendsUpToGroups = makesGroups
         rebootsIntoPast = faults.setsClock && faults.secondsBetweenCrashes > 0
         cutsWithin = true
+        reusesIDs = true
         guard topics > 0 else { return }
         topicChanges = Int.random(in: 0...20, using: &random)
         guard Bool.random(using: &random) else { return }

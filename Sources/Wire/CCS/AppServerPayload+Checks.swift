@@ -105,6 +105,16 @@ extension AppServerPayload {
         return value
     }
 
+    /// `raw_data`, which goes alone: the device takes a message with it for an encrypted one (mcs-device 7.1).
+    func rawData() throws(Refusal) -> JSONSlice? {
+        guard let value = self[.rawData] else { return nil }
+        guard reader.kind(value) == .string else { throw wrongType(.rawData, "java.lang.String") }
+        for other in [PayloadField.data, .notification] where self[other] != nil {
+            throw .conflict(field: PayloadField.rawData.name, reason: "it excludes \"\(other.name)\"")
+        }
+        return value
+    }
+
     private func wrongType(_ field: PayloadField, _ expected: String) -> Refusal {
         var text = "null"
         if let value = self[field] { text = shown(value) }

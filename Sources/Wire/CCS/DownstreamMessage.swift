@@ -34,6 +34,8 @@ public struct DownstreamMessage: Sendable, Equatable {
     public var data: JSONSlice?
     /// `notification`, an object.
     public var notification: JSONSlice?
+    /// `raw_data`, a string; its Base64 is not decoded yet. It excludes `data` and `notification`.
+    public var rawData: JSONSlice?
 
     /// Checks the fields in the order of ccs-xmpp 3.4, step 7; `lenientLifetime` allows `"600"` for 600.
     public init(_ payload: borrowing AppServerPayload, lenientLifetime: Bool = false) throws(Refusal) {
@@ -65,5 +67,6 @@ public struct DownstreamMessage: Sendable, Equatable {
         restrictedPackage = try payload.text(.restrictedPackageName, limit: Limits.registrationFieldBytes)
         data = try payload.object(.data)
         notification = try payload.object(.notification)
+        rawData = try payload.rawData()
     }
 }

@@ -78,7 +78,8 @@ public struct RequestReader: ~Copyable {
                 guard let end = try headEnd() else { return nil }
                 let head = try RequestHead(buffer.bytes.extracting(consumed..<consumed + end))
                 consumed += end
-                expectsContinue = head.expectsContinue && head.framing != .length(0)
+                // Without a body the request is whole at once, which clears it.
+                expectsContinue = head.expectsContinue
                 switch head.framing {
                 case .length(let length): stage = .length(head.request, length)
                 case .chunked: stage = .chunked(head.request, ChunkedBody())

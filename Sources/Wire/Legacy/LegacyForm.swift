@@ -29,6 +29,9 @@ public struct LegacyForm: Sendable {
             form["restricted_package_name"], .restrictedPackageName, Limits.registrationFieldBytes)
         delaysWhileIdle = try Self.flag(form["delay_while_idle"], .delayWhileIdle)
         isDryRun = try Self.flag(form["dry_run"], .dryRun)
+        guard Self.text(form["raw_data"]) == nil else {
+            throw .conflict(field: PayloadField.rawData.name, reason: "a form cannot carry it, JSON can")
+        }
         data = form.pairs(prefix: "data.")
     }
 

@@ -48,6 +48,12 @@ enum Places {
         }
     }
 
+    /// The library that shows a program another time, from Debian. It is preloaded by itself: its wrapper would wait for its child.
+    static let fakeTime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+
+    /// Whether that is installed.
+    static var hasFakeTime: Bool { FileManager.default.fileExists(atPath: fakeTime) }
+
     /// HAProxy, from Debian.
     static let haproxy = URL(fileURLWithPath: "/usr/sbin/haproxy")
 

@@ -75,7 +75,7 @@ enum FuzzWorld {
             message.origin.ticket % 4 == 3
                 ? .upstreamRefused(ticket: message.origin.ticket, .tooLarge)
                 : .upstreamStored(ticket: message.origin.ticket)
-        case .deviceLogin: .deviceLoginAccepted(storedUpstream: [])
+        case .deviceLogin: .deviceLoginAccepted
         case .checkIn(let request):
             .checkedIn(
                 ticket: request.origin.ticket, request.claimed?.0 ?? request.freshDevice,

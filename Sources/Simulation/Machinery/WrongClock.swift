@@ -1,0 +1,55 @@
+import Basics
+
+/// A machine whose wall clock is wrong for a while: ahead by months, behind, or never set. Somebody sets it right before the
+/// world is calm.
+///
+/// Drawn by numbers of its own, so that worlds without it are what they were.
+struct WrongClock {
+    private enum Kind: CaseIterable {
+        case ahead, behind, neverSet
+    }
+
+    private var random: SeededRandom
+    /// Whether it happens at all: not beside a clock that is set by right, which is believed.
+    private let happens: Bool
+
+    init(_ seed: Simulation.Seed, _ settings: WorldSettings) {
+        random = SeededRandom(seed: seed.number ^ 0xc10c_c10c_c10c_c10c)
+        happens = !seed.isEarly && !settings.faults.setsClock && Int.random(in: 0..<4, using: &random) == 0
+    }
+
+    /// Before the first process begins.
+    mutating func plan(_ world: World) {
+        guard happens else { return }
+        if Int.random(in: 0..<3, using: &random) == 0 { return goWrong(.neverSet, world) }
+        let wait = Int64.random(in: 1...world.settings.stormNanoseconds, using: &random)
+        var copy = self
+        let kind = Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &copy.random)]
+        world.after(wait) { [copy] in
+            var copy = copy
+            guard !world.isCalm else { return }
+            copy.goWrong(kind, world)
+        }
+    }
+
+    private mutating func goWrong(_ kind: Kind, _ world: World) {
+        switch kind {
+        case .ahead:
+            world.met(.clockAhead)
+            world.setClockWrong(by: 400 * 86_400_000)
+        case .behind:
+            world.met(.clockBehind)
+            world.setClockWrong(by: -Int64.random(in: 7_200_000...2_700_000_000, using: &random))
+        case .neverSet:
+            world.met(.clockNeverSet)
+            world.setClockWrong(by: 60_000 - world.clock.honest)
+        }
+        if Bool.random(using: &random) { world.reboot() }
+        let restarts = Bool.random(using: &random)
+        world.after(Int64.random(in: 2...15, using: &random) * 1_000_000_000) {
+            guard !world.isCalm else { return }
+            world.setClockWrong(by: 0)
+            if restarts { world.reboot() }
+        }
+    }
+}

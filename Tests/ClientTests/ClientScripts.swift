@@ -1,0 +1,72 @@
+import Basics
+import Client
+import Testing
+import Wire
+
+/// What a server says to one app server after the other, each on a connection of its own.
+final class AppServerScript {
+    private var connection = 0
+    private var turn = 0
+    /// What is done when bytes have come, with how many times they came on this connection.
+    var onTurn: (Int) -> Void = { _ in }
+    /// What is answered after the login; nil ends the connection.
+    var answer: (String) -> String?
+
+    init(_ answer: @escaping (String) -> String?) { self.answer = answer }
+
+    func take(_ bytes: [UInt8], _ server: ScriptedServer) -> [UInt8]? {
+        if server.accepted != connection { (connection, turn) = (server.accepted, 0) }
+        turn += 1
+        onTurn(turn)
+        let login = [
+            AppServerBench.header + AppServerBench.mechanisms, AppServerBench.success,
+            AppServerBench.header + AppServerBench.features, AppServerBench.bound,
+        ]
+        guard turn > login.count else { return Array(login[turn - 1].utf8) }
+        return answer(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) }
+    }
+}
+
+/// What a server says to one device after the other, and what it has heard of them.
+final class DeviceScript {
+    private var reader = MCS.FrameReader()
+    private(set) var logins: [MCS.LoginRequest] = []
+    private(set) var frames: [MCS.Message] = []
+    /// What is answered to a frame; nil ends the connection.
+    var answer: (MCS.Message) -> [MCS.Message]?
+
+    init(_ answer: @escaping (MCS.Message) -> [MCS.Message]?) { self.answer = answer }
+
+    func take(_ bytes: [UInt8]) -> [UInt8]? {
+        var out = ByteBuffer()
+        if bytes.first == MCS.version {
+            reader = MCS.FrameReader()
+            out.append(byte: MCS.version)
+        }
+        var heard: [MCS.Message] = []
+        do throws(MCSError) {
+            try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
+                if let frame = try MCS.Message(tag: tag, decoding: message) { heard.append(frame) }
+                return true
+            }
+        } catch { Issue.record("\(error)") }
+        for frame in heard {
+            if case .loginRequest(let login) = frame { logins.append(login) } else { frames.append(frame) }
+            guard let replies = answer(frame) else { return nil }
+            for reply in replies { reply.append(to: &out) }
+        }
+        return out.copied()
+    }
+
+    /// How many signs of life came.
+    var heartbeats: Int { frames.count(where: { if case .heartbeatPing = $0 { true } else { false } }) }
+    /// The messages that came.
+    var messages: [MCS.DataMessage] {
+        frames.compactMap { if case .dataMessage(let message) = $0 { message } else { nil } }
+    }
+
+    /// The answer of a server to which every login is good, and that says nothing else.
+    static func greeting(_ frame: MCS.Message) -> [MCS.Message] {
+        if case .loginRequest = frame { [.loginResponse(MCS.LoginResponse())] } else { [] }
+    }
+}

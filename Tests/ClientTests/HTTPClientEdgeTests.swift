@@ -1,0 +1,143 @@
+import Basics
+import Client
+import Testing
+import Transport
+import Wire
+
+/// What a client makes of servers that end, break off, or say what is no answer.
+@Suite struct HTTPClientEdgeTests {
+    private func ok(_ body: String, _ header: String = "") -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\n\(header)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }
+
+    /// Ends the connections of a server once what it says now is sent.
+    private func endSoon(_ server: ScriptedServer) {
+        let reactor = server.reactor
+        reactor.schedule(at: reactor.now.monotonic.advanced(milliseconds: 1)) { [unowned server] _ in
+            server.reactor.forEachConnection { connection in
+                if connection.delegate === server { connection.close(.responseComplete) }
+            }
+        }
+    }
+
+    private func answer(_ client: HTTPClient, _ method: String = "GET") throws(ClientError) -> HTTPAnswer {
+        try client.answer(to: HTTPCall(method, "/"), seconds: 10)
+    }
+
+    @Test("A POST without a body says so; other requests do not speak of it")
+    func lengths() {
+        var out = ByteBuffer()
+        HTTPCall("POST", "/a").append(host: "h", to: &out)
+        HTTPCall("GET", "/b").append(host: "h", to: &out)
+        #expect(
+            String(decoding: out.copied(), as: UTF8.self)
+                == "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n"
+        )
+    }
+
+    @Test("The name of the server is asked for, where it has one")
+    func host() throws {
+        let server = try ScriptedServer { [self] _, request in
+            ok(String(decoding: request, as: UTF8.self))
+        }
+        let endpoint = Endpoint(address: server.address, serverName: "push.example", tls: nil)
+        let client = HTTPClient(reactor: server.reactor, endpoint: endpoint)
+        #expect(try answer(client).text == "GET / HTTP/1.1\r\nHost: push.example\r\n\r\n")
+        let other = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(try answer(other).text == "GET / HTTP/1.1\r\nHost: \(server.address)\r\n\r\n")
+    }
+
+    @Test("The answer to HEAD has no body, whatever length it tells")
+    func head() throws {
+        let server = try ScriptedServer { [self] _, request in
+            request.first == UInt8(ascii: "H")
+                ? Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8) : ok("fine")
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(try answer(client, "HEAD").body.isEmpty)
+        #expect(try answer(client).text == "fine")
+        #expect(server.accepted == 1)
+    }
+
+    @Test("After an answer that closes, what waits is asked on another connection")
+    func closing() throws {
+        let server = try ScriptedServer { [self] _, _ in ok("fine", "Connection: close\r\n") }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        var answers: [String] = []
+        for _ in 0..<3 {
+            client.send(HTTPCall("GET", "/")) { answers.append((try? $0.get().text) ?? "failed") }
+        }
+        #expect(server.reactor.turn(seconds: 10) { answers.count == 3 })
+        #expect(answers == ["fine", "fine", "fine"] && server.accepted == 3)
+    }
+
+    @Test("A body may end with its connection")
+    func endedBody() throws {
+        let server = try ScriptedServer { [self] server, _ in
+            endSoon(server)
+            return Array("HTTP/1.1 200 OK\r\n\r\nfine".utf8)
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(try answer(client).text == "fine")
+    }
+
+    @Test("Half an answer is none, and nothing of it is in the next one")
+    func half() throws {
+        var seen = 0
+        let server = try ScriptedServer { [self] server, _ in
+            seen += 1
+            guard seen == 1 else { return ok("fine") }
+            endSoon(server)
+            return Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(throws: ClientError.self) { try answer(client) }
+        #expect(try answer(client).text == "fine")
+        #expect(server.accepted == 2)
+    }
+
+    @Test("A server that says what is no answer is left")
+    func nonsense() throws {
+        var seen = 0
+        let server = try ScriptedServer { [self] _, _ in
+            seen += 1
+            return seen == 1 ? Array("nonsense\r\n\r\n".utf8) : ok("fine")
+        }
+        let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
+        #expect(throws: ClientError.self) { try answer(client) }
+        #expect(try answer(client).text == "fine")
+        #expect(server.accepted == 2)
+    }
+
+    /// The connections of others than the server itself.
+    private func clients(_ server: ScriptedServer) -> Int {
+        var count = 0
+        server.reactor.forEachConnection { if $0.delegate !== server { count += 1 } }
+        return count
+    }
+
+    @Test("Enrolment checks in as the device it is, and leaves no connection", arguments: [true, false])
+    func enrolment(isKnown: Bool) throws {
+        var asked: [UInt8] = []
+        let server = try ScriptedServer { [self] _, request in
+            let text = String(decoding: request, as: UTF8.self)
+            guard text.hasPrefix("POST /checkin ") else { return ok(isKnown ? "token=abc" : "Error=NO") }
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+            asked = Array(request.dropFirst(text[..<end.upperBound].utf8.count))
+            var body = ByteBuffer()
+            CheckInResponse(time: 1, androidID: 5, securityToken: 6).append(to: &body)
+            return Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body.copied()
+        }
+        let identity = DeviceIdentity(androidID: 5, securityToken: Redacted(6))
+        let outcome = Result { () throws(ClientError) in
+            try DeviceEnrolment.run(
+                isKnown ? identity : nil, DeviceCalls.App(category: "a", sender: "1"),
+                reactor: server.reactor, endpoint: server.endpoint)
+        }
+        let token = try? outcome.get().token
+        #expect(token == (isKnown ? "abc" : nil))
+        let request = try CheckInRequest(decoding: asked.raw)
+        #expect(request.androidID == (isKnown ? 5 : 0) && request.securityToken == (isKnown ? 6 : 0))
+        #expect(server.reactor.turn(seconds: 10) { clients(server) == 0 })
+    }
+}

@@ -1,0 +1,55 @@
+import Basics
+import Client
+import Glibc
+import Testing
+
+/// What is read from a file that holds a server key.
+@Suite struct KeyFileTests {
+    /// What is read of a file of this text; nil where it is no key.
+    private func key(_ text: String) throws -> String? {
+        var ends: [Int32] = [0, 0]
+        let made = pipe(&ends)
+        try #require(made == 0)
+        defer { close(ends[0]) }
+        let bytes = Array(text.utf8)
+        let count = write(ends[1], bytes, bytes.count)
+        close(ends[1])
+        try #require(count == bytes.count)
+        do throws(Failure) {
+            return try KeyFile.read(ends[0], "the file").revealed
+        } catch {
+            #expect(error.code == .badData)
+            return nil
+        }
+    }
+
+    @Test("The key is the first line, without the blanks and the carriage return at its end")
+    func firstLine() throws {
+        for text in ["KEY", "KEY\n", "KEY\r\n", "KEY \t\n", "KEY\nOTHER\n", "KEY\n\n"] {
+            #expect(try key(text) == "KEY", "\(text.debugDescription)")
+        }
+    }
+
+    @Test("A line that is empty or holds more than one word is no key")
+    func noKey() throws {
+        for text in ["", "\n", "\nKEY\n", " \n", "TWO WORDS\n", " KEY\n", "K\u{7F}\n", "KÉY\n"] {
+            #expect(try key(text) == nil, "\(text.debugDescription)")
+        }
+    }
+
+    @Test("A key has at most so many characters")
+    func longest() throws {
+        let longest = String(repeating: "k", count: Limits.credentialBytes)
+        #expect(try key(longest) == longest)
+        #expect(try key(longest + "\n") == longest)
+        #expect(try key(longest + "k") == nil)
+    }
+
+    @Test("A file that is not there is told as such")
+    func missing() {
+        do throws(Failure) {
+            _ = try KeyFile.read("/nonexistent/key")
+            Issue.record("it was read")
+        } catch { #expect(error.code == .inputOutput) }
+    }
+}

@@ -1,0 +1,113 @@
+import Client
+import Foundation
+import Testing
+import Transport
+
+/// Starts with a machine whose clock is wrong, on the real daemon and store (Debian's libfaketime).
+@Suite("A wrong clock", .serialized, .enabled(if: Places.hasFakeTime, "run Scripts/bootstrap --tests first"))
+struct ClockTests {
+    /// A clock that is off by so many days, or stands at a time.
+    private func clock(_ setting: String) -> [String: String] {
+        ["LD_PRELOAD": Places.fakeTime, "FAKETIME": setting, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
+    }
+
+    private func stop(_ daemon: RunningDaemon) throws {
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    private func figure(_ audit: [String: Any], _ name: String) -> Int {
+        (audit["downstream"] as? [String: Any])?[name] as? Int ?? -1
+    }
+
+    private func isInDoubt(_ daemon: RunningDaemon) throws -> Bool? {
+        try daemon.ctl("clock", "show")["in_doubt"] as? Bool
+    }
+
+    /// Waits for several sweeps of messages and devices.
+    private func letItSweep() { Foundation.Thread.sleep(forTimeInterval: 4) }
+
+    @Test(
+        "started 400 days ahead nothing is lost, the log and /readyz say so, and with the right clock all is delivered"
+    )
+    func ahead() throws {
+        let first = try RunningDaemon()
+        let sender = try first.firstSender.id
+        let device = try TestDevice(first, sender: sender)
+        device.stop()
+        for number in 1...5 {
+            _ = try first.ctl("send", sender, device.token, "n=\(number)", "--time-to-live", "600")
+        }
+        #expect(try isInDoubt(first) == false)
+        try stop(first)
+
+        let port = UInt16.random(in: 19_000...19_400)
+        let wrong = try RunningDaemon(
+            continuing: first.scratch, flags: ["--admin-port", "\(port)"], environment: clock("+400d"))
+        letItSweep()
+        let audit = try wrong.ctl("audit")
+        #expect(audit["devices"] as? Int == 1 && audit["registrations"] as? Int == 1)
+        #expect(
+            figure(audit, "pending") == 5 && figure(audit, "expired") == 0 && figure(audit, "removed") == 0)
+        #expect(wrong.words.contains("event=clock_in_doubt") && wrong.words.contains("days ahead"))
+        let readiness = try PlainHTTP.get("/readyz", port: port)
+        #expect(readiness.contains("the clock is in doubt"), "\(readiness)")
+        #expect(try PlainHTTP.get("/metrics", port: port).contains("ccs_clock_in_doubt 1"))
+        #expect((try wrong.ctl("status")["clock_problem"] as? String)?.contains("days ahead") == true)
+        // What is accepted meanwhile has its time as well.
+        _ = try wrong.ctl("send", sender, device.token, "n=6", "--time-to-live", "600")
+        try stop(wrong)
+
+        let right = try RunningDaemon(continuing: first.scratch)
+        #expect(try isInDoubt(right) == false)
+        try device.start(right)
+        for number in 1...6 { try device.expectMessage { $0["n"] == "\(number)" } }
+        device.stop()
+        try eventually("all is delivered", seconds: Patience.seconds) {
+            figure(try right.ctl("audit"), "delivered") == 6
+        }
+        #expect(try right.ctl("audit")["holds"] as? Bool == true)
+    }
+
+    @Test("what registers in 1970 is no older than the others once the clock is right")
+    func nineteenSeventy() throws {
+        let first = try RunningDaemon(environment: clock("@1970-01-01 00:10:00"))
+        #expect(try isInDoubt(first) == true)
+        let refused = try Tool.run("ccsctl", ["--socket", first.controlSocket, "clock", "accept"])
+        #expect(refused.code == 1 && refused.errors.contains("1970"), "\(refused)")
+        let sender = try first.firstSender.id
+        // The certificate is of 1970 as well, and this client's clock is right.
+        let endpoint = try Endpoint(
+            host: "127.0.0.1", port: UInt16(first.port("https")), tls: TLSClientSettings(trust: .anyone))
+        let made = try DeviceEnrolment.run(
+            nil, DeviceCalls.App(category: "com.example.app", sender: sender),
+            reactor: Reactor(index: 0), endpoint: endpoint)
+        _ = try first.ctl("send", sender, made.token, "n=1", "--time-to-live", "60")
+        try stop(first)
+        let right = try RunningDaemon(continuing: first.scratch)
+        letItSweep()
+        #expect(try isInDoubt(right) == false)
+        let audit = try right.ctl("audit")
+        #expect(audit["devices"] as? Int == 1 && figure(audit, "pending") == 1)
+    }
+
+    @Test("an operator's word ends the doubt; canary: then what is over by that clock ends")
+    func accepted() throws {
+        let first = try RunningDaemon()
+        let sender = try first.firstSender.id
+        let device = try TestDevice(first, sender: sender)
+        device.stop()
+        _ = try first.ctl("send", sender, device.token, "n=1", "--time-to-live", "600")
+        try stop(first)
+        let wrong = try RunningDaemon(continuing: first.scratch, environment: clock("+400d"))
+        #expect(try isInDoubt(wrong) == true)
+        #expect(try wrong.ctl("clock", "accept")["accepted"] as? Bool == true)
+        #expect(try isInDoubt(wrong) == false)
+        #expect(wrong.words.contains("command=\"clock accept\""))
+        try eventually("all is over", seconds: Patience.seconds) {
+            let audit = try wrong.ctl("audit")
+            return audit["devices"] as? Int == 0 && figure(audit, "pending") == 0
+        }
+        #expect(try wrong.ctl("clock", "accept")["accepted"] as? Bool == false)
+    }
+}

@@ -1,0 +1,259 @@
+import Basics
+import Delivery
+import Testing
+
+/// A wall clock that is wrong, at a start or later: nothing ends by it, and what was accepted meanwhile outlives the correction.
+@Suite("Clock in doubt") struct ClockTests {
+    private static let day: Int64 = 86_400_000
+    private static let year = 365 * day
+
+    private func settings(days: Int = 270) -> DeliverySettings {
+        var settings = DeliverySettings()
+        settings.deviceExpirySeconds = days * 86_400
+        return settings
+    }
+
+    /// A device with a message of a day that waits, in a process that has left its mark.
+    private func bench(partitions: Int = 1) -> Harness {
+        let bench = Harness.withDevice(partitions: partitions, settings: settings())
+        bench.store.records[device]?.createdAt = 1_690_000_000_000
+        tick(bench)
+        bench.submit(1, lifetime: 86_400)
+        bench.settle()
+        _ = bench.take(appServer)
+        return bench
+    }
+
+    private func tick(_ bench: Harness, times: Int = 6) {
+        for _ in 0..<times {
+            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.post(.tick)
+            bench.settle()
+        }
+    }
+
+    /// The machine starts anew, with its clock set by so much.
+    private func restart(_ bench: Harness, setBy milliseconds: Int64) {
+        bench.now.wall += milliseconds
+        bench.crash(seed: 5)
+        tick(bench)
+    }
+
+    private func doubt(_ bench: Harness) -> ClockDoubt? { bench.partitions[0].core.clockDoubt }
+
+    /// What the device is sent when it comes.
+    private func delivered(_ bench: Harness) -> [String] {
+        bench.login()
+        bench.settle()
+        bench.post(.deviceReady(phone, device))
+        bench.settle()
+        return bench.take(phone).words.filter { $0.hasPrefix("deliver") }
+    }
+
+    @Test(
+        "Started 400 days ahead, devices and messages stay, also what comes meanwhile, and all is delivered after"
+    )
+    func ahead() throws {
+        let bench = bench()
+        restart(bench, setBy: 400 * Self.day)
+        guard case .ahead(let milliseconds) = doubt(bench) else {
+            Issue.record("\(String(describing: doubt(bench)))")
+            return
+        }
+        #expect(abs(milliseconds - 400 * Self.day) < 120_000)
+        bench.submit(2, lifetime: 60)
+        bench.settle()
+        tick(bench, times: 200)
+        #expect(bench.store.records[device] != nil && bench.store.downPending == 2)
+        restart(bench, setBy: -400 * Self.day)
+        #expect(doubt(bench) == nil, "the clock is where it is expected")
+        #expect(delivered(bench) == ["deliver m1", "deliver m2"])
+        #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
+    }
+
+    @Test("It is found while running as well, and a device that is there is sent its messages meanwhile")
+    func running() {
+        let bench = bench(partitions: 3)
+        bench.now.wall += 400 * Self.day
+        tick(bench)
+        #expect(bench.partitions.allSatisfy { $0.core.clockDoubt != nil })
+        #expect(delivered(bench) == ["deliver m1"])
+        bench.submit(3, lifetime: 60)
+        bench.settle()
+        #expect(bench.take(phone).words.contains("deliver m3"))
+        bench.now.wall -= 400 * Self.day
+        tick(bench)
+        #expect(bench.partitions.allSatisfy { $0.core.clockDoubt == nil })
+    }
+
+    @Test(
+        "Set back, what is accepted meanwhile has its whole life after the correction",
+        arguments: [-3_600_000, -2_592_000_000, -1_690_000_000_000] as [Int64])
+    func behind(by: Int64) {
+        let bench = bench()
+        restart(bench, setBy: by)
+        #expect(doubt(bench) != nil)
+        bench.submit(2, lifetime: 600)
+        bench.settle()
+        restart(bench, setBy: -by)
+        #expect(doubt(bench) == nil)
+        #expect(delivered(bench) == ["deliver m1", "deliver m2"])
+        #expect(bench.down.expired == 0)
+    }
+
+    @Test("A first start in 1970: what registers then is not fifty years old when the clock is right")
+    func nineteenSeventy() {
+        var settings = settings()
+        settings.unusedDeviceSeconds = 0
+        let bench = checkedInFiftyYearsAgo(settings)
+        // From then on it ages like all others.
+        tick(bench)
+        bench.advance(milliseconds: 269 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] != nil)
+        bench.advance(milliseconds: 3 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] == nil)
+    }
+
+    @Test("A device that nobody used since 1970 has its day from when the clock is right")
+    func unused() {
+        let bench = checkedInFiftyYearsAgo(settings())
+        bench.advance(milliseconds: Self.day - 3_600_000)
+        tick(bench)
+        #expect(bench.store.records[device] != nil)
+        bench.advance(milliseconds: 2 * 3_600_000)
+        tick(bench)
+        #expect(bench.store.records[device] == nil && bench.unusedDevices == 1)
+    }
+
+    /// A device that checked in when the clock showed 1970; it has been set right since.
+    private func checkedInFiftyYearsAgo(_ settings: DeliverySettings) -> Harness {
+        let bench = Harness(settings: settings)
+        bench.now.wall = 60_000
+        bench.crash(seed: 4)
+        tick(bench)
+        #expect(doubt(bench) == .impossible)
+        bench.post(
+            .checkIn(
+                CheckIn(
+                    origin: Origin(connection: web, ticket: 1), claimed: nil, freshDevice: device,
+                    freshToken: 1, freshDigest: token, refusesWrongToken: true)))
+        bench.settle()
+        bench.now.wall += 56 * Self.year
+        tick(bench)
+        #expect(doubt(bench) == nil && bench.store.records[device] != nil)
+        return bench
+    }
+
+    @Test("A doubt ends after the grace of running time, and not before")
+    func grace() {
+        let bench = bench()
+        restart(bench, setBy: 400 * Self.day)
+        bench.advance(milliseconds: Int64(Limits.clockGraceSeconds - 60) * 1_000)
+        tick(bench)
+        #expect(doubt(bench) != nil && bench.store.downPending == 1)
+        bench.advance(milliseconds: 60_000)
+        tick(bench)
+        #expect(doubt(bench) == nil)
+        #expect(bench.store.downPending == 0 && bench.store.records[device] == nil, "both were over long ago")
+        restart(bench, setBy: 0)
+        #expect(doubt(bench) == nil, "the next process is told what is believed")
+    }
+
+    @Test("A second jump begins the grace anew, and a time that cannot be is never believed")
+    func graceAnew() {
+        let bench = bench()
+        restart(bench, setBy: 400 * Self.day)
+        bench.advance(milliseconds: Int64(Limits.clockGraceSeconds - 60) * 1_000)
+        bench.now.wall += 400 * Self.day
+        tick(bench)
+        bench.advance(milliseconds: 120_000)
+        tick(bench)
+        #expect(doubt(bench) != nil)
+        bench.now.wall = 60_000
+        tick(bench)
+        bench.advance(milliseconds: 30 * Int64(Limits.clockGraceSeconds) * 1_000)
+        bench.post(.clockAccepted)
+        tick(bench)
+        #expect(doubt(bench) == .impossible && bench.store.downPending == 1)
+    }
+
+    @Test("An operator's word ends it in every partition")
+    func accepted() {
+        let bench = bench(partitions: 3)
+        restart(bench, setBy: 400 * Self.day)
+        bench.post(.clockAccepted)
+        bench.settle()
+        #expect(bench.partitions.allSatisfy { $0.core.clockDoubt == nil })
+    }
+
+    /// A message of a device whose own clock shows a time, with whether that confirms ours.
+    private func confirms(_ bench: Harness, sentAt: UnixMilliseconds?) -> Bool {
+        var upstream = Harness.upstream(9)
+        upstream.sentAt = sentAt
+        bench.post(.upstreamReceived(upstream))
+        bench.settle()
+        defer { bench.confirmations = 0 }
+        return bench.confirmations > 0
+    }
+
+    @Test(
+        "A device that was here before confirms the clock by its own; a stranger, a wrong clock and no clock do not"
+    )
+    func confirmed() {
+        let bench = bench()
+        #expect(!confirms(bench, sentAt: bench.now.wall), "nothing is in doubt")
+        restart(bench, setBy: 400 * Self.day)
+        let wall = bench.now.wall
+        let others: [UnixMilliseconds?] = [nil, 0, .min, .max, wall - 400 * Self.day, wall + 7_200_000]
+        for sentAt in others {
+            #expect(!confirms(bench, sentAt: sentAt))
+        }
+        bench.crash(seed: 6)
+        tick(bench)
+        bench.store.records[device]?.createdAt = bench.now.wall - 1
+        #expect(!confirms(bench, sentAt: bench.now.wall), "a stranger")
+        let known = self.bench()
+        restart(known, setBy: 400 * Self.day)
+        #expect(confirms(known, sentAt: known.now.wall - 1_000))
+        known.post(.clockAccepted)
+        known.settle()
+        #expect(doubt(known) == nil)
+    }
+
+    @Test("What is plausible is believed: a weekend without power, a minute back, a store that knows nothing")
+    func plausible() {
+        for step in [0, 252_000_000, -50_000] as [Int64] {
+            let bench = bench()
+            restart(bench, setBy: step)
+            #expect(doubt(bench) == nil, "\(step)")
+        }
+        let fresh = Harness(settings: settings())
+        fresh.now.wall += 2 * Self.year
+        fresh.crash(seed: 3)
+        tick(fresh)
+        #expect(doubt(fresh) == nil)
+    }
+
+    @Test("However wrong a clock is that somebody accepts, devices go at so many an hour")
+    func bounded() {
+        let bench = Harness(settings: settings(days: 10))
+        for number in 1...1_000 as ClosedRange<UInt64> {
+            let id = DeviceID(number)
+            bench.store.records[id] = DeviceRecord(
+                device: id, token: token, createdAt: 1_690_000_000_000, seenAt: 1_699_000_000_000,
+                nextRegistration: 1)
+        }
+        bench.now.wall += 400 * Self.day
+        tick(bench, times: 60)
+        #expect(bench.expiredDevices == 0)
+        bench.post(.clockAccepted)
+        tick(bench, times: 60)
+        #expect((1...Limits.devicesForgottenAtOnce + 100).contains(bench.expiredDevices))
+        bench.advance(milliseconds: 1_000)
+        let before = bench.expiredDevices
+        tick(bench, times: 600)
+        #expect(bench.expiredDevices - before <= Limits.devicesForgottenPerHour / 6 + 50)
+    }
+}

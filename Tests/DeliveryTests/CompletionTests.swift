@@ -1,0 +1,59 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+@Suite struct CompletionTests {
+    private static func bench(_ change: (inout Registration) -> Void = { _ in }) -> Harness {
+        let bench = Harness.withDevice()
+        if var registration = bench.store.registrations[Harness.target] {
+            change(&registration)
+            bench.store.registrations[Harness.target] = registration
+        }
+        return bench
+    }
+
+    @Test(
+        "A notification without a key collapses under the package of its app, also with a message that names it"
+    )
+    func appCollapseKey() {
+        let bench = Self.bench()
+        bench.submit(1, key: "")
+        bench.submit(2, key: "")
+        bench.submit(3, key: "app")
+        bench.submit(4, key: "other")
+        bench.settle()
+        bench.login()
+        bench.settle()
+        var keys: [[UInt8]?] = []
+        for (_, command) in bench.commands {
+            if case .deliver(let delivery) = command { keys.append(delivery.message.collapseKey) }
+        }
+        #expect(keys == [bytes("app"), bytes("other")])
+    }
+
+    @Test("raw_data is refused by name where it cannot be carried, else stored as it is")
+    func rawData() {
+        var submission = Harness.submission(1)
+        submission.holdsRawData = true
+        let plain = Self.bench()
+        plain.post(.submitted(submission))
+        plain.settle()
+        #expect(plain.take(appServer).words == ["ack 1"])
+        for bench in [
+            Self.bench { $0.apnsToken = bytes("apple") },
+            Self.bench {
+                $0.web = WebKeys(
+                    publicKey: [4] + [UInt8](repeating: 1, count: 64), auth: [UInt8](repeating: 2, count: 16))
+            },
+        ] {
+            bench.post(.submitted(submission))
+            bench.settle()
+            let isNamed = bench.commands.contains { _, command in
+                if case .refuse(1, .conflict(field: "raw_data", _)) = command { true } else { false }
+            }
+            #expect(isNamed)
+            #expect(bench.store.downPending == 0)
+        }
+    }
+}

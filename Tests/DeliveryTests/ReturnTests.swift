@@ -1,0 +1,158 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Upstream messages that no app server takes in time (ccs-xmpp 4.3).
+@Suite struct ReturnTests {
+    private func send(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 10) {
+        for ticket in tickets {
+            bench.post(.upstreamReceived(Harness.upstream(ticket, lifetime: lifetime)))
+            bench.settle()
+        }
+    }
+
+    /// Eleven seconds pass, and what is over its time is found.
+    private func expire(_ bench: Harness) {
+        for _ in 0..<2 {
+            bench.advance(milliseconds: 5_500)
+            bench.post(.tick)
+            bench.settle()
+        }
+    }
+
+    private func reports(_ commands: [SessionCommand]) -> [StoredMessage] {
+        commands.compactMap(\.delivery?.message).filter { $0.kind == .sendError }
+    }
+
+    @Test("A device that is connected hears at once, and only once", arguments: [1, 2])
+    func connected(partitions: Int) {
+        let bench = Harness.withDevice(partitions: partitions)
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        expire(bench)
+        let heard = bench.take(phone)
+        #expect(heard.words == ["send error u1"])
+        #expect(bench.store.up.expired == 1 && bench.up.expired == 1 && bench.store.holds)
+        bench.post(.deviceAcknowledged(phone, device, reports(heard).map(\.sequence)))
+        expire(bench)
+        bench.login(connection(30))
+        bench.settle()
+        #expect(bench.take(connection(30)).words == ["device login accepted"])
+        #expect(bench.take(phone).words.allSatisfy { !$0.hasPrefix("send error") })
+    }
+
+    @Test("A device that is away hears at its next login, and until it acknowledges, also after a crash")
+    func away() {
+        let bench = Harness.withDevice()
+        send(bench, 1...2)
+        _ = bench.take(phone)
+        expire(bench)
+        bench.crash(seed: 3)
+        bench.settle()
+        bench.login()
+        bench.settle()
+        let first = reports(bench.take(phone))
+        #expect(first.map(\.messageID) == [bytes("u1"), bytes("u2")])
+        bench.login(connection(31))
+        bench.settle()
+        let again = reports(bench.take(connection(31)))
+        #expect(again.map(\.persistentID) == first.map(\.persistentID))
+        bench.post(.deviceAcknowledged(connection(31), device, again.map(\.sequence)))
+        bench.settle()
+        bench.login(connection(32))
+        bench.settle()
+        #expect(bench.take(connection(32)).words == ["device login accepted"])
+    }
+
+    @Test("What an app server has and does not answer comes back too; what it answers does not")
+    func unanswered() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.bindAppServer()
+        send(bench, 1...2)
+        let sent = bench.take(appServer).compactMap(\.upstream)
+        _ = bench.take(phone)
+        bench.post(.upstreamSettled(appServer, Harness.sender, sent[0].sequence, .acknowledged))
+        bench.settle()
+        expire(bench)
+        #expect(bench.take(phone).words == ["send error u2"])
+        #expect(bench.store.up.delivered == 1 && bench.store.up.expired == 1)
+    }
+
+    @Test("One that a session gives up as too late comes back as well")
+    func lateInSession() {
+        let bench = Harness.withDevice()
+        bench.login()
+        bench.bindAppServer()
+        send(bench, 1...1)
+        let sent = bench.take(appServer).compactMap(\.upstream)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 10_001)
+        bench.post(.upstreamSettled(appServer, Harness.sender, sent[0].sequence, .expired))
+        bench.settle()
+        expire(bench)
+        #expect(bench.take(phone).words == ["send error u1"])
+    }
+
+    @Test("An app that is gone hears of nothing, and its message ends")
+    func gone() {
+        let bench = Harness.withDevice()
+        send(bench, 1...1)
+        bench.store.registrations = [:]
+        bench.crash(seed: 5)
+        bench.store.registrations = [:]
+        expire(bench)
+        #expect(bench.store.upPending == 0)
+        #expect(bench.store.messages.values.joined().isEmpty)
+    }
+
+    @Test("So many reports wait at most; the oldest go, and no message goes for them")
+    func bound() {
+        var settings = DeliverySettings()
+        settings.storedMessages = 3
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        send(bench, 1...UInt32(Limits.sendErrorsPerDevice + 3))
+        _ = bench.take(phone)
+        expire(bench)
+        bench.login()
+        bench.settle()
+        for _ in 0..<20 {
+            bench.post(.deviceReady(phone, device))
+            bench.settle()
+        }
+        let heard = bench.take(phone)
+        #expect(reports(heard).count == Limits.sendErrorsPerDevice)
+        #expect(heard.words.count { $0.hasPrefix("deliver") } == 3)
+        #expect(heard.words.allSatisfy { !$0.hasPrefix("marker") })
+    }
+
+    @Test("One whose device cannot be read comes back once it can")
+    func unreadable() {
+        let bench = Harness.withDevice()
+        send(bench, 1...1)
+        bench.crash(seed: 7)
+        bench.advance(milliseconds: 11_000)
+        bench.post(.tick)
+        bench.runTurns()
+        bench.post(.loaded(.expired([])))
+        for entry in [
+            ExpiredEntry.upstream(
+                Harness.sender, bench.store.upstream[Harness.sender]?.first?.sequence ?? Sequence(0),
+                expiresAt: 0, author: UpstreamAuthor(from: Harness.target, messageID: bytes("u1")))
+        ] {
+            bench.post(.expired(entry))
+        }
+        bench.runTurns()
+        bench.post(.loaded(.failed(.device(device))))
+        bench.runTurns()
+        #expect(bench.store.upPending == 1)
+        expire(bench)
+        #expect(bench.store.upPending == 0)
+        bench.login()
+        bench.settle()
+        #expect(reports(bench.take(phone)).map(\.messageID) == [bytes("u1")])
+    }
+}

@@ -1,0 +1,153 @@
+import Basics
+import Catalogue
+import Glibc
+import Testing
+import Transport
+import Wire
+
+@testable import Server
+
+/// A folder that goes with its owner.
+final class ServerFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/ccsd-server-XXXXXX".utf8CString)
+        path = try #require(mkdtemp(&template).map { String(cString: $0) })
+    }
+
+    deinit { system("rm -rf '\(path)'") }
+
+    func run(_ command: String) throws {
+        try #require(system("cd '\(path)' && { \(command); } >/dev/null 2>&1") == 0, "\(command)")
+    }
+}
+
+/// A TCP connection to a port of this machine.
+final class PlainConnection {
+    private var number: Int32
+
+    init(port: UInt16) throws {
+        number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let outcome = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(outcome == 0, "nobody listens on \(port)")
+    }
+
+    deinit { close() }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// What comes until the other end closes.
+    func rest() -> String {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = recv(number, &part, part.count, 0)
+            guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+            all += part[..<count]
+        }
+    }
+
+    func close() {
+        if number >= 0 { Glibc.close(number) }
+        number = -1
+    }
+}
+
+/// A whole server within the process of the test: reactors, store and sockets, without the program round it.
+final class LivingServer {
+    let daemon: Daemon
+    /// Where the operator's pages are.
+    let adminPort: UInt16
+    private let folder: ServerFolder
+    private var isStopped = false
+
+    /// Starts one in a folder, which may be that of one that has stopped.
+    init(in folder: ServerFolder) throws {
+        self.folder = folder
+        let probe = try ListeningSocket(tcp: .loopback(port: 0))
+        let port = probe.address.port
+        _ = consume probe
+        adminPort = port
+        try Self.write("", port, folder)
+        let source = ConfigurationSource(file: Self.file(in: folder))
+        var startup = Startup(
+            configuration: try source.load(), source: source, log: Log(level: .info, write: { _ in }))
+        daemon = try startup.run().0
+    }
+
+    deinit { if !isStopped { _ = stop() } }
+
+    /// Ends it in order.
+    func stop() -> ExitCode {
+        isStopped = true
+        return Shutdown(daemon: daemon, notify: SystemdNotify(environment: { _ in nil })).run()
+    }
+
+    /// Changes the lines of its configuration file that are no place of its own.
+    func configure(_ lines: String) throws { try Self.write(lines, adminPort, folder) }
+
+    private static func file(in folder: ServerFolder) -> String { "\(folder.path)/ccsd.yaml" }
+
+    private static func write(_ lines: String, _ adminPort: UInt16, _ folder: ServerFolder) throws {
+        let text = """
+            format: 1
+            data_directory: \(folder.path)/data
+            app_server_port: 0
+            app_server_preproduction_port: 0
+            device_port: 0
+            https_port: 0
+            admin_port: \(adminPort)
+            reactors: 1
+            \(lines)
+            """
+        try SmallFile.replace(file(in: folder), with: Array(text.utf8), mode: 0o600)
+    }
+
+    /// The answer to a command of the operator's, as it stands on the control socket.
+    func ask(_ command: String, _ arguments: JSONValue = .object([])) throws -> JSONValue {
+        let request: JSONValue = ["command": .string(command), "arguments": arguments]
+        let answer = LocalRequest.ask(
+            daemon.configuration.controlSocket, request.compact, milliseconds: 10_000,
+            limit: Limits.controlLineBytes)
+        guard case .line(let line) = answer else {
+            Issue.record("\(command): \(answer)")
+            return .null
+        }
+        return try JSONValue(parsing: line.raw)
+    }
+
+    /// The whole answer to a request for one of the operator's pages.
+    func get(_ path: String) throws -> String {
+        let connection = try PlainConnection(port: adminPort)
+        connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return connection.rest()
+    }
+
+    /// A number that each reactor knows, summed.
+    func sum(_ number: @escaping @Sendable (ReactorHost) -> Int) -> Int {
+        daemon.mailboxes.ask(number).reduce(0) { $0 + ($1.wait() ?? 0) }
+    }
+
+    /// Whether something comes about within ten seconds.
+    static func eventually(_ isSo: () -> Bool) -> Bool {
+        for _ in 0..<2_000 {
+            if isSo() { return true }
+            usleep(5_000)
+        }
+        return false
+    }
+}

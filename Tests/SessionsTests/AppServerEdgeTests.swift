@@ -1,0 +1,118 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// Corners of a session with an app server: what is freed, what is counted, what happens twice or too early.
+@Suite struct AppServerEdgeTests {
+    @Test("a keepalive of 0 seconds is none; any other is counted each time")
+    func keepalive() {
+        let silent = AppServerHarness.ready { $0.keepaliveSeconds = 0 }
+        let never = silent.session.deadline
+        #expect(never == .distantFuture)
+        var bench = AppServerHarness.ready { $0.keepaliveSeconds = 5 }
+        for _ in 0..<2 { bench.pass(milliseconds: 5_000) }
+        let (text, count) = (bench.taken(), bench.io.counts.keepalives)
+        #expect(text == "  " && count == 2)
+    }
+
+    @Test("a session that was held back reads again once half of what it held is gone")
+    func readsAtHalf() {
+        var bench = AppServerHarness.ready { $0.pendingWindow = 1 }
+        let value = String(repeating: "v", count: 4_000)
+        for number in 0...70 { bench.feed(AppServerHarness.downstream("m\(number)", value: value)) }
+        let isFull = !bench.io.isReading
+        #expect(isFull)
+        var answers = 0
+        while !bench.io.isReading, let ticket = bench.ticket() {
+            bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+            answers += 1
+        }
+        #expect(answers > 30 && answers < 60)
+    }
+
+    @Test("while it drains, an id that was used before is told as such, not that the connection drains")
+    func repeatedWhileDraining() {
+        var bench = AppServerHarness.ready()
+        bench.feed(AppServerHarness.downstream("1"))
+        bench.perform(.drain)
+        _ = bench.taken()
+        bench.feed(AppServerHarness.downstream("1"))
+        let repeated = bench.taken()
+        #expect(repeated.contains("\"error\":\"INVALID_JSON\"") && repeated.contains("same id"))
+        bench.feed(AppServerHarness.downstream("2"))
+        let fresh = bench.taken()
+        #expect(fresh.contains("\"error\":\"CONNECTION_DRAINING\""), "canary")
+    }
+
+    @Test("a narrower pending window gives up the receipts that no longer fit, the oldest first")
+    func narrowerWindow() {
+        var bench = AppServerHarness.ready()
+        for number in 1...3 as ClosedRange<UInt64> { bench.deliver(number, kind: .receipt(sentAt: 1)) }
+        let before = bench.settled()
+        bench.perform(.changePendingWindow(1))
+        let after = bench.settled()
+        #expect(before.isEmpty && after == ["1 unanswered", "2 unanswered"])
+    }
+
+    @Test("the core hears once that a session is gone, though its stream goes on elsewhere")
+    func goneOnce() {
+        var bench = AppServerHarness.managed()
+        bench.perform(.close(.streamResumed))
+        bench.lose()
+        let words = bench.words()
+        #expect(words == ["appServerStreamDetached", "appServerClosed"])
+    }
+
+    @Test("the core hears that an app server reads again once all that waited for it is written")
+    func relieved() {
+        var bench = AppServerHarness.ready()
+        bench.congest(true)
+        var body = ByteBuffer()
+        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.payloadBytes - 1)
+        AppData.append(key: Array("a".utf8).raw, value: value.raw, to: &body)
+        for number in 1...UInt64(Limits.pendingWindow) { bench.deliver(number, body: body.copied()) }
+        _ = bench.told()
+        bench.congest(false)
+        let early = bench.words()
+        #expect(early.isEmpty, "there is more to write")
+        var rounds = 0
+        while bench.session.deadline <= bench.now.monotonic.advanced(milliseconds: 10), rounds < 1_000 {
+            bench.pass(milliseconds: 10)
+            rounds += 1
+        }
+        let late = bench.words()
+        #expect(late == ["appServerRelieved"] && rounds > 1)
+    }
+
+    @Test("a message without lifetime is waited for until it is answered, though its time is over")
+    func promptMessage() {
+        var bench = AppServerHarness.ready { $0.pendingWindow = 2 }
+        bench.deliver(1, expiresAt: 0, lifetimeSeconds: 0)
+        bench.deliver(2, expiresAt: 1_000)
+        bench.now.wall = 2_000
+        bench.deliver(3)
+        for id in ["u1", "u2", "u3"] {
+            let to = AppServerHarness.token
+            bench.feed(
+                AppServerHarness.message(#"{"to":"\#(to)","message_id":"\#(id)","message_type":"ack"}"#))
+        }
+        let settled = bench.settled()
+        #expect(settled == ["1 acknowledged", "3 acknowledged"])
+        let unknown = bench.io.counts.unknownAcks
+        #expect(unknown == 1, "the second one made room")
+    }
+
+    @Test("a place of the window is used again, however many messages a connection has seen")
+    func ticketsAreFreed() {
+        var tickets = AppServerTickets(window: 1)
+        var lost = 0
+        for _ in 0..<70_000 {
+            let ticket = tickets.open(messageID: [1], to: [], hash: 0)
+            if tickets.close(ticket)?.messageID != [1] { lost += 1 }
+        }
+        #expect(lost == 0)
+    }
+}

@@ -1,0 +1,155 @@
+import Basics
+import Delivery
+import Wire
+
+@testable import Sessions
+
+/// A session of an app server with its time, and what came out of it.
+struct AppServerHarness: ~Copyable {
+    static let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
+    static let registration = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1))
+    static let token = String(decoding: seal.token(for: registration), as: UTF8.self)
+    static let header =
+        #"<stream:stream to="x" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#
+    static let plain =
+        #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
+    static let bind = #"<iq type="set"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>"#
+    static let request = #"<r xmlns="urn:xmpp:sm:3"/>"#
+
+    var session: AppServerSession
+    var io = SessionIO()
+    var now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
+    private var sent = ""
+    private var events: [Event] = []
+
+    init(_ change: (inout SessionSettings) -> Void) {
+        var settings = SessionSettings(
+            seal: Self.seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+        change(&settings)
+        session = AppServerSession(
+            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
+            now: now)
+        feed(Self.header)
+    }
+
+    /// Logged in; a resource is still to be bound.
+    static func binding(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
+        var harness = AppServerHarness(change)
+        harness.feed(plain)
+        harness.perform(.loginAccepted)
+        harness.feed(header)
+        return harness
+    }
+
+    /// Messages go both ways, and nothing is left of the login.
+    static func ready(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
+        var harness = binding(change)
+        harness.feed(bind)
+        _ = harness.taken()
+        _ = harness.told()
+        return harness
+    }
+
+    /// The same with a stream that can be resumed.
+    static func managed(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
+        var harness = ready { settings in
+            settings.streamManagement = true
+            change(&settings)
+        }
+        harness.feed(#"<enable xmlns="urn:xmpp:sm:3" resume="true"/>"#)
+        _ = harness.taken()
+        _ = harness.told()
+        return harness
+    }
+
+    mutating func feed(_ text: String) {
+        session.receive(Array(text.utf8).raw, now: now, io: &io)
+        collect()
+    }
+
+    mutating func perform(_ command: SessionCommand) {
+        session.perform(command, now: now, io: &io)
+        collect()
+    }
+
+    mutating func congest(_ isCongested: Bool) {
+        session.outboundChanged(isCongested: isCongested, now: now, io: &io)
+        collect()
+    }
+
+    mutating func lose() {
+        session.ended(.peerReset, now: now, io: &io)
+        collect()
+    }
+
+    mutating func inputEnded() -> Bool {
+        let hasMore = session.inputEnded(now: now, io: &io)
+        collect()
+        return hasMore
+    }
+
+    /// Lets time pass, and wakes the session if it wants to be.
+    mutating func pass(milliseconds: Int64) {
+        now.monotonic = now.monotonic.advanced(milliseconds: milliseconds)
+        now.wall += milliseconds
+        guard session.deadline <= now.monotonic else { return }
+        session.wake(now: now, io: &io)
+        collect()
+    }
+
+    mutating func deliver(
+        _ number: UInt64, kind: StoredUpstream.Kind = .message, expiresAt: UnixMilliseconds = .max,
+        lifetimeSeconds: Int = 60, body: Body = []
+    ) {
+        perform(
+            .deliverUpstream(
+                StoredUpstream(
+                    sender: SenderID(1_234_567_890), sequence: Sequence(number), kind: kind,
+                    from: Self.registration, category: Array("com.example.app".utf8),
+                    messageID: Array("u\(number)".utf8), expiresAt: expiresAt,
+                    lifetimeSeconds: lifetimeSeconds, body: body)))
+    }
+
+    private mutating func collect() {
+        sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
+        io.out.removeAll()
+        events += io.events
+        io.events.removeAll()
+    }
+
+    /// What was sent since the last call.
+    mutating func taken() -> String {
+        defer { sent = "" }
+        return sent
+    }
+
+    /// What the core was told since the last call.
+    mutating func told() -> [Event] {
+        defer { events = [] }
+        return events
+    }
+
+    /// The names of those events.
+    mutating func words() -> [String] { told().map(deviceEventWord) }
+
+    /// What was settled since then, and how.
+    mutating func settled() -> [String] {
+        told().compactMap { event in
+            guard case .upstreamSettled(_, _, let sequence, let settlement) = event else { return nil }
+            return "\(sequence.number) \(settlement)"
+        }
+    }
+
+    /// The ticket of the message that was submitted last.
+    mutating func ticket() -> UInt32? {
+        told().compactMap { if case .submitted(let message) = $0 { message.origin.ticket } else { nil } }.last
+    }
+
+    static func message(_ json: String) -> String {
+        #"<message><gcm xmlns="google:mobile:data">\#(json)</gcm></message>"#
+    }
+
+    static func downstream(_ id: String, value: String = "") -> String {
+        message(#"{"to":"\#(token)","message_id":"\#(id)","data":{"a":"\#(value)"}}"#)
+    }
+}

@@ -1,0 +1,142 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// Streams that outlive their connection, in corners (XEP-0198).
+@Suite struct AppServerResumptionTests {
+    private static func handled(_ bench: inout AppServerHarness) -> String {
+        _ = bench.taken()
+        bench.feed(AppServerHarness.request)
+        return bench.taken()
+    }
+
+    private static func answer(_ handled: Int) -> String { #"<a xmlns="urn:xmpp:sm:3" h="\#(handled)"/>"# }
+
+    @Test("a message that is refused at once, or answered by a stanza error, is handled")
+    func refusedAtOnce() {
+        var bench = AppServerHarness.managed()
+        bench.feed(AppServerHarness.message(#"{"to":"malformed","message_id":"1","data":{}}"#))
+        let first = Self.handled(&bench)
+        bench.feed(AppServerHarness.message(#"{"to":"\#(AppServerHarness.token)"}"#))
+        let second = Self.handled(&bench)
+        #expect(first == Self.answer(1) && second == Self.answer(2))
+    }
+
+    @Test("so is one that was held and turned out to be none")
+    func refusedAfterHolding() {
+        var bench = AppServerHarness.managed { $0.pendingWindow = 1 }
+        bench.feed(AppServerHarness.downstream("1"))
+        bench.feed(AppServerHarness.message(#"{"to":"\#(AppServerHarness.token)"}"#))
+        let before = Self.handled(&bench)
+        let ticket = bench.ticket() ?? .max
+        bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+        let after = Self.handled(&bench)
+        #expect(before == Self.answer(0) && after == Self.answer(2))
+    }
+
+    @Test("a client that confirms what it gets can resume, however much it has got")
+    func confirmedIsForgotten() {
+        let stream = AppServerStream(id: "s")
+        let stanza = [UInt8](repeating: 0, count: 1_024)
+        for number in 1...UInt32(4 * Limits.unconfirmedBytes / stanza.count) {
+            _ = stream.note(stanza)
+            #expect(stream.confirm(number))
+        }
+        #expect(stream.remains(jid: "")?.unconfirmed.isEmpty == true)
+    }
+
+    @Test("one that closes its direction with answers due is not said farewell: it comes back for them")
+    func halfClosed() {
+        var bench = AppServerHarness.managed()
+        bench.feed(AppServerHarness.downstream("1"))
+        _ = bench.told()
+        let hasMore = bench.inputEnded()
+        #expect(!hasMore)
+        bench.lose()
+        let words = bench.words()
+        #expect(words == ["appServerStreamDetached", "appServerClosed"])
+        var plain = AppServerHarness.ready()
+        plain.feed(AppServerHarness.downstream("1"))
+        let waits = plain.inputEnded()
+        #expect(waits, "canary: without a stream to resume its answers are waited for")
+    }
+
+    private static let resume = #"<resume xmlns="urn:xmpp:sm:3" previd="S1" h="0"/>"#
+    private static let remains = ResumableStream(
+        id: "S1", jid: "1234567890@gcm.googleapis.com/earlier", handled: 0, sent: 0, confirmed: 0,
+        unconfirmed: [])
+
+    @Test("a session that goes on has the address of the one before")
+    func address() {
+        var bench = AppServerHarness.binding { $0.streamManagement = true }
+        bench.feed(Self.resume)
+        bench.perform(.streamResumed(Self.remains))
+        _ = bench.taken()
+        bench.feed(#"<iq type="get" id="p"><ping xmlns="urn:xmpp:ping"/></iq>"#)
+        let pong = bench.taken()
+        #expect(pong.contains(#"to="1234567890@gcm.googleapis.com/earlier""#), "\(pong)")
+    }
+
+    @Test("one that is drained meanwhile is told so once it goes on")
+    func drained() {
+        var bench = AppServerHarness.binding { $0.streamManagement = true }
+        bench.feed(Self.resume)
+        bench.perform(.drain)
+        _ = bench.taken()
+        _ = bench.told()
+        bench.perform(.streamResumed(Self.remains))
+        let (text, words) = (bench.taken(), bench.words())
+        #expect(text.contains("CONNECTION_DRAINING"))
+        #expect(words == ["appServerReady", "appServerStreamManaged", "appServerDraining"])
+    }
+
+    @Test("what was sent behind a request to resume is read where there is nothing to resume")
+    func pipelined() {
+        var bench = AppServerHarness.binding { $0.streamManagement = true }
+        bench.feed(Self.resume)
+        bench.feed(AppServerHarness.bind)
+        _ = bench.told()
+        bench.perform(.streamNotResumed)
+        let words = bench.words()
+        #expect(words == ["appServerReady"])
+    }
+}
+
+/// Logins of app servers, in corners.
+@Suite struct AppServerLoginEdgeTests {
+    private static let scram = SCRAMSettings(
+        functions: SCRAM.Functions(hash: { $0 }, authenticate: { $0 + $1 }), unknownSalt: { _ in [9, 9] })
+
+    @Test("a sender without a key is challenged with a salt of its own; PLAIN after that is answered as ever")
+    func afterChallenge() {
+        var bench = AppServerHarness { $0.scram = Self.scram }
+        let first = Base64.text(Array("n,,n=1234567890,r=fyko".utf8))
+        bench.feed(
+            #"<auth mechanism="SCRAM-SHA-256" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">\#(first)</auth>"#)
+        _ = bench.taken()
+        bench.perform(.loginKeys([]))
+        let challenge = bench.taken()
+        let nonce = "fyko" + String(repeating: "000000000000002A", count: 2)
+        #expect(challenge.contains(Base64.text(Array("r=\(nonce),s=CQk=,i=4096".utf8))), "\(challenge)")
+        bench.feed(AppServerHarness.plain)
+        bench.perform(.loginAccepted)
+        let success = bench.taken()
+        #expect(success == #"<success xmlns="urn:ietf:params:xml:ns:xmpp-sasl"/>"#)
+    }
+
+    @Test("a response that nobody asked for is no login, whatever is in it")
+    func response() {
+        var bench = AppServerHarness { _ in }
+        _ = bench.taken()
+        bench.feed(
+            #"<response xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</response>"#)
+        let (text, words) = (bench.taken(), bench.words())
+        #expect(text.contains("<malformed-request/>") && words.isEmpty)
+        bench.feed(AppServerHarness.plain)
+        let login = bench.words()
+        #expect(login == ["appServerLogin"], "canary")
+    }
+}

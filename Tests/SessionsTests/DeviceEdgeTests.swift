@@ -1,0 +1,76 @@
+import Basics
+import Delivery
+import Sessions
+import Testing
+import Wire
+
+/// Corners of a session with a device: what is never acknowledged, what is not put off, who is given up.
+@Suite struct DeviceEdgeTests {
+    @Test("of several messages that could not be stored none is acknowledged, whichever is told first")
+    func severalNotStored() {
+        for order in [[1, 2], [2, 1]] as [[UInt32]] {
+            var harness = DeviceHarness.loggedIn()
+            harness.receive(
+                .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
+            for ticket in order { harness.perform(.upstreamRefused(ticket: ticket, .unavailable)) }
+            for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
+            let sent = harness.takeSent()
+            #expect(sent.count == 20 && sent.allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) }, "\(order)")
+        }
+    }
+
+    @Test("a device whose messages are not stored is asked to come again, though it goes on sending")
+    func notPutOff() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
+        harness.perform(.upstreamRefused(ticket: 1, .unavailable))
+        harness.pass(seconds: Limits.upstreamRetrySeconds - 1)
+        harness.receive(.dataMessage(DeviceSamples.upstream(id: "b")))
+        harness.perform(.upstreamRefused(ticket: 2, .unavailable))
+        let before = harness.io.close
+        #expect(before == nil)
+        harness.pass(seconds: 1)
+        let after = harness.io.close
+        #expect(after == .storeFailed)
+    }
+
+    @Test("a message id that is too long to return is refused; the longest is taken")
+    func longMessageID() throws {
+        for (length, isTaken) in [(Limits.messageIDBytes, true), (Limits.messageIDBytes + 1, false)] {
+            var harness = DeviceHarness.loggedIn()
+            let id = String(repeating: "i", count: length)
+            harness.receive(.dataMessage(DeviceSamples.upstream(id: id)))
+            #expect(harness.takeEvents().map(deviceEventWord) == (isTaken ? ["upstreamReceived"] : []))
+            guard !isTaken else { continue }
+            guard case .dataMessage(let answer)? = harness.takeSent().first else {
+                throw DeviceUnexpected("no answer")
+            }
+            #expect(
+                answer.body
+                    == DeviceSamples.pairs(
+                        ("message_type", "send_error"), ("message_id", id), ("error", "invalid_parameters")))
+        }
+    }
+
+    @Test("a client that answers pings by pings and then falls silent is given up like one that acknowledges")
+    func pingsForPings() {
+        var harness = DeviceHarness.loggedIn()
+        harness.pass(seconds: Limits.devicePingSeconds)
+        harness.receive(.heartbeatPing(MCS.Heartbeat()))
+        harness.pass(seconds: Limits.deviceSilenceSeconds - 1)
+        let before = harness.io.close
+        #expect(before == nil)
+        harness.pass(seconds: 1)
+        let after = harness.io.close
+        #expect(after == .deadPeer)
+    }
+
+    @Test("canary: one that pings without having been asked has answered nothing")
+    func canary() {
+        var harness = DeviceHarness.loggedIn()
+        harness.receive(.heartbeatPing(MCS.Heartbeat()))
+        harness.pass(seconds: 2 * Limits.deviceSilenceSeconds)
+        let close = harness.io.close
+        #expect(close == nil)
+    }
+}

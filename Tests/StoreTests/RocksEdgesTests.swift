@@ -1,0 +1,456 @@
+import Basics
+import Delivery
+import Foundation
+import Glibc
+import Store
+import Testing
+
+@testable import RocksStore
+
+/// Files of the journal, what is replayed, what is kept in memory, and what has failed.
+@Suite struct RocksEdgesTests {
+    private let directory = ScratchDirectory()
+    private var path: String { directory.path + "/db" }
+
+    private func raw(_ body: (Engine) throws -> Void) throws {
+        try body(try Engine(path: path, memory: SeenMemory()))
+    }
+
+    /// Which files of the journal there are, by the first commit of each.
+    private func files(_ path: String) throws -> [UInt64] {
+        try FileManager.default.contentsOfDirectory(atPath: path).compactMap {
+            JournalFolder.first(of: $0)
+        }.sorted()
+    }
+
+    private func message(_ sequence: UInt64, ends: UnixMilliseconds = Samples.now) -> Mutation {
+        .putMessage(Samples.message(5, sequence, ends: ends))
+    }
+
+    private func frame(_ commit: UInt64) -> Data {
+        var writer = JournalWriter()
+        writer.begin()
+        writer.put(.installations, Key(commit).bytes, Key().bytes)
+        writer.seal(commit: commit, segment: commit)
+        return Data(writer.frame.copied())
+    }
+
+    // MARK: Files
+
+    private func write(to journal: inout Journal) throws {
+        var writer = JournalWriter()
+        writer.begin()
+        writer.put(.installations, Key(1).bytes, Key().bytes)
+        _ = try journal.append(&writer)
+    }
+
+    @Test("A file goes when all of its commits are in the engine, and not before; the last one stays")
+    func retired() throws {
+        let folder = directory.path
+        var journal = try Journal(folder, EngineSizes(), after: 0, noteGoesOn: false)
+        for _ in 0..<2 {
+            try write(to: &journal)
+            try write(to: &journal)
+            try journal.rotate()
+        }
+        for (settled, left) in [
+            (0, [1, 3, 5]), (1, [1, 3, 5]), (2, [3, 5]), (3, [3, 5]), (4, [5]), (9, [5]),
+        ] as [(UInt64, [UInt64])] {
+            journal.retire(upTo: settled)
+            #expect(try files(folder) == left, "up to \(settled)")
+        }
+    }
+
+    @Test("A file whose last commit alone is missing in the engine is read")
+    func lastOfFile() throws {
+        let store = try RocksStore(path: path)
+        try store.apply(message(1))
+        try store.apply(message(2))
+        try store.close()
+        for commit in [3, 4] as [UInt64] {
+            try frame(commit).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(commit))"))
+        }
+        let scan = try JournalScan(path)
+        #expect(scan.settled == 2 && scan.commit == 4 && scan.strays.isEmpty)
+    }
+
+    @Test("The name of a file has all of its digits and nothing behind them")
+    func names() {
+        let name = JournalFolder.name(7)
+        #expect(
+            JournalFolder.first(of: name) == 7 && JournalFolder.first(of: JournalFolder.name(.max)) == .max)
+        for other in ["journal-7", "journal-", name + JournalFolder.lost, name + "0", "journal" + name] {
+            #expect(JournalFolder.first(of: other) == nil, "\(other)")
+        }
+    }
+
+    @Test("A store that was opened for nothing, and again, keeps what is then put")
+    func openedTwice() throws {
+        for _ in 0..<2 { try RocksStore(path: path).close() }
+        let store = try RocksStore(path: path)
+        try store.apply(message(1))
+        let killed = try directory.copied()
+        #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 1)
+    }
+
+    @Test("What an older loss was kept under does not keep a new one from being accepted")
+    func lostTwice() throws {
+        let store = try RocksStore(path: path)
+        for sequence in 1...20 as ClosedRange<UInt64> { try store.apply(message(sequence)) }
+        let killed = try directory.copied()
+        let log = try #require(try ScratchDirectory.newestLog(in: killed.path + "/db"))
+        var octets = try Data(contentsOf: URL(fileURLWithPath: log))
+        octets[octets.count / 2] ^= 0x10
+        try octets.write(to: URL(fileURLWithPath: log))
+        let kept = URL(fileURLWithPath: log + JournalFolder.lost)
+        try Data([1]).write(to: kept)
+        #expect(try RocksStore.acceptLoss(path: killed.path + "/db") != nil)
+        #expect(try Data(contentsOf: kept) == Data([1]))
+        #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count > 0)
+    }
+
+    // MARK: Replay
+
+    @Test("What was counted is that of the last commit that counted, though later files have no counts")
+    func countsAcrossFiles() throws {
+        var sizes = EngineSizes()
+        sizes.segment = 1
+        let store = try RocksStore(path: path, sizes: sizes)
+        try store.apply(message(1))
+        for device in 1...3 as ClosedRange<UInt64> { try store.apply(.putDevice(Samples.device(device))) }
+        #expect(try files(path).count > 2, "canary")
+        let killed = try directory.copied()
+        let audit = try RocksStore(path: killed.path + "/db").audit()
+        #expect(audit.downstream.accepted == 1 && audit.devices == 3 && audit.holds)
+    }
+
+    @Test(
+        "A message that was replayed can be removed, and its place is taken until then",
+        arguments: Kind.onDisk)
+    func replayedPlace(_ kind: Kind) throws {
+        let store = try RocksStore(path: path, sizes: kind.sizes)
+        try store.apply(message(9), .putUpstream(Samples.upstream(8, 10), now: 0))
+        let killed = try directory.copied()
+        let again = try RocksStore(path: killed.path + "/db", sizes: kind.sizes)
+        #expect(try again.mailbox(5).count == 1 && again.outbox(8).count == 1, "canary")
+        try again.apply(message(9))
+        #expect(try again.audit().downstream.accepted == 1)
+        try again.apply(
+            .removeMessage(DeviceID(5), Sequence(9), expiresAt: Samples.now, reason: .delivered),
+            .removeUpstream(SenderID(8), Sequence(10), expiresAt: Samples.now, reason: .delivered))
+        #expect(try again.mailbox(5).isEmpty && again.outbox(8).isEmpty)
+        let audit = try again.audit()
+        #expect(audit.downstream.delivered == 1 && audit.upstream.delivered == 1 && audit.holds)
+    }
+
+    @Test("A store says its format from the first opening on")
+    func format() throws {
+        try RocksStore(path: path).close()
+        try raw { engine in
+            let key = MetaKey.format
+            let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
+                [UInt8](copying: bytes)
+            }
+            #expect(format == Array("\(MetaKey.formatNow)".utf8))
+        }
+    }
+
+    @Test("A number of the engine that is none is damage, and ends nothing else")
+    func numbers() throws {
+        try RocksStore(path: path).close()
+        try raw { engine in
+            let (key, value) = (MetaKey.settled, [1, 2, 3] as [UInt8])
+            try engine.put(.meta, key.raw, value.raw)
+        }
+        let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
+        #expect(error?.kind == .damaged)
+    }
+
+    @Test("After closing and opening, an id that one device has used is new from another")
+    func idsOfDevices() throws {
+        func put(_ store: RocksStore, _ sequence: UInt64, device: UInt64) throws -> Bool {
+            let upstream = Samples.upstream(8, sequence, device: device, persistentID: "p")
+            return try store.apply(.putUpstream(upstream, now: 5)).duplicates.isEmpty
+        }
+        let store = try RocksStore(path: path)
+        #expect(try put(store, 1, device: 5))
+        try store.close()
+        let again = try RocksStore(path: path)
+        #expect(try put(again, 2, device: 6) && !put(again, 3, device: 5) && !put(again, 4, device: 6))
+    }
+
+    // MARK: Order
+
+    @Test(
+        "What the engine is told, and what is durable among what is not, is on the disk when a commit returns"
+    )
+    func synced() throws {
+        let device = WriteBatch(
+            ticket: 1, mutations: [.putDevice(Samples.device(5))], isDurable: false)
+        for (name, batches, synced) in [
+            ("none", [Samples.batch(message(1), durable: false)], 0), ("engine", [device], 1),
+            ("first", [Samples.batch(message(1)), Samples.batch(message(2), durable: false)], 1),
+            ("last", [Samples.batch(message(1), durable: false), Samples.batch(message(2))], 1),
+        ] as [(String, [WriteBatch], UInt64)] {
+            let store = try RocksStore(path: "\(directory.path)/\(name)")
+            _ = try store.commit(batches)
+            #expect(try SyncNote.read("\(directory.path)/\(name)") == .synced(synced), "\(name)")
+        }
+    }
+
+    @Test("What the engine has in memory is written out once it is more than its buffers")
+    func writtenOut() throws {
+        var sizes = EngineSizes()
+        sizes.buffers = 20_000
+        let store = try RocksStore(path: path, sizes: sizes)
+        for device in 1...600 as ClosedRange<UInt64> {
+            try store.apply(.putDevice(Samples.device(device)), durable: false)
+        }
+        func isOnDisk() throws -> Bool {
+            try store.withEngine { (engine) throws(StoreError) in
+                let key = Key.device(DeviceID(1))
+                return try engine.get(.registry, key.bytes, onDisk: true) { (bytes) throws(StoreError) in
+                    bytes.byteCount
+                } != nil
+            }
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isOnDisk(), ContinuousClock.now < end { usleep(10_000) }
+        #expect(try isOnDisk())
+    }
+
+    @Test("A sweep gives no more than it was asked for, earliest first, of what is settled and what is young")
+    func mixedSweep() throws {
+        var sizes = EngineSizes()
+        sizes.young = 600
+        let store = try RocksStore(path: path, sizes: sizes)
+        for sequence in 1...20 as ClosedRange<UInt64> {
+            try store.apply(message(sequence, ends: 1_000 + Int64(sequence * 7 % 20)))
+        }
+        func sequences(_ limit: Int) throws -> [UInt64] {
+            try store.expired(by: .max, limit: limit).map { entry in
+                if case .message(_, let sequence, _) = entry { sequence.number } else { 0 }
+            }
+        }
+        let all = (1...20 as ClosedRange<UInt64>).sorted { $0 * 7 % 20 < $1 * 7 % 20 }
+        for limit in [1, 4, 9, 19, 20, 21] {
+            #expect(try sequences(limit) == Array(all.prefix(limit)), "\(limit)")
+        }
+        #expect(try store.mailbox(5).map(\.sequence.number) == Array(1...20))
+    }
+
+    // MARK: In memory
+
+    @Test(
+        "What is remembered of repeats goes when the engine has it on the disk, and what was put again since stays"
+    )
+    func remembered() {
+        var index = YoungIndex()
+        let keys = (1...3 as ClosedRange<UInt64>).map { SeenKey(Samples.upstream(7, 1, device: $0, persistentID: "p")) }
+        for (commit, key) in [(1, keys[0]), (2, keys[1]), (3, keys[0]), (4, keys[2])] as [(UInt64, SeenKey)] {
+            index.put(key, at: Int64(commit), commit: commit)
+            index.end(commit, octets: 10)
+        }
+        #expect(index.settle(to: 10).commit == 3)
+        index.forget(upTo: 1, atMost: 9)
+        #expect(index[keys[0]] == 3, "the engine has that of the first commit only")
+        #expect(index[keys[1]] == 2 && index[keys[2]] == 4)
+        index.forget(upTo: 2, atMost: 9)
+        #expect(index[keys[0]] == 3 && index[keys[1]] == nil)
+        index.forget(upTo: 9, atMost: 9)
+        #expect(index[keys[0]] == nil && index[keys[2]] == 4, "the last is not settled")
+    }
+
+    @Test("A queue gives each element once and in order, however long it has been used")
+    func queue() {
+        var queue = Fifo<Int>()
+        var taken: [Int] = []
+        for number in 0..<10_000 {
+            queue.append(number)
+            if number % 4 != 0 { taken.append(queue.removeFirst()) }
+        }
+        while queue.first != nil { taken.append(queue.removeFirst()) }
+        #expect(taken == Array(0..<10_000))
+    }
+
+    @Test("What ends at a time is due at that time")
+    func due() {
+        var young = Young(tally: Tally())
+        let place = Place(kind: .message, owner: 5, sequence: 1)
+        let octets: [UInt8] = [1]
+        young.apply(
+            [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: octets.raw,
+            tally: Tally())
+        #expect(young.ends(by: 9, limit: 9).isEmpty)
+        for _ in 0..<2 { #expect(young.ends(by: 10, limit: 9).map(\.sequence) == [1]) }
+    }
+
+    @Test("The octets of a commit are given back with the last of its messages, and none are left behind")
+    func octetsGivenBack() {
+        var young = Young(tally: Tally())
+        let octets: [UInt8] = [1, 2]
+        func place(_ sequence: UInt64) -> Place { Place(kind: .upstream, owner: 5, sequence: sequence) }
+        func put(_ sequence: UInt64) -> YoungChange {
+            .put(place(sequence), record: 0..<1, .init(isCounted: true, expiresAt: 10))
+        }
+        for round in 0..<3 {
+            young.apply([put(1), put(2)], of: octets.raw, tally: Tally())
+            young.apply([put(3)], of: octets.raw, tally: Tally())
+            #expect(young.frameCount == 2)
+            young.remove(place(1))
+            #expect(young.frameCount == 2)
+            young.apply([.remove(place(2)), put(4), .remove(place(4))], of: octets.raw, tally: Tally())
+            #expect(young.frameCount == 1)
+            young.apply([.remove(place(3)), .remove(place(9))], of: octets.raw, tally: Tally())
+            #expect(young.frameCount == 0, "round \(round)")
+        }
+    }
+
+    @Test(
+        "A sweep begins where the one before has found nothing earlier; two at once know nothing of each other"
+    )
+    func floor() {
+        let floor = ExpiryFloor()
+        #expect(floor.sweepBegins() == UnixMilliseconds.min)
+        #expect(floor.sweepBegins() == nil)
+        floor.sweepEnds(first: 40)
+        #expect(floor.sweepBegins() == 40)
+        floor.sweepEnds(first: nil)
+        floor.commitBegins(5)
+        floor.commitEnds()
+        #expect(floor.sweepBegins() == 5)
+        floor.sweepEnds(first: 50)
+        #expect(floor.sweepBegins() == 50, "what was committed before it has been swept")
+        floor.sweepEnds(first: 50)
+        floor.commitBegins(.max)
+        floor.commitEnds()
+        #expect(floor.sweepBegins() == 50)
+    }
+
+    @Test("A clock that was set back does not bring back what need not be remembered any more")
+    func clockSetBack() throws {
+        let store = try RocksStore(path: path, sizes: Kind.settling.sizes)
+        func put(_ sequence: UInt64, at time: UnixMilliseconds) throws {
+            let upstream = Samples.upstream(8, sequence, persistentID: "p\(sequence)")
+            try store.apply(.putUpstream(upstream, now: time))
+        }
+        for sequence in 1...40 as ClosedRange<UInt64> { try put(sequence, at: Int64(sequence)) }
+        try put(41, at: Int64(Limits.upstreamMemorySeconds) * 1_000 + 21)
+        try put(42, at: 41)
+        #expect(store.compactedSeen() == 21)
+    }
+
+    // MARK: Trouble
+
+    /// Leads what is written to an open file elsewhere.
+    private func redirect(_ file: String, to target: String) throws {
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let found = descriptors.first {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == file
+        }
+        let number = try #require(found.flatMap { Int32($0) })
+        let other = Glibc.open(target, O_WRONLY | O_CLOEXEC)
+        try #require(other >= 0 && dup2(other, number) == number)
+        close(other)
+    }
+
+    @Test(
+        "A commit that cannot be written fails, is not shown, and the next one goes on",
+        arguments: Kind.onDisk)
+    func failed(_ kind: Kind) throws {
+        let store = try RocksStore(path: path, sizes: kind.sizes)
+        try store.apply(message(1))
+        try store.apply(message(2), durable: false)
+        try redirect(try #require(try ScratchDirectory.newestLog(in: path)), to: "/dev/full")
+        let error = #expect(throws: StoreError.self) { try store.apply(message(3)) }
+        #expect(error?.kind == .full)
+        #expect(try store.mailbox(5).map(\.sequence.number) == [1, 2])
+        try store.apply(message(4))
+        #expect(try store.mailbox(5).map(\.sequence.number) == [1, 2, 4])
+        let killed = try directory.copied()
+        let again = try RocksStore(path: killed.path + "/db", sizes: kind.sizes)
+        #expect(try again.mailbox(5).map(\.sequence.number) == [1, 2, 4])
+        #expect(try again.audit().holds && again.audit().downstream.accepted == 3)
+    }
+
+    @Test("A file that cannot be read is not taken for one that is gone; one that is too large is not read")
+    func unreadableFiles() throws {
+        let file = directory.path + "/file"
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: file))
+        #expect(try StoreFiles.read(file, limit: 3) == [1, 2, 3])
+        #expect(try StoreFiles.read(file, limit: 2) == nil)
+        #expect(try StoreFiles.read(file + "-gone", limit: 9) == nil)
+        #expect(throws: StoreError.self) { try StoreFiles.read(file + "/below", limit: 9) }
+    }
+
+    @Test("The names of a folder come in order, whatever order it has them in")
+    func sortedNames() throws {
+        let names = (10..<60).map { "journal-\($0)" }
+        for name in names.shuffled() {
+            try Data().write(to: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+        }
+        try Data().write(to: URL(fileURLWithPath: "\(directory.path)/other"))
+        #expect(try StoreFiles.names(in: directory.path, beginning: "journal-") == names)
+    }
+
+    @Test("Every unreadable record that is passed over is counted once, by loads, lists and removals")
+    func passedOver() throws {
+        let store = try RocksStore(path: path)
+        try store.apply(message(1), message(2), .putDevice(Samples.device(2)))
+        try store.close()
+        try raw { engine in
+            let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+            try engine.put(.pending, Key(5, 2).bytes, garbage.raw)
+            try engine.put(.registry, Key.device(DeviceID(2)).bytes, garbage.raw)
+        }
+        let damaged = try RocksStore(path: path)
+        #expect(damaged.unreadablePassedOver == 0)
+        try damaged.apply(
+            .removeMessage(DeviceID(5), Sequence(2), expiresAt: Samples.now, reason: .expired))
+        #expect(damaged.unreadablePassedOver == 1)
+        try damaged.apply(.putDevice(Samples.device(3)))
+        #expect(damaged.unreadablePassedOver == 1, "another commit has met none")
+        #expect(try damaged.devices(after: nil, limit: 9).map(\.device.number) == [3])
+        #expect(damaged.unreadablePassedOver == 2)
+    }
+
+    @Test("The audit names what is unreadable in every family")
+    func named() throws {
+        try RocksStore(path: path).close()
+        let job = Samples.job(SenderID(42))
+        let label: [UInt8] = [1]
+        try raw { engine in
+            let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+            for row in [TopicRow.job, .cursor, .body] {
+                try engine.put(.fanouts, Key.topic(row, job).bytes, garbage.raw)
+            }
+            try engine.put(.fanouts, Key(9).bytes, garbage.raw)
+            try engine.put(
+                .groups, Key.group(GroupName(sender: SenderID(1), number: 2)).bytes, garbage.raw)
+            try engine.put(.groups, Key.groupLabel(SenderID(1), label).bytes, garbage.raw)
+            try engine.put(.senders, Key(7).bytes, garbage.raw)
+            try engine.put(.upstream, Key(8, 1).bytes, garbage.raw)
+            try engine.put(.pending, Key(5, 1).bytes, garbage.raw)
+        }
+        let names = try RocksStore(path: path).audit().unreadable
+        #expect(names.count == 9, "\(names)")
+        #expect(names.filter { $0 == "fanouts/42/1: wrong checksum" }.count == 3)
+        #expect(names.contains("groups/1/2: wrong checksum") && names.contains("senders/7: wrong checksum"))
+        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 2, "a label and a key")
+    }
+
+    @Test("The audit names so many unreadable records, and says how many more there are")
+    func tooMany() throws {
+        try RocksStore(path: path).close()
+        try raw { engine in
+            let batch = EngineBatch(engine)
+            for sequence in 1...UInt64(Limits.unreadableNames + 3) {
+                batch.put(.pending, Key(5, sequence).bytes, Key().bytes)
+            }
+            try engine.write(batch)
+            try engine.flush(waits: true)
+        }
+        let names = try RocksStore(path: path).audit().unreadable
+        #expect(names.count == Limits.unreadableNames + 1 && names.last == "and 3 more")
+    }
+}

@@ -1,0 +1,230 @@
+import Basics
+import Delivery
+import Store
+import Testing
+
+/// What every store must do at the edges: empty pages, ends of numbers, what is used again.
+@Suite struct StoreEdgesTests {
+    private static let sender = SenderID(42)
+
+    private func job(_ sequence: UInt64) -> TopicJob {
+        TopicJob(
+            name: Samples.job(Self.sender, sequence), salt: 9, target: TopicTarget(Samples.topics[0]),
+            messageID: Array("m".utf8), acceptedAt: Samples.now, expiresAt: Samples.now + 60_000,
+            body: Array("pairs".utf8))
+    }
+
+    private func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
+        var message = Samples.message(device, 1, body: job.body)
+        message.topic = TopicOrigin(job: job.name, path: job.target.path)
+        return message
+    }
+
+    private func group(_ number: UInt64, _ label: String) -> GroupRecord {
+        GroupRecord(
+            name: GroupName(sender: Self.sender, number: number), label: Array(label.utf8),
+            members: [RegistrationName(device: DeviceID(1), number: RegistrationNumber(2))],
+            createdAt: Samples.now)
+    }
+
+    private func labelled(_ store: any Store, _ label: String) throws -> GroupRecord? {
+        guard
+            case .groupLabelled(_, _, let group) = try store.load(
+                .groupLabelled(Self.sender, Array(label.utf8)))
+        else { return nil }
+        return group
+    }
+
+    private func page(_ store: any Store, _ job: TopicJobName, _ topic: TopicName?) throws -> TopicPage {
+        let load = Load.topicPage(job, of: topic, after: nil, limit: 9)
+        guard case .topicPage(_, let page) = try store.load(load) else {
+            return TopicPage(names: [], next: nil)
+        }
+        return page
+    }
+
+    @Test("Behind the highest sequence and in a page of nothing there is nothing", arguments: Kind.allCases)
+    func behind(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        try store.apply(
+            .putMessage(Samples.message(5, .max)), .putMessage(Samples.message(.max, 3)),
+            .putUpstream(Samples.upstream(8, .max), now: Samples.now))
+        guard
+            case .messages(_, let messages, true) = try store.load(
+                .messages(DeviceID(5), after: Sequence(.max), limit: 9)),
+            case .upstream(_, let upstream, true) = try store.load(
+                .upstream(SenderID(8), after: Sequence(.max), limit: 9))
+        else {
+            Issue.record("the page is not the last one")
+            return
+        }
+        #expect(messages.isEmpty && upstream.isEmpty)
+        #expect(try store.mailbox(.max).map(\.sequence.number) == [3])
+        #expect(try store.mailbox(5, after: .max - 1).count == 1, "canary")
+    }
+
+    @Test("An end says what ends, and whose it is", arguments: Kind.allCases)
+    func ends(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let upstream = Samples.upstream(8, 3, device: 6, ends: 100)
+        try store.apply(
+            .putMessage(Samples.message(5, 2, ends: 100)),
+            .putUpstream(upstream, now: 0),
+            .putUpstream(Samples.upstream(7, 3, device: 6, ends: 100), now: 0))
+        #expect(try store.expired(by: 100, limit: 0).isEmpty)
+        #expect(try store.expired(by: 99).isEmpty)
+        for _ in 0..<2 {
+            #expect(
+                try store.expired(by: 100) == [
+                    .message(DeviceID(5), Sequence(2), expiresAt: 100),
+                    .upstream(SenderID(7), Sequence(3), expiresAt: 100, author: upstream.author),
+                    .upstream(SenderID(8), Sequence(3), expiresAt: 100, author: upstream.author),
+                ])
+        }
+    }
+
+    @Test("The end of a body is met by the sweep after one that has met nothing", arguments: Kind.allCases)
+    func endOfBody(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let job = job(1)
+        #expect(try store.expired(by: .max).isEmpty)
+        try store.apply(.putTopicJob(job))
+        #expect(try store.expired(by: job.bodyEndsAt - 1).isEmpty)
+        #expect(
+            try store.expired(by: job.bodyEndsAt) == [.topicBody(job.name, expiresAt: job.bodyEndsAt)])
+    }
+
+    @Test("A number and a label that are used again have nothing of what was there", arguments: Kind.allCases)
+    func usedAgain(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let (first, second) = (group(10, "a"), group(10, "b"))
+        try store.apply(.putGroup(first))
+        try store.apply(.removeGroup(first.name, label: first.label))
+        try store.apply(.putGroup(second))
+        #expect(try labelled(store, "a") == nil)
+        #expect(try labelled(store, "b") == second)
+        let third = group(11, "a")
+        try store.apply(.putGroup(third))
+        #expect(try labelled(store, "a") == third)
+        // The same for a place that a message had.
+        let (old, new) = (Samples.message(5, 1), Samples.message(5, 1, ends: Samples.now + 9, body: [7]))
+        for message in [old, new, old] {
+            try store.apply(.putMessage(message))
+            #expect(try store.mailbox(5) == [message])
+            try store.apply(
+                .removeMessage(DeviceID(5), Sequence(1), expiresAt: message.expiresAt, reason: .delivered))
+            #expect(try store.mailbox(5).isEmpty && store.expired(by: .max).isEmpty)
+        }
+        #expect(try store.audit().downstream.delivered == 3)
+    }
+
+    @Test("A label that a group no longer has does not lead to it", arguments: Kind.onDisk)
+    func relabelled(_ kind: Kind) throws {
+        let opened = try open(kind)
+        try opened.store.apply(.putGroup(group(10, "a")))
+        try opened.store.apply(.putGroup(group(10, "b")))
+        #expect(try labelled(opened.store, "a") == nil)
+        #expect(try labelled(opened.store, "b") == group(10, "b"))
+    }
+
+    @Test("A page that takes the last job is the last page", arguments: Kind.allCases)
+    func lastPage(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        try store.apply(.putTopicJob(job(1)), .putTopicJob(job(2)))
+        for (limit, isLast) in [(1, false), (2, true), (3, true)] {
+            guard
+                case .topicJobs(let jobs, isLast) = try store.load(.topicJobs(after: nil, limit: limit))
+            else {
+                Issue.record("\(limit) jobs")
+                continue
+            }
+            #expect(jobs.count == min(limit, 2))
+        }
+    }
+
+    @Test("No page of topics names one of which it has counted nothing", arguments: Kind.allCases)
+    func countedNothing(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        for device in 1...4 as ClosedRange<UInt64> {
+            try store.apply(.putSubscription(Samples.subscription(device, 1, sender: 42)))
+        }
+        try store.apply(.putSubscription(Samples.subscription(7, 1, topic: 1, sender: 42)))
+        let counts = [
+            TopicCount(sender: Self.sender, topic: Samples.topics[0], subscribers: 4),
+            TopicCount(sender: Self.sender, topic: Samples.topics[1], subscribers: 1),
+        ]
+        let first = try store.topics(from: nil, examine: 4)
+        #expect(first.counts == [counts[0]])
+        #expect(try store.topics(from: first.next, examine: 4) == TopicCounts(counts: [counts[1]], next: nil))
+        #expect(try store.topics(from: nil, examine: 9) == TopicCounts(counts: counts, next: nil))
+    }
+
+    @Test("The marks of the next job are none of this one", arguments: Kind.allCases)
+    func foreignMarks(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let (first, second) = (job(1), job(2))
+        let name = RegistrationName(device: DeviceID(2), number: RegistrationNumber(7))
+        try store.apply(
+            .putTopicJob(first), .putTopicJob(second),
+            .putSubscription(Samples.subscription(2, 7, sender: 42)), .putMessage(message(2, of: second)))
+        #expect(
+            try page(store, first.name, Samples.topics[0])
+                == TopicPage(names: [name], marked: [], next: nil))
+        #expect(
+            try page(store, second.name, Samples.topics[0])
+                == TopicPage(names: [], marked: [name], next: nil), "canary")
+    }
+
+    @Test(
+        "Whoever comes behind more devices without a registration than are looked at in one go is found",
+        arguments: [Kind.memory, .rocks])
+    func behindMany(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let count = UInt64(Limits.topicScanRows)
+        for more in [0, 1] as [UInt64] {
+            // So many that the last row that is looked at is that of a device; then one more.
+            let devices = (1...count + more).map { Mutation.putDevice(Samples.device($0)) }
+            _ = try store.commit([WriteBatch(ticket: 1, mutations: devices, isDurable: false)])
+            let last = Samples.registration(count + more + 1, 1)
+            try store.apply(.putRegistration(last))
+            var found: [RegistrationName] = []
+            var after: RegistrationName?
+            for _ in 0..<9 {
+                let load = Load.topicPage(job(1).name, of: nil, after: after, limit: 9)
+                guard case .topicPage(_, let page) = try store.load(load) else { break }
+                found += page.names
+                after = page.next
+                if after == nil { break }
+            }
+            #expect(found == [last.name])
+            try store.apply(.removeRegistration(last.name))
+        }
+    }
+
+    @Test("Messages whose shared pairs have been removed are passed over", arguments: Kind.onDisk)
+    func bodyGone(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let job = job(1)
+        let message = message(5, of: job)
+        try store.apply(.putTopicJob(job), .putMessage(message))
+        #expect(try store.mailbox(5) == [message], "canary")
+        let name = RegistrationName(device: DeviceID(5), number: message.registration)
+        try store.apply(
+            .removeTopicJob(job.name, marked: [name]),
+            .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
+        #expect(try store.mailbox(5).isEmpty)
+        #expect(try store.state(5)?.mailbox.count == 1, "its place is there to be removed")
+        #expect(
+            try store.expired(by: .max)
+                == [.message(DeviceID(5), Sequence(1), expiresAt: message.expiresAt)])
+    }
+}

@@ -1,0 +1,440 @@
+import Basics
+import Delivery
+import Testing
+
+@testable import Store
+
+/// Records whose checksum is right and which no version of ours has written: each is refused, and the reason told.
+@Suite struct StrictRecordTests {
+    /// A record of each kind, and what reads it.
+    struct Sample: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var kind: RecordPlace.Kind
+        var high: UInt64
+        var low: UInt64
+        var octets: [UInt8]
+        var read: @Sendable ([UInt8]) throws -> Void
+
+        var place: RecordPlace { RecordPlace(kind, high, low) }
+        /// Without the checksum.
+        var fields: [UInt8] { Array(octets.dropLast(4)) }
+    }
+
+    static let samples: [Sample] = {
+        let message = Samples.message(5, 9, key: "k")
+        let upstream = Samples.upstream(8, 9, persistentID: "p")
+        let device = Samples.device(5)
+        var registration = Samples.registration(5, 1)
+        registration.otherSenders = [SenderID(7)]
+        registration.scope = .only([0x61])
+        registration.web = Samples.keys(4)
+        let whole = registration
+        let sender = Samples.sender(42)
+        let subscription = Samples.subscription(5, 1)
+        let name = whole.name
+        let job = Self.job
+        var tally = Tally()
+        tally.downstream.accepted = 300
+        let counted = tally
+        return [
+            Sample(
+                testDescription: "message", kind: .message, high: 5, low: 9,
+                octets: Self.written { MessageRecord.write(message, to: &$0) }
+            ) { _ = try MessageRecord.message($0.raw, device: DeviceID(5), sequence: Sequence(9)) },
+            Sample(
+                testDescription: "upstream message", kind: .upstream, high: 8, low: 9,
+                octets: Self.written { UpstreamRecord.write(upstream, to: &$0) }
+            ) { _ = try UpstreamRecord.upstream($0.raw, sender: SenderID(8), sequence: Sequence(9)) },
+            Sample(
+                testDescription: "device", kind: .device, high: 5, low: 0,
+                octets: Self.written { RegistryRecord.write(device, to: &$0) }
+            ) { _ = try RegistryRecord.device($0.raw, DeviceID(5)) },
+            Sample(
+                testDescription: "registration", kind: .registration, high: 5, low: 1,
+                octets: Self.written { RegistryRecord.write(whole, to: &$0) }
+            ) { _ = try RegistryRecord.registration($0.raw, name) },
+            Sample(
+                testDescription: "sender", kind: .sender, high: 42, low: 0,
+                octets: Self.written { RegistryRecord.write(sender, to: &$0) }
+            ) { _ = try RegistryRecord.sender($0.raw, SenderID(42)) },
+            Sample(
+                testDescription: "subscription", kind: .subscription, high: 5, low: 1,
+                octets: Self.written { SubscriptionRecord.write(subscription, to: &$0) }
+            ) {
+                _ = try SubscriptionRecord.subscription(
+                    $0.raw, subscription.name, subscription.sender, subscription.topic)
+            },
+            Sample(
+                testDescription: "group", kind: .group, high: 42, low: 3,
+                octets: Self.written { GroupCodec.write(Self.group, to: &$0) }
+            ) { _ = try GroupCodec.group($0.raw, Self.group.name) },
+            Sample(
+                testDescription: "job", kind: .topicJob, high: 42, low: 6,
+                octets: Self.written { TopicRecord.write(job, to: &$0) }
+            ) { _ = try TopicRecord.job($0.raw, job.name) },
+            Sample(
+                testDescription: "cursor", kind: .topicCursor, high: 42, low: 6,
+                octets: Self.written {
+                    TopicRecord.write(
+                        TopicCursor(pass: 1, after: name, reached: 300), of: job.name, to: &$0)
+                }
+            ) { _ = try TopicRecord.cursor($0.raw, job.name) },
+            Sample(
+                testDescription: "body", kind: .topicBody, high: 42, low: 6,
+                octets: Self.written { TopicRecord.writeBody(of: job, to: &$0) }
+            ) { _ = try TopicRecord.body($0.raw, job.name) },
+            Sample(
+                testDescription: "tally", kind: .tally, high: 0, low: 0,
+                octets: Self.written { counted.write(to: &$0) }
+            ) { _ = try Tally(reading: $0.raw) },
+        ]
+    }()
+
+    private static let group = GroupRecord(
+        name: GroupName(sender: SenderID(42), number: 3), label: [0x61],
+        members: (1...3 as ClosedRange<UInt64>).map {
+            RegistrationName(device: DeviceID($0), number: RegistrationNumber($0 + 500))
+        }, createdAt: Samples.now)
+
+    private static let job = TopicJob(
+        name: Samples.job(SenderID(42), 6), salt: 9, target: TopicTarget(Samples.topics[0]),
+        messageID: [0x6d],
+        acceptedAt: Samples.now, expiresAt: Samples.now + 9, body: [1, 2])
+
+    private static func written(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
+        var buffer = ByteBuffer()
+        write(&buffer)
+        return buffer.copied()
+    }
+
+    /// A record of some fields, with the checksum that it has at a place.
+    private func sealed(
+        _ version: UInt8, _ place: RecordPlace, _ write: (inout RecordWriter) -> Void
+    ) -> [UInt8] {
+        var writer = RecordWriter(ByteBuffer(), version: version, place: place)
+        write(&writer)
+        return writer.finish().copied()
+    }
+
+    private func sealed(_ fields: [UInt8], _ place: RecordPlace) -> [UInt8] {
+        sealed(fields[0], place) { writer in
+            for octet in fields.dropFirst() { writer.byte(octet) }
+        }
+    }
+
+    @Test("canary: sealed again as it is, a record is the same and is read", arguments: samples)
+    func whole(_ sample: Sample) throws {
+        #expect(sealed(sample.fields, sample.place) == sample.octets)
+        try sample.read(sample.octets)
+    }
+
+    @Test("One that ends anywhere before its end, or goes on behind it, is refused", arguments: samples)
+    func length(_ sample: Sample) {
+        for count in 1..<sample.fields.count {
+            let cut = sealed(Array(sample.fields.prefix(count)), sample.place)
+            #expect(throws: RecordFault.self, "cut to \(count)") { try sample.read(cut) }
+        }
+        for more in [[0], [0, 0, 0, 0]] as [[UInt8]] {
+            let longer = sealed(sample.fields + more, sample.place)
+            #expect(throws: RecordFault.length) { try sample.read(longer) }
+        }
+        for count in 0..<5 {
+            #expect(throws: RecordFault.self) { try sample.read(Array(sample.octets.prefix(count))) }
+        }
+    }
+
+    @Test("One of a newer version is told as such", arguments: samples)
+    func version(_ sample: Sample) {
+        var fields = sample.fields
+        fields[0] = 99
+        let newer = sealed(fields, sample.place)
+        #expect(throws: RecordFault.version) { try sample.read(newer) }
+    }
+
+    @Test("One of another place, or of another kind at the same place, is refused", arguments: samples)
+    func place(_ sample: Sample) {
+        let kind: RecordPlace.Kind = sample.kind == .device ? .sender : .device
+        for place in [
+            RecordPlace(sample.kind, sample.high + 1, sample.low),
+            RecordPlace(sample.kind, sample.high, sample.low + 1),
+            RecordPlace(kind, sample.high, sample.low),
+        ] {
+            let misplaced = sealed(sample.fields, place)
+            #expect(throws: RecordFault.checksum) { try sample.read(misplaced) }
+        }
+    }
+
+    @Test(
+        "A flag that nobody knows is refused",
+        arguments: samples.filter { ["message", "upstream message", "job"].contains($0.testDescription) })
+    func flags(_ sample: Sample) {
+        var fields = sample.fields
+        fields[1] |= 0x40
+        let other = sealed(fields, sample.place)
+        #expect(throws: RecordFault.value) { try sample.read(other) }
+    }
+
+    // MARK: Messages
+
+    private func message(
+        flags: UInt8 = 0, salt: UInt64 = 3, registration: [UInt8] = [7], job: UInt64? = nil,
+        _ body: (inout RecordWriter) -> Void = { $0.bytes([8]) }
+    ) throws -> StoredMessage {
+        let octets = sealed(1, RecordPlace(.message, 5, 9)) { writer in
+            writer.byte(flags)
+            writer.signed(2)
+            writer.number(salt)
+            for octet in registration { writer.byte(octet) }
+            writer.number(42)
+            if let job { writer.number(job) }
+            writer.signed(1)
+            writer.bytes([0x6d])
+            body(&writer)
+        }
+        return try MessageRecord.message(octets.raw, device: DeviceID(5), sequence: Sequence(9))
+    }
+
+    @Test("A number has one form only, and fits its place")
+    func numbers() throws {
+        #expect(try message().registration.number == 7, "canary")
+        let most = [UInt8](repeating: 0xff, count: 9)
+        #expect(try message(registration: most + [1]).registration.number == .max, "canary")
+        for other in [most + [2], most + [0x7f], [0x87, 0], [0x80, 0x80, 0], most + [0x81, 0]] {
+            #expect(throws: RecordFault.value, "\(other)") { try message(registration: other) }
+        }
+        #expect(try message(salt: 0xffff_ffff).salt == .max, "canary")
+        #expect(throws: RecordFault.value) { try message(salt: 1 << 32) }
+        for length in [UInt64.max, 1 << 63] {
+            #expect(throws: RecordFault.value) { try message { $0.number(length) } }
+        }
+    }
+
+    @Test("A message that shares its pairs has none of its own")
+    func shared() throws {
+        #expect(try message(flags: 32, job: 9) { $0.bytes([]) }.topic?.job.sequence == Sequence(9), "canary")
+        #expect(throws: RecordFault.value) { try message(flags: 32, job: 9) }
+    }
+
+    @Test("What is read of a message without its body ends before its checksum")
+    func parts() throws {
+        for sequence in 1...64 as ClosedRange<UInt64> {
+            let key = RecordPlace(.message, 5, sequence)
+            // Version, flags, end, salt, registration, sender, time, and an id of one octet.
+            let fields: [UInt8] = [1, 12, 2, 3, 7, 42, 1, 1, 0x6d]
+            for count in 1...fields.count {
+                let octets = sealed(Array(fields.prefix(count)), key)
+                let (device, place) = (DeviceID(5), Sequence(sequence))
+                let entry = try? MessageRecord.entry(octets.raw, device: device, sequence: place)
+                #expect((entry != nil) == (count == fields.count), "\(count) at \(sequence)")
+                let header = try? MessageRecord.header(octets.raw, device: device, sequence: place)
+                #expect((header != nil) == (count >= 3), "\(count) at \(sequence)")
+            }
+        }
+    }
+
+    // MARK: Registry
+
+    @Test("A registration is of no newer version than it needs")
+    func needless() throws {
+        func read(_ version: UInt8, _ more: (inout RecordWriter) -> Void) throws -> Registration {
+            let octets = sealed(version, RecordPlace(.registration, 5, 1)) { writer in
+                for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
+                writer.number(4)
+                writer.signed(9)
+                more(&writer)
+            }
+            return try RegistryRecord.registration(
+                octets.raw, RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
+        }
+        func senders(_ count: UInt64) throws -> Registration {
+            try read(2) { writer in
+                writer.bytes([])
+                writer.number(count)
+                for number in 0..<count { writer.number(number) }
+            }
+        }
+        func apple(_ version: UInt8, _ token: [UInt8], app: [UInt8]? = nil) throws -> Registration {
+            try read(version) { writer in
+                writer.bytes([])
+                writer.number(0)
+                writer.bytes([])
+                writer.bytes(token)
+                if let app { writer.bytes(app) }
+                writer.byte(0)
+            }
+        }
+        let most = UInt64(Limits.sendersPerRegistration)
+        #expect(try senders(1).otherSenders.count == 1 && senders(most).otherSenders.count == Int(most))
+        #expect(throws: RecordFault.value) { try senders(0) }
+        #expect(throws: RecordFault.value) { try senders(most + 1) }
+        #expect(try apple(4, [0x73]).apnsToken == [0x73] && apple(5, [], app: [0x33]).appVersion == [0x33])
+        #expect(throws: RecordFault.value) { try apple(4, []) }
+        #expect(throws: RecordFault.value) { try apple(5, [0x73], app: []) }
+    }
+
+    @Test("A sender has a label that is text, and no newer version than it needs")
+    func senders() throws {
+        func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil) throws -> SenderRecord {
+            let octets = sealed(version, RecordPlace(.sender, 42)) { writer in
+                writer.byte(0)
+                writer.bytes(label)
+                writer.signed(9)
+                writer.number(0)
+                if let project {
+                    writer.bytes(project)
+                    writer.number(0)
+                }
+            }
+            return try RegistryRecord.sender(octets.raw, SenderID(42))
+        }
+        #expect(try read(2, label: [0x61]).label == "a" && read(3, label: [], project: [0x62]).project == "b")
+        #expect(throws: RecordFault.value) { try read(2, label: [0xff]) }
+        #expect(throws: RecordFault.value) { try read(3, label: [], project: []) }
+    }
+
+    @Test("A digest has 32 octets", arguments: [0, 31, 33])
+    func digest(_ count: Int) throws {
+        func read(_ count: Int) throws -> DeviceRecord {
+            let octets = sealed(1, RecordPlace(.device, 5)) { writer in
+                writer.bytes([UInt8](repeating: 1, count: count))
+                writer.signed(2)
+                writer.signed(3)
+                writer.number(4)
+            }
+            return try RegistryRecord.device(octets.raw, DeviceID(5))
+        }
+        #expect(try read(32).seenAt == 3, "canary")
+        #expect(throws: RecordFault.value) { try read(count) }
+    }
+
+    @Test("A subscription under another sender or topic is refused")
+    func subscriptions() throws {
+        let made = Samples.subscription(5, 1)
+        let octets = Self.written { SubscriptionRecord.write(made, to: &$0) }
+        func read(_ sender: SenderID, _ topic: TopicName) throws -> Subscription {
+            try SubscriptionRecord.subscription(octets.raw, made.name, sender, topic)
+        }
+        #expect(try read(made.sender, made.topic) == made)
+        #expect(throws: RecordFault.value) { try read(SenderID(made.sender.number + 1), made.topic) }
+        #expect(throws: RecordFault.value) { try read(made.sender, Samples.topics[1]) }
+    }
+
+    // MARK: Groups and counts
+
+    @Test("A group returns with each of its members, and has one at least and no more than may be")
+    func groups() throws {
+        func read(_ count: Int) throws -> GroupRecord {
+            var group = Self.group
+            group.members = (0..<UInt64(count)).map {
+                RegistrationName(device: DeviceID($0), number: RegistrationNumber(1_000 - $0))
+            }
+            let octets = Self.written { GroupCodec.write(group, to: &$0) }
+            let found = try GroupCodec.group(octets.raw, group.name)
+            #expect(found == group)
+            return found
+        }
+        #expect(try read(1).members.count == 1)
+        #expect(try read(Limits.groupMembers).members.count == Limits.groupMembers)
+        for count in [0, Limits.groupMembers + 1] {
+            #expect(throws: RecordFault.value) { try read(count) }
+        }
+    }
+
+    @Test("A tally of an older version lacks the last milestones; one that has more is of a newer version")
+    func milestones() throws {
+        func read(_ count: Int) throws -> Tally {
+            let octets = sealed(1, RecordPlace(.tally, 0)) { writer in
+                writer.number(UInt64(count))
+                for number in 0..<2 * count { writer.signed(Int64(number + 1)) }
+            }
+            return try Tally(reading: octets.raw)
+        }
+        var expected = Tally()
+        (expected.downstream.accepted, expected.downstream.stored) = (1, 2)
+        (expected.upstream.accepted, expected.upstream.stored) = (3, 4)
+        #expect(try read(2) == expected)
+        let all = Milestone.allCases.count
+        #expect(throws: Never.self) { try read(all) }
+        #expect(throws: RecordFault.version) { try read(all + 1) }
+    }
+
+    @Test(
+        "The law does not hold where a direction lacks a message or has one too many, or one is unreadable")
+    func law() {
+        var audit = StoreAudit()
+        (audit.downstream.accepted, audit.downstreamPending) = (2, 2)
+        (audit.upstream.accepted, audit.upstream.delivered, audit.upstreamPending) = (3, 1, 2)
+        #expect(audit.holds)
+        for change in [-1, 1] {
+            var other = audit
+            other.downstreamPending += change
+            #expect(!other.holds)
+            other = audit
+            other.upstreamPending += change
+            #expect(!other.holds)
+        }
+        audit.unreadable = ["one"]
+        #expect(!audit.holds)
+    }
+
+    @Test("Counts of two senders' topics of one name are not one")
+    func gathered() {
+        func count(_ sender: UInt64, _ subscribers: Int) -> TopicCount {
+            TopicCount(sender: SenderID(sender), topic: Samples.topics[0], subscribers: subscribers)
+        }
+        let next = TopicPlace(sender: SenderID(42))
+        let found = TopicCounts.gather(from: nil, while: { _, _ in true }) { place in
+            place == nil
+                ? TopicCounts(counts: [count(41, 2), count(42, 3)], next: next)
+                : TopicCounts(counts: [count(42, 4), count(43, 5)], next: nil)
+        }
+        #expect(found == [count(41, 2), count(42, 7), count(43, 5)])
+    }
+
+    // MARK: In memory
+
+    @Test("Removing an end that is not there removes no other")
+    func ends() {
+        var keys = SortedKeys()
+        let all = [10, 20, 30].map { ExpiryKey(time: $0, kind: .message, owner: 1, sequence: 2) }
+        keys.insert(all[2])
+        keys.insert(all[0])
+        keys.remove(all[1])
+        keys.remove(ExpiryKey(time: 40, kind: .message, owner: 1, sequence: 2))
+        #expect(keys.keys == [all[0], all[2]])
+        keys.remove(all[0])
+        #expect(keys.keys == [all[2]])
+    }
+
+    @Test(
+        "Mailboxes that hold nothing stay while others are as many, and are counted anew once they went")
+    func hollow() {
+        let few = UInt64(Limits.keptMailboxes)
+        var many = Mailboxes<UInt64>()
+        for owner in 1...3 * few { many.put(owner, owner, 1) }
+        for owner in 1...few { many.remove(owner, 1) }
+        #expect(many.count == Int(3 * few))
+        for owner in few + 1...2 * few { many.remove(owner, 1) }
+        #expect(many.count < Int(3 * few) && many[3 * few, 1] == 3 * few)
+
+        var mailboxes = Mailboxes<UInt64>()
+        for owner in 1..<few {
+            mailboxes.put(owner, owner, 1)
+            mailboxes.remove(owner, 1)
+        }
+        mailboxes.remove(1, 1)
+        #expect(mailboxes.count == Limits.keptMailboxes - 1, "nothing was removed")
+        for owner in few...few + 1 {
+            mailboxes.put(owner, owner, 1)
+            mailboxes.remove(owner, 1)
+        }
+        #expect(mailboxes.count == 1, "the last one came after the others went")
+    }
+
+    @Test("At a place before another one there is nothing")
+    func before() {
+        var mailboxes = Mailboxes<UInt64>()
+        mailboxes.put(7, 1, 5)
+        #expect(mailboxes[1, 4] == nil && mailboxes[1, 5] == 7 && mailboxes[1, 6] == nil)
+    }
+}
