@@ -12,6 +12,8 @@ extension Dispatcher {
                 // A failed batch may be on disk all the same: what it put is looked for.
                 case .putUpstream(let message, _): senders[message.sender]?.rewind(before: message.sequence)
                 case .putDevice(let device): contacts.note(device.device, at: device.seenAt)
+                // A process that ends before the next note is due must leave one all the same.
+                case .putMark(.clock, _): clockMark.next = .distantPast
                 default: break
                 }
             }

@@ -18,6 +18,8 @@ struct AppServerOutstanding {
     /// How many of each there may be, at least 1.
     private(set) var window: Int
     private var messages: [Entry] = []
+    /// Messages whose time is over, the newest ones: an answer that comes late must not settle a newer one of the same id.
+    private var lapsed: [Entry] = []
     private var receipts: [Entry] = []
 
     init(window: Int) { self.window = max(window, 1) }
@@ -35,7 +37,11 @@ struct AppServerOutstanding {
 
     /// Adds a message; the core keeps to the window, but counts none whose time is over.
     mutating func add(message entry: Entry, now: UnixMilliseconds) {
-        if messages.count >= window { messages.removeAll { $0.expiresAt <= now } }
+        if messages.count >= window {
+            lapsed.append(contentsOf: messages.filter { $0.expiresAt <= now })
+            lapsed.removeFirst(max(0, lapsed.count - window))
+            messages.removeAll { $0.expiresAt <= now }
+        }
         messages.append(entry)
     }
 
@@ -50,9 +56,9 @@ struct AppServerOutstanding {
     /// A message by its device's token and id, since ids are unique per device only. A receipt by its id with or without
     /// `dr2:`, wherever the ack is addressed to: clients differ in both.
     mutating func settle(to: [UInt8], messageID: [UInt8]) -> Sequence? {
-        if let found = messages.firstIndex(where: { $0.messageID == messageID && $0.token == to }) {
-            return messages.remove(at: found).sequence
-        }
+        let isNamed = { (entry: Entry) in entry.messageID == messageID && entry.token == to }
+        if let found = lapsed.firstIndex(where: isNamed) { return lapsed.remove(at: found).sequence }
+        if let found = messages.firstIndex(where: isNamed) { return messages.remove(at: found).sequence }
         guard let found = receipts.firstIndex(where: { names(messageID, $0.messageID) }) else { return nil }
         return receipts.remove(at: found).sequence
     }

@@ -86,6 +86,7 @@ import Testing
         table.add(message: entry(7), now: 50)
         #expect(table.messageCount == 2, "the core counts the first no longer")
         let one = Array("u1".utf8)
+        #expect(table.settle(to: [1], messageID: one) == Sequence(1), "its answer came late")
         #expect(table.settle(to: [1], messageID: one) == nil)
         #expect(table.settle(to: [1], messageID: Array("u7".utf8)) == Sequence(7))
         #expect(table.settle(to: [9], messageID: Array("u2".utf8)) == nil, "of another device")
@@ -93,6 +94,23 @@ import Testing
         #expect(table.settle(to: [9], messageID: Array("u6".utf8)) == Sequence(6))
         #expect([8, 9].map { table.add(receipt: entry($0)) } == [nil, nil])
         #expect(table.setWindow(1) == [Sequence(8)] && table.setWindow(2).isEmpty && table.messageCount == 1)
+    }
+
+    @Test("outstanding: a late answer settles the message that it is for, not a newer one with the same ID")
+    func lateAnswer() {
+        var table = AppServerOutstanding(window: 2)
+        for number in 1...2 as ClosedRange<UInt64> { table.add(message: entry(number, ends: 50), now: 0) }
+        var newer = entry(3)
+        newer.messageID = Array("u1".utf8)
+        table.add(message: newer, now: 50)
+        #expect(table.settle(to: [1], messageID: newer.messageID) == Sequence(1))
+        #expect(table.messageCount == 1)
+        #expect(table.settle(to: [1], messageID: newer.messageID) == Sequence(3))
+        for number in 4...9 as ClosedRange<UInt64> { table.add(message: entry(number, ends: 60), now: 60) }
+        let known = (2...9 as ClosedRange<UInt64>).filter {
+            table.settle(to: [1], messageID: Array("u\($0)".utf8)) != nil
+        }
+        #expect(known.suffix(2) == [8, 9] && known.count <= 4, "as many as the window holds are kept of those that are over")
     }
 
     @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)

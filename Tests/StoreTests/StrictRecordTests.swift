@@ -169,7 +169,7 @@ import Testing
         arguments: samples.filter { ["message", "upstream message", "job"].contains($0.testDescription) })
     func flags(_ sample: Sample) {
         var fields = sample.fields
-        fields[1] |= 0x40
+        fields[1] |= 0x80
         let other = sealed(fields, sample.place)
         #expect(throws: RecordFault.value) { try sample.read(other) }
     }

@@ -184,8 +184,11 @@ final class Checkers {
         for (number, message) in truth.upstream where !message.isSynced {
             truth.upstream[number]?.putAt = nil
         }
+        for number in truth.upstream.keys { truth.upstream[number]?.returnsOwed = 0 }
         state.forEachUpstream { message in
-            if let number = message.draftNumber { truth.upstream[number]?.isReturned = false }
+            if let number = message.draftNumber, message.kind == .message {
+                truth.upstream[number]?.returnsOwed += 1
+            }
         }
     }
 }

@@ -126,7 +126,7 @@ struct EndingChecker {
         upstream[place] = message
         guard let number = message.draftNumber else { return }
         if message.kind == .message {
-            truth.upstream[number]?.isReturned = false
+            truth.upstream[number]?.returnsOwed += 1
             // One that the store had forgotten may be put again: what was offered the first time ends as it would have.
             let earlier = truth.upstream[number]?.expiresAt ?? .max
             truth.upstream[number]?.expiresAt = min(earlier, message.expiresAt)
@@ -199,10 +199,10 @@ struct EndingChecker {
     ) {
         check(message, .expired, truth, world)
         guard let number = message.draftNumber else { return }
-        if truth.upstream[number]?.isReturned == true {
+        if truth.upstream[number]?.returnsOwed == 0 {
             world.fail("endings", "u\(number) was returned twice")
         }
-        truth.upstream[number]?.isReturned = true
+        truth.upstream[number]?.returnsOwed -= 1
         guard let report else {
             if !truth.mayBeGone(message.from) { world.fail("endings", "u\(number) expired in silence") }
             return
@@ -219,7 +219,9 @@ struct EndingChecker {
         let isTrue =
             switch reason {
             case .delivered:
-                truth.upstream[number]?.isHeard == true && truth.upstream[number]?.isAnswered == true
+                // An answer names an ID alone, which another message may have as well.
+                truth.upstream[number]?.isHeard == true
+                    && (truth.upstream[number]?.isAnswered == true || truth.sharedIDs.contains(message.messageID))
             case .expired: message.expiresAt <= world.latestWall
             default: false
             }

@@ -53,8 +53,9 @@ final class Truth {
         var isHeard = false
         /// Whether an app server has answered it.
         var isAnswered = false
-        /// Whether it has been returned to its device.
-        var isReturned = false
+        /// How often it may still be returned to its device: once for each time that it was stored, for after a day one that comes
+        /// again is another.
+        var returnsOwed = 0
         var isCalm: Bool
     }
 

@@ -175,7 +175,8 @@ final class WireDevicePort: DevicePort, ClientEnd {
     private func acknowledgeReport(_ messageID: [UInt8]) {
         guard world.isCalm || world.chance(3, in: 4) else { return }
         world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
-            guard pipe != nil else { return }
+            // On a connection that is replaced by now others may have come that the device has not looked at.
+            guard pipe != nil, client.port === self else { return }
             guard !usesStreamAcks else { return acknowledge([]) }
             say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }
         }
