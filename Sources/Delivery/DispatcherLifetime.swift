@@ -90,17 +90,27 @@ extension Dispatcher {
         guard entry.link == nil, !isApple, record.seenAt >= Limits.earliestClock else {
             return seen(entry, record, now, &effects)
         }
-        guard clock.doubt == nil else { return }
-        if isUnusedTooLong(record, now) {
-            _ = dissolve(entry, &effects)
-            effects.unusedDevices += 1
-            return
-        }
-        guard settings.deviceExpirySeconds > 0, now.wall - record.seenAt > expiryMilliseconds,
-            entry.waitingUpstream.isEmpty
-        else { return }
+        guard clock.doubt == nil, let end = end(of: entry, record, now) else { return }
         _ = dissolve(entry, &effects)
-        effects.expiredDevices += 1
+        switch end {
+        case .unused: effects.unusedDevices += 1
+        case .absent: effects.expiredDevices += 1
+        }
+    }
+
+    /// Why a device goes.
+    private enum DeviceEnd {
+        /// Nothing was done with it after its check-in.
+        case unused
+        /// It was away for too long.
+        case absent
+    }
+
+    /// Why a device that is not connected must go now; nil: it stays.
+    private func end(of entry: DeviceEntry, _ record: DeviceRecord, _ now: Now) -> DeviceEnd? {
+        if isUnusedTooLong(record, now) { return .unused }
+        let isAbsent = settings.deviceExpirySeconds > 0 && now.wall - record.seenAt > expiryMilliseconds
+        return isAbsent && entry.waitingUpstream.isEmpty ? .absent : nil
     }
 
     /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
@@ -127,9 +137,7 @@ extension Dispatcher {
         else { return }
         record.seenAt = latest
         record.hasLoggedIn = true
-        entry.record = record
-        effects.mutations.append(.putDevice(record))
-        touch(entry)
+        keep(record, of: entry, &effects)
     }
 
     /// How long a device may be away.

@@ -45,9 +45,7 @@ extension Dispatcher {
         let record = DeviceRecord(
             device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: contactTime(now),
             seenAt: contactTime(now), nextRegistration: 1, hasLoggedIn: false)
-        entry.record = record
-        effects.mutations.append(.putDevice(record))
-        touch(entry)
+        keep(record, of: entry, &effects)
         turn.waiters.append(
             .request(
                 origin.connection,
@@ -68,9 +66,7 @@ extension Dispatcher {
         guard isAhead || age >= seenGranularity(atMost: seconds) || clock.doubt != nil else { return }
         var record = record
         record.seenAt = contactTime(now)
-        entry.record = record
-        effects.mutations.append(.putDevice(record))
-        touch(entry)
+        keep(record, of: entry, &effects)
     }
 
     /// A device has logged in. The first time is written at once: from then on it is no stranger.
@@ -81,6 +77,11 @@ extension Dispatcher {
         var record = record
         record.hasLoggedIn = true
         record.seenAt = contactTime(now)
+        keep(record, of: entry, &effects)
+    }
+
+    /// Writes a device's record.
+    mutating func keep(_ record: DeviceRecord, of entry: DeviceEntry, _ effects: inout Effects) {
         entry.record = record
         effects.mutations.append(.putDevice(record))
         touch(entry)

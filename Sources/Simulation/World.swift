@@ -181,9 +181,9 @@ final class World {
             checkers.sequences.processBegins()
             sequenceFloor = max(sequenceFloor + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
         }
-        // One that finds no note of the time must believe what could be true: its clock decides, and is nobody's fault.
+        // Where no note of the time is found, whatever could be true must be believed.
         let isNoted = disk.state.settings[StoreMark.clock.rawValue] != nil
-        if clock.error != 0, !isNoted, ClockGuard.isPossible(clock.now.wall) { setClockWrong(by: 0) }
+        if !isNoted, clock.error != 0, ClockGuard.isPossible(clock.now.wall) { setClockWrong(by: 0) }
         boots += 1
         server = SimulatedServer(self)
     }
@@ -261,32 +261,6 @@ final class World {
             for device in devices { if let port = device.port { device.leave(port) } }
             after(2_000_000_000) { [self] in isLoginStorm = false }
         }
-    }
-
-    private func planDrain() {
-        guard faults.secondsBetweenDrains > 0 else { return }
-        after(random(1...Int64(faults.secondsBetweenDrains) * 2_000_000_000)) { [self] in
-            guard !isCalm else { return }
-            let client = appServers[Int(random(0...Int64(appServers.count - 1)))]
-            switch random(0...3) {
-            case 0:
-                drain(appServers.flatMap(\.links))
-                met(.allDrained)
-            case 1:
-                drain(client.links)
-                met(.senderDrained)
-            default: drain(Array(client.links.prefix(1)))
-            }
-            planDrain()
-        }
-    }
-
-    /// Gives notice to connections of app servers, which are closed after a while.
-    func drain(_ links: [AppServerClient.Link]) {
-        trace("--- drain \(links.map(\.number))")
-        noteFault()
-        for link in links { link.isDrained = true }
-        server?.drain(links.compactMap { $0.port?.end })
     }
 
     // MARK: Chance and time

@@ -66,4 +66,28 @@ import Testing
         #expect(try store.outbox(8).map(\.sequence.number) == [1, 3])
         #expect(try store.audit().holds && store.audit().upstream.accepted == 2)
     }
+
+    @Test(
+        "So is a report at the place of another message; the place of what was returned is free",
+        arguments: Kind.allCases)
+    func report(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        let first = Samples.upstream(8, 1)
+        let waiting = Samples.message(5, 1)
+        try store.apply(.putUpstream(first, now: 0), .putMessage(waiting))
+        func returned(_ sequence: UInt64, as report: UInt64?) -> Mutation {
+            .returnUpstream(
+                SenderID(8), Sequence(sequence), expiresAt: first.expiresAt,
+                report: report.map { Samples.message(5, $0, body: [6]) })
+        }
+        refuses(store, [returned(1, as: 1)])
+        refuses(store, [returned(1, as: 2), other(2)])
+        #expect(try store.outbox(8) == [first] && store.mailbox(5) == [waiting])
+        // Nothing is at the place of the second: its report is not put, and so is in nobody's way.
+        try store.apply(
+            returned(2, as: 1), returned(1, as: 2), .putUpstream(Samples.upstream(8, 1, device: 6), now: 0))
+        #expect(try store.mailbox(5).map(\.sequence.number) == [1, 2])
+        #expect(try store.outbox(8).map(\.from.device.number) == [6])
+    }
 }
