@@ -109,7 +109,7 @@ import Wire
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
             "topics list", "topics running", "clock show", "clock accept",
-            "topics list", "topics running", "installations show", "installations revoke",
+            "installations list", "installations show", "installations revoke",
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))
