@@ -83,7 +83,11 @@ import Wire
             #expect(throws: Failure.self) { try Self.object(["reload", flag, "/dev/null"]) }
         }
         let both = ["reload", "--certificate", "/dev/null", "--private-key"]
-        #expect(try Self.object(both + ["/dev/null"]) == ["certificate": "", "private_key": ""])
+        #expect(
+            try Self.object(both + ["/dev/null"]) == [
+                "certificate": "", "private_key": "", "certificate_file": "/dev/null",
+                "private_key_file": "/dev/null",
+            ])
         let failure = #expect(throws: Failure.self) { try Self.object(both + ["/nonexistent"]) }
         #expect(failure?.hint.contains("/nonexistent") == true)
     }
