@@ -27,6 +27,36 @@ extension Loading {
         return (record, names)
     }
 
+    /// Installations after one, each with the number of its registrations, which stand behind it.
+    mutating func installations(
+        after: [UInt8]?, limit: Int
+    ) throws(StoreError) -> [ListedInstallation] {
+        guard limit > 0 else { return [] }
+        let rows = snapshot.cursor(.installations, from: Key.installation(after ?? [], nil))
+        var found: [ListedInstallation] = []
+        while rows.isValid {
+            let length = rows.key.byteCount
+            let id = [UInt8](copying: rows.key.extracting(0..<min(length, InstallationToken.idLength)))
+            if id == after {
+                rows.next()
+                continue
+            }
+            if length == InstallationToken.idLength {
+                guard found.count < limit else { return found }
+                if let record = try? InstallationCodec.installation(rows.value, id) {
+                    found.append(ListedInstallation(record: record, registrations: 0))
+                } else {
+                    unreadable += 1
+                }
+            } else if found.last?.record.id == id {
+                found[found.count - 1].registrations += 1
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return found
+    }
+
     /// Installations that nobody has used for too long, and where the search goes on.
     mutating func unusedInstallations(
         _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,

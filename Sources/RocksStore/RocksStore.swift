@@ -217,6 +217,14 @@ public final class RocksStore: Store {
         }
     }
 
+    public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
+        try withEngine { (engine) throws(StoreError) in
+            var loading = Loading(engine.snapshot())
+            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
+            return try loading.installations(after: after, limit: limit)
+        }
+    }
+
     public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
             try Loading(engine.snapshot()).topics(from: place, examine: examine)

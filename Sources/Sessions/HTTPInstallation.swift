@@ -45,32 +45,33 @@ extension HTTPSession {
         return .wait(.installation(answer))
     }
 
-    /// An installation shows its refresh token, and gets an access token.
-    func generateToken(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ io: inout SessionIO
-    ) throws(RequestFault) -> Outcome {
-        try Self.checkProject(captured[0])
-        let (known, text) = try refreshToken(request, captured[1])
-        io.events.append(
-            .installation(
-                InstallationRequest(
-                    origin: origin, installation: known.installation, sender: known.sender,
-                    action: .refresh(settings.digest(text)))))
-        return .wait(.installation(InstallationAnswer(project: captured[0], refresh: [])))
+    /// A request with which an installation shows its refresh token.
+    enum InstallationChange {
+        /// It gets an access token.
+        case token
+        /// It ends, and with it what it has registered.
+        case deletion
     }
 
-    /// An installation ends, and with it what it has registered.
-    func deleteInstallation(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ io: inout SessionIO
+    /// Passes on what an installation asks for, with the refresh token that proves it.
+    func changeInstallation(
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ change: InstallationChange, _ origin: Origin,
+        _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
         let (known, text) = try refreshToken(request, captured[1])
+        let digest = settings.digest(text)
+        let (action, question): (InstallationRequest.Action, HTTPAnswers.Question) =
+            switch change {
+            case .token:
+                (.refresh(digest), .installation(InstallationAnswer(project: captured[0], refresh: [])))
+            case .deletion: (.end(digest), .done(Array("{}".utf8)))
+            }
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: known.installation, sender: known.sender,
-                    action: .end(settings.digest(text)))))
-        return .wait(.done(Array("{}".utf8)))
+                    origin: origin, installation: known.installation, sender: known.sender, action: action)))
+        return .wait(question)
     }
 
     /// The answer with an installation, or with an access token of it.

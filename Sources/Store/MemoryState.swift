@@ -241,6 +241,14 @@ public struct MemoryState: Sendable {
         return Array(records.sorted { $0.device < $1.device }.prefix(limit))
     }
 
+    /// Installations in order of their ids, after one, up to `limit`.
+    public func installations(after: [UInt8]?, limit: Int) -> [ListedInstallation] {
+        let records = installationRecords.values.filter { after?.lexicographicallyPrecedes($0.id) ?? true }
+        return records.sorted { $0.id.lexicographicallyPrecedes($1.id) }.prefix(limit).map {
+            ListedInstallation(record: $0, registrations: installations[$0.id]?.count ?? 0)
+        }
+    }
+
     /// Visits every message and marker, in no order.
     public func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach { body($2) } }
 

@@ -24,6 +24,10 @@ public final class MemoryStore: Store {
         state.withLock { $0.devices(after: after, limit: limit) }
     }
 
+    public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
+        state.withLock { $0.installations(after: after, limit: limit) }
+    }
+
     public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         state.withLock { $0.topics(from: place, examine: examine) }
     }

@@ -72,6 +72,20 @@ public struct StoreAudit: Sendable, Equatable {
     public init() {}
 }
 
+/// An installation as lists show it.
+public struct ListedInstallation: Sendable, Equatable {
+    /// Its record.
+    public var record: InstallationRecord
+    /// How many registrations it has.
+    public var registrations: Int
+
+    /// An installation with its registrations.
+    public init(record: InstallationRecord, registrations: Int) {
+        self.record = record
+        self.registrations = registrations
+    }
+}
+
 /// The store contract (design 5). `commit` is called by one thread at a time; the others by any thread, at any time.
 ///
 /// - Mutations of one batch take effect in order; a batch is all or nothing.
@@ -93,6 +107,8 @@ public protocol Store: AnyObject, Sendable {
     func senders() throws(StoreError) -> [SenderRecord]
     /// Devices in order of their id, after one, at most so many.
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
+    /// Installations in order of their ids, after one, up to `limit`; a record that cannot be read is passed over.
+    func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation]
     /// The topics that have subscribers, from a place on, with how many; so many subscriptions are looked at at most.
     func topics(from: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts
     /// A small secret or setting of the server itself; nil if it was never set.

@@ -6,11 +6,14 @@ public struct CertificateContent: Sendable {
     public var chain: [UInt8]
     /// The key of the server's own certificate.
     public var key: Redacted<[UInt8]>
+    /// The files that both were read from, as errors name them; nil if they are not known.
+    public var names: TLSFileNames?
 
     /// Both parts.
-    public init(chain: [UInt8], key: Redacted<[UInt8]>) {
+    public init(chain: [UInt8], key: Redacted<[UInt8]>, names: TLSFileNames? = nil) {
         self.chain = chain
         self.key = key
+        self.names = names
     }
 }
 
@@ -50,7 +53,8 @@ public struct CertificateWatcher: Sendable {
         stamps = [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)]
         loadedAt = now
         if let content {
-            identity = try TLSIdentity(chain: content.chain, key: content.key.revealed, now: now)
+            identity = try TLSIdentity(
+                chain: content.chain, key: content.key.revealed, now: now, names: content.names)
         } else {
             identity = try TLSIdentity(certificateFile: certificateFile, keyFile: keyFile, now: now)
         }

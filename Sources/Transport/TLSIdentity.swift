@@ -2,6 +2,20 @@ public import Basics
 import COpenSSL
 import Glibc
 
+/// The files that a certificate chain and its key came from, as errors name them.
+public struct TLSFileNames: Sendable {
+    /// The file of the chain.
+    public var certificate: String
+    /// The file of the key.
+    public var key: String
+
+    /// Names both files.
+    public init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+    }
+}
+
 /// A certificate chain with its key, read from files and found to belong together.
 public struct TLSIdentity: Sendable {
     /// PEM of the chain, the server's own certificate first.
@@ -15,19 +29,34 @@ public struct TLSIdentity: Sendable {
 
     /// Reads and checks both files; fails where no handshake could succeed with them.
     public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
-        try self.init(chain: SmallFile.read(certificateFile), key: SmallFile.read(keyFile), now: now)
+        try self.init(
+            chain: SmallFile.read(certificateFile), key: SmallFile.read(keyFile), now: now,
+            names: TLSFileNames(certificate: certificateFile, key: keyFile))
     }
 
-    /// Checks PEM texts.
-    public init(chain: [UInt8], key: [UInt8], now: UnixMilliseconds) throws(TransportError) {
-        let certificates = try PEM.certificates(chain)
+    /// Checks PEM texts; errors name the files that they came from, where these are known.
+    public init(
+        chain: [UInt8], key: [UInt8], now: UnixMilliseconds, names: TLSFileNames? = nil
+    ) throws(TransportError) {
+        let certificates: [Certificate]
+        do throws(TransportError) { certificates = try PEM.certificates(chain) } catch {
+            throw error.about(names?.certificate)
+        }
         guard let own = certificates.first else {
             throw TransportError("load the certificate", detail: "the file holds no certificate")
+                .about(names?.certificate)
         }
-        let privateKey = try PEM.privateKey(key)
+        let privateKey: PrivateKey
+        do throws(TransportError) { privateKey = try PEM.privateKey(key) } catch {
+            throw error.about(names?.key)
+        }
         guard unsafe X509_check_private_key(own.raw, privateKey.raw) == 1 else {
-            throw OpenSSLErrors.failure(
+            let failure = OpenSSLErrors.failure(
                 "load the key", otherwise: "the key does not belong to the certificate")
+            guard let names else { throw failure }
+            throw TransportError(
+                "load the key in \(names.key)", detail: "\(failure.detail) (\(names.certificate))",
+                code: failure.code)
         }
         self.chain = chain
         self.key = key

@@ -14,6 +14,12 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         self.code = code
     }
 
+    /// Returns the same failure with the file that it is about; the failure itself if the file is not known.
+    func about(_ file: String?) -> TransportError {
+        guard let file else { return self }
+        return TransportError("\(action) in \(file)", detail: detail, code: code)
+    }
+
     /// `cannot listen on 127.0.0.1:5235: Address already in use`.
     public var description: String { "cannot \(action): \(detail)" }
 }

@@ -73,6 +73,8 @@ enum CommandArguments {
         )
         return [
             .init("certificate", .string(texts.0.revealed)), .init("private_key", .string(texts.1.revealed)),
+            // For errors alone: the daemon may be unable to read them.
+            .init("certificate_file", .string(certificate)), .init("private_key_file", .string(key)),
         ]
     }
 

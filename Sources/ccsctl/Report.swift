@@ -35,6 +35,14 @@ enum Report {
             return list(
                 result, "devices", [("DEVICE", "device"), ("CREATED", "created_at"), ("SEEN", "seen_at")],
                 none: "No devices yet: ccs-device register makes one.")
+        case "installations list":
+            return list(
+                result, "installations",
+                [
+                    ("INSTALLATION", "installation"), ("SENDER_ID", "sender_id"), ("CREATED", "created_at"),
+                    ("USED", "used_at"), ("ENDED", "ended"), ("REGISTRATIONS", "registrations"),
+                ],
+                none: "No installations yet: an app makes one when it registers by the Firebase SDKs.")
         case "sessions list":
             return list(
                 result, "sessions",

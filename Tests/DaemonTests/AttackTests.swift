@@ -38,6 +38,18 @@ struct AttackTests {
             let good = try #require(row["good"] as? [String: Any])
             #expect(good["acknowledged"] as? Int == good["delivered"] as? Int, "\(row)")
             #expect(good["acknowledged"] as? Int ?? 0 > 0, "\(row)")
+            try expectReached(row)
+        }
+    }
+
+    /// What each attack must have brought about is listed, and was brought about.
+    private func expectReached(_ row: [String: Any]) throws {
+        let reached = try #require(row["reached"] as? [[String: Any]])
+        #expect(reached.isEmpty == (row["attack"] as? String == "none"), "\(row)")
+        for kind in reached {
+            let count = try #require(kind["count"] as? Int)
+            let floor = try #require(kind["floor"] as? Int)
+            #expect(floor >= 1 && count >= floor, "\(row["attack"] ?? ""): \(kind)")
         }
     }
 

@@ -161,6 +161,7 @@ struct LifecycleTests {
             "key_file: \(scratch.url.path)/own.key")
         let refused = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "reload"])
         #expect(refused.code != 0 && "\(refused)".contains("holds no certificate"), "\(refused)")
+        #expect("\(refused)".contains("\(scratch.url.path)/own.pem"), "the file is named: \(refused)")
         // What was not applied then is applied, and named, once the rest is right.
         try write("device_messages_per_minute: 5")
         #expect(try daemon.ctl("reload")["changed"] as? [String] == ["device_messages_per_minute"])

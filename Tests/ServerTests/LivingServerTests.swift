@@ -143,4 +143,30 @@ struct LivingServerTests {
         let rest = try server.ask("devices list", ["after": "12"])["result"]?["devices"]?.elements
         #expect(rest?.compactMap { $0["device"]?.text } == ["13"])
     }
+
+    @Test("a page of installations says where the next one begins; a place that is no ID is refused")
+    func installations() throws {
+        let server = try LivingServer(in: ServerFolder())
+        let ids = ["a", "b", "c"].map { String(repeating: $0, count: InstallationToken.idLength) }
+        let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
+        let outcome = server.daemon.storeThread.commitAndWait(
+            ids.map {
+                .putInstallation(
+                    InstallationRecord(
+                        id: Array($0.utf8), sender: SenderID(42), refresh: nil, createdAt: 0, usedAt: 1_000))
+            } + [.linkInstallation(Array(ids[1].utf8), name)])
+        #expect(outcome?.hasFailed == false)
+        for (limit, next) in [(2, ids[1]), (3, nil), (4, nil)] as [(Int, String?)] {
+            let page = try server.ask("installations list", ["limit": .integer(limit)])["result"]
+            #expect(page?["installations"]?.elements?.count == min(limit, 3))
+            #expect(page?["next_after"]?.text == next, "\(limit)")
+        }
+        let rest = try server.ask("installations list", ["after": .string(ids[0])])["result"]
+        let rows = rest?["installations"]?.elements ?? []
+        #expect(rows.compactMap { $0["installation"]?.text } == Array(ids.dropFirst()))
+        #expect(rows.compactMap { $0["registrations"]?.integer } == [1, 0])
+        #expect(rows.first?["sender_id"]?.text == "42" && rows.first?["ended"]?.boolean == true)
+        #expect(rows.first?["used_at"]?.text == "1970-01-01T00:00:01.000Z")
+        #expect(try server.ask("installations list", ["after": "x"])["error"] != nil)
+    }
 }

@@ -89,6 +89,9 @@ struct SequenceLeaseTests {
         #expect(lease.mark(for: [batch(start - 5)]) == start + lead)
         lease.written(start + lead)
         #expect(lease.mark(for: [batch(start + 1), batch(start + lead)]) == nil)
+        // A lower mark that is written late changes nothing.
+        lease.written(start)
+        #expect(lease.mark(for: [batch(start + lead)]) == nil)
         #expect(lease.mark(for: [batch(start + lead + 1)]) == start + 2 * lead + 1)
         #expect(lease.mark(for: [WriteBatch(ticket: 1, mutations: [], isDurable: true)]) == nil)
     }

@@ -235,6 +235,11 @@ struct NaiveModel {
         if try store.senders() != senders.sorted(by: { $0.sender < $1.sender }) { return "senders" }
         let listed = try store.devices(after: nil, limit: 1_000)
         if listed != devices.sorted(by: { $0.device < $1.device }) { return "devices" }
+        let expected = installations.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map { record in
+            ListedInstallation(
+                record: record, registrations: links.count { $0.installation == record.id })
+        }
+        if try store.installations(after: nil, limit: 1_000) != expected { return "installations" }
         let ends = messages.map { ExpiryKey($0) } + upstream.map { ExpiryKey($0) }
         let entries = ends.filter { $0.time <= time }.sorted().map { end in
             let message = upstream.first {

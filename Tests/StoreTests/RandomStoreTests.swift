@@ -124,6 +124,9 @@ final class FaultyStore: Store {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }
+    func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
+        try base.installations(after: after, limit: limit)
+    }
     func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
     func audit() throws(StoreError) -> StoreAudit { try base.audit() }

@@ -11,6 +11,7 @@ struct AttackTests {
         var row = AttackRow(name: "silence", connections: 3, flooding: 3)
         row.books = AttackRow.Books(sent: 1_000, acknowledged: 1_000, delivered: 1_000)
         row.memory = AttackRow.Memory(before: 50_000, peak: 90_000, after: 50_000)
+        row.reached = [AttackReach(word: "accepted", count: 3, floor: 1)]
         return row
     }
 
@@ -72,19 +73,115 @@ struct AttackTests {
         #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.deed != .none })
     }
 
-    @Test("what ccsd did is the difference of its counts; those who found the door shut are told")
-    func change() throws {
-        let old = ConnectionCounts(accepted: 10, closed: ["idle": 2], refused: ["address_full": 1])
-        let new = ConnectionCounts(
-            try JSONValue(
-                parsing: """
-                    {"accepted":16,"closed":{"idle":2,"login_deadline":4,"peer_closed":1},
-                    "refused":{"address_full":3,"no_descriptor":1}}
-                    """))
-        let words = new.words(since: old, begun: 10)
+    @Test("Canary: an attack that did not bring about one of its deeds is named, and the deed with its floor")
+    func reach() {
+        var row = Self.good
+        row.reached.append(AttackReach(word: "closed flood", count: 0, floor: 1))
+        #expect(
+            AttackRow.faults(of: [row])
+                == ["silence: the attack reached closed flood 0 times, expected at least 1"])
+        row.reached[1].count = 1
+        #expect(row.faults.isEmpty)
+        row.reached = []
+        #expect(row.faults == ["nothing shows that the attack took place"])
+    }
+
+    @Test(
+        "every attack has something to reach in a second at a tenth of its scale, and every deed a name of its own"
+    )
+    func aims() throws {
+        for attack in Attack.all.dropFirst() {
+            let reached = attack.reached(AttackEvidence(), seconds: 1, scale: 10)
+            #expect(!reached.isEmpty && reached.allSatisfy(\.isMissing), "\(attack.name)")
+            #expect(reached.allSatisfy { $0.floor >= 1 }, "\(attack.name)")
+        }
+        let deeds = Set(Attack.all.flatMap { $0.aims.map(\.deed) })
+        #expect(Set(deeds.map(\.word)).count == deeds.count)
+        let silence = try #require(Attack.all.first { $0.name == "silence" })
+        #expect(
+            silence.reached(AttackEvidence(), seconds: 60, scale: 10).contains {
+                $0.word == "closed handshake_deadline"
+            })
+        let crowd = try #require(Attack.all.first { $0.name == "half-open" })
+        #expect(
+            crowd.reached(AttackEvidence(), seconds: 1, scale: 100).contains {
+                $0.word == "refused reactor_full"
+            })
+    }
+
+    @Test("every deed that an attack must bring about is counted where the server or the attackers report it")
+    func deeds() {
+        var evidence = AttackEvidence(
+            daemon: DaemonCounts(Self.everySample), blocks: 1, receivedBytes: 1, heldOn: 1,
+            answers: ["ack": 1, "GOAWAY": 1, "RST_STREAM": 1], renegotiationsRefused: 1)
+        for attack in Attack.all {
+            for aim in attack.aims {
+                #expect(aim.deed.count(in: evidence) > 0, "\(attack.name): \(aim.deed.word)")
+            }
+        }
+        evidence.daemon = evidence.daemon.since(evidence.daemon)
+        #expect(AttackDeed.closed(.flood).count(in: evidence) == 0)
+    }
+
+    /// Each sample of each metric, counted once.
+    private static var everySample: String {
+        let metrics = Metrics(shards: 1)
+        for metric in Metric.allCases {
+            let counts = metric.labels.map(\.values.count) + [1, 1]
+            for first in 0..<counts[0] {
+                for second in 0..<counts[1] { metrics.shards[0].add(1, to: metric, first, second) }
+            }
+        }
+        var buffer = ByteBuffer()
+        metrics.render(to: &buffer)
+        return String(decoding: buffer.copied(), as: UTF8.self)
+    }
+
+    @Test("what ccsd did is the difference of its counters; refused and unaccepted connections are reported")
+    func change() {
+        let old = DaemonCounts(
+            """
+            # HELP ccs_connections_closed_total Connections that ended, by why.
+            ccs_connections_accepted_total{listener="device"} 10
+            ccs_connections_closed_total{reason="idle"} 2
+            ccs_connections_refused_total{listener="device",reason="address_full"} 1
+            another_metric 5
+            """)
+        let new = DaemonCounts(
+            """
+            ccs_connections_accepted_total{listener="device"} 14
+            ccs_connections_accepted_total{listener="https"} 1
+            ccs_connections_accepted_total{listener="admin"} 7
+            ccs_connections_closed_total{reason="idle"} 2
+            ccs_connections_closed_total{reason="login_deadline"} 4
+            ccs_connections_refused_total{listener="device",reason="address_full"} 2
+            ccs_connections_refused_total{listener="https",reason="address_full"} 1
+            ccs_connections_refused_total{listener="device",reason="no_descriptor"} 1
+            """)
+        let change = new.since(old)
+        let words = change.words(begun: 10)
         #expect(words.map(\.word) == ["login_deadline", "address_full", "no_descriptor", "never accepted"])
         #expect(words.map(\.count) == [4, 2, 1, 2])
-        #expect(ConnectionCounts(nil) == ConnectionCounts())
+        #expect(change.count(.connectionsRefused, "device", "address_full") == 1)
+        #expect(DaemonCounts("").words(begun: 0).isEmpty)
+    }
+
+    @Test("frames of HTTP/2 are counted by type, wherever they are cut")
+    func scanner() {
+        let bytes =
+            HTTP2Frames.frame(4, 0, 0, [0, 3, 0, 0, 0, 100])
+            + HTTP2Frames.frame(0, 0, 1, [UInt8](repeating: 7, count: 300))
+            + HTTP2Frames.frame(3, 0, 1, [0, 0, 0, 8])
+            + HTTP2Frames.frame(7, 0, 0, [UInt8](repeating: 0, count: 8))
+        for size in [1, 8, 9, 10, 100, bytes.count] {
+            var scanner = HTTP2FrameScanner()
+            var types: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                let piece = Array(bytes[start..<min(start + size, bytes.count)])
+                scanner.take(piece.raw) { types.append($0) }
+            }
+            #expect(types == [4, 0, 3, 7], "pieces of \(size)")
+        }
     }
 
     @Test("the table has a line for each row, and says what failed")
@@ -94,6 +191,8 @@ struct AttackTests {
         let lines = AttackRow.table([Self.good, bad]).split(separator: "\n")
         #expect(lines.count == 3)
         #expect(!lines[1].contains("FAILED") && lines[2].contains("FAILED: 1 acknowledged messages lost"))
+        let reached = AttackRow.reachTable([Self.good, bad]).split(separator: "\n")
+        #expect(reached.count == 3 && reached[1].contains("accepted"))
     }
 
     @Test("the packed bomb is a right one: only its size is against it")

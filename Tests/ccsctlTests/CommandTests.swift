@@ -83,7 +83,11 @@ import Wire
             #expect(throws: Failure.self) { try Self.object(["reload", flag, "/dev/null"]) }
         }
         let both = ["reload", "--certificate", "/dev/null", "--private-key"]
-        #expect(try Self.object(both + ["/dev/null"]) == ["certificate": "", "private_key": ""])
+        #expect(
+            try Self.object(both + ["/dev/null"]) == [
+                "certificate": "", "private_key": "", "certificate_file": "/dev/null",
+                "private_key_file": "/dev/null",
+            ])
         let failure = #expect(throws: Failure.self) { try Self.object(both + ["/nonexistent"]) }
         #expect(failure?.hint.contains("/nonexistent") == true)
     }
@@ -109,7 +113,7 @@ import Wire
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
             "topics list", "topics running", "clock show", "clock accept",
-            "topics list", "topics running", "installations show", "installations revoke",
+            "installations list", "installations show", "installations revoke",
         ])
         let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))

@@ -67,6 +67,28 @@ import Wire
                 "… and more: --limit N shows more, --after 1 goes on.\n"))
     }
 
+    @Test("installations are a list with the number of their registrations")
+    func installations() {
+        let page: JSONValue = [
+            "installations": [
+                [
+                    "installation": "cGFzc3dvcmQ_aGVsbG8tdw", "sender_id": "12", "ended": false,
+                    "created_at": "t", "used_at": "u", "registrations": 2,
+                ]
+            ], "next_after": "cGFzc3dvcmQ_aGVsbG8tdw",
+        ]
+        #expect(
+            Report.text(of: page, for: "installations list") == """
+                INSTALLATION            SENDER_ID  CREATED  USED  ENDED  REGISTRATIONS
+                cGFzc3dvcmQ_aGVsbG8tdw         12  t        u     no                 2
+                … and more: --limit N shows more, --after cGFzc3dvcmQ_aGVsbG8tdw goes on.
+
+                """)
+        #expect(
+            Report.text(of: ["installations": []], for: "installations list").hasPrefix(
+                "No installations yet"))
+    }
+
     @Test("messages to topics show how far they are, and no total where nobody knows it")
     func topics() {
         let running: JSONValue = [

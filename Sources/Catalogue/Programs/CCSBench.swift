@@ -175,7 +175,8 @@ extension Program {
                 "Hostile peers of many kinds, one after the other, while good messages go their way.",
                 details: [
                     "Slow openings, handshakes and bodies, half-open connections beyond the limit of descriptors, guessed keys from many addresses of loopback, stanzas that are too large, too deep or full of entities, offers of compression, renegotiation, acks of nothing, messages beyond the window, unknown tokens, peers that never read, endless headers, packed bombs, floods of HTTP/2 and MCS, SIGHUP again and again, and no descriptor left. The row `none` is that of the good ones alone.",
-                    "Latencies of the good messages are from the time each was due to its arrival at the device. Exits 1 where an acknowledged message does not arrive, a good message is refused or a good connection ends, newcomers are not served afterwards, ccsd ends, or its memory does not come back: to 32 MiB over what it was before, and 1 KiB for each good message that the store holds in its write buffers.",
+                    "Latencies of the good messages are from the time each was due to its arrival at the device. Each attack also counts what it reached, such as connections accepted or closed for a reason, logins, answers and bytes, and has a floor for each of these.",
+                    "Exits 1 where an attack stays below one of its floors, an acknowledged message does not arrive, a good message is refused or a good connection ends, newcomers are not served afterwards, ccsd ends, or its memory does not come back: to 32 MiB over what it was before, and 1 KiB for each good message that the store holds in its write buffers.",
                 ],
                 options: [
                     Option(

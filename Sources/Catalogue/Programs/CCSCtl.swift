@@ -173,6 +173,12 @@ extension Program {
             "devices forget", "Forget a device, its registrations and its waiting messages.",
             arguments: [Argument("DEVICE", "The Android id, in decimal.")]),
         Command(
+            "installations list", "List the Firebase installations, with how many registrations each has.",
+            options: [
+                Option("--limit", .integer(1...10_000), "N", "List up to N.", preset: "100"),
+                Option("--after", .text, "INSTALLATION", "Go on after this installation."),
+            ]),
+        Command(
             "installations show",
             "Show a Firebase installation: project, use, and how many registrations it has.",
             arguments: [installation]),

@@ -147,7 +147,14 @@ extension ControlServer {
         switch (request.arguments["certificate"]?.text, request.arguments["private_key"]?.text) {
         case (nil, nil): return nil
         case (let chain?, let key?):
-            return CertificateContent(chain: Array(chain.utf8), key: Redacted(Array(key.utf8)))
+            var names: TLSFileNames?
+            if let certificate = request.arguments["certificate_file"]?.text,
+                let keyFile = request.arguments["private_key_file"]?.text
+            {
+                names = TLSFileNames(certificate: certificate, key: keyFile)
+            }
+            return CertificateContent(
+                chain: Array(chain.utf8), key: Redacted(Array(key.utf8)), names: names)
         default:
             throw Problem(
                 text: "certificate and private_key belong together", hint: "give both as PEM, or neither")

@@ -4,6 +4,25 @@ import Store
 import Wire
 
 extension ControlServer {
+    /// A page of the installations, in the order of their ids.
+    func listInstallations(_ request: Request) throws(Problem) -> JSONValue {
+        let limit = try integer("limit", in: request, default: 100, range: 1...Limits.listedRows)
+        var start: [UInt8]?
+        if request.arguments["after"] != nil { start = try requiredInstallation(request, "after") }
+        let after = start
+        let found = try reading { () throws(StoreError) in
+            try daemon.store.installations(after: after, limit: limit + 1)
+        }
+        let page = found.prefix(limit)
+        var members: [JSONValue.Member] = [
+            .init("installations", .array(page.map { row($0.record, $0.registrations) }))
+        ]
+        if found.count > limit, let last = page.last {
+            members.append(.init("next_after", .string(String(decoding: last.record.id, as: UTF8.self))))
+        }
+        return .object(members)
+    }
+
     func showInstallation(_ request: Request) throws(Problem) -> JSONValue {
         let id = try requiredInstallation(request)
         let loaded = try reading { () throws(StoreError) in
@@ -41,11 +60,13 @@ extension ControlServer {
         ])
     }
 
-    private func requiredInstallation(_ request: Request) throws(Problem) -> [UInt8] {
-        let id = Array((request.arguments["installation"]?.text ?? "").utf8)
+    private func requiredInstallation(
+        _ request: Request, _ name: String = "installation"
+    ) throws(Problem) -> [UInt8] {
+        let id = Array((request.arguments[name]?.text ?? "").utf8)
         guard id.count == InstallationToken.idLength else {
             throw Problem(
-                text: "invalid installation: expected an ID of \(InstallationToken.idLength) characters",
+                text: "invalid \(name): expected an ID of \(InstallationToken.idLength) characters",
                 hint: "it is what the app knows as its Firebase installation ID")
         }
         return id
@@ -54,6 +75,7 @@ extension ControlServer {
     private func unknown(_ id: [UInt8]) -> Problem {
         Problem(
             text: "there is no installation \(String(decoding: id, as: UTF8.self))",
-            hint: "one that nobody used for long is forgotten")
+            hint:
+                "ccsctl installations list shows those there are; one that is not used for long is forgotten")
     }
 }

@@ -48,6 +48,7 @@ final class ControlServer: Sendable {
             ("devices show", showDevice),
             ("devices trace", traceDevice),
             ("devices forget", forgetDevice),
+            ("installations list", listInstallations),
             ("installations show", showInstallation),
             ("installations revoke", revokeInstallation),
             ("sessions list", listSessions),

@@ -21,6 +21,8 @@ struct Attack {
     /// Blocks that all connections together are to send before it ends, at full scale; nil: what they send in the time.
     var blocks: Int?
     var deed = Deed.none
+    /// What it must bring about at the server; an attack that does not has not taken place.
+    var aims: [AttackAim] = []
     /// The script of the connection with a number.
     var script: ((AttackScene, Int) -> HostileScript)?
 
@@ -34,10 +36,15 @@ struct Attack {
 
     private static var deeds: [Attack] {
         [
-            Attack(name: "reload-storm", deed: .reloads),
-            Attack(name: "renegotiation", deed: .renegotiations),
+            Attack(name: "reload-storm", deed: .reloads, aims: [.reach(.reloads)]),
+            Attack(
+                name: "renegotiation", deed: .renegotiations,
+                aims: [
+                    .reach(.handshakes), .reach(.renegotiationsRefused), .reach(.closed(.protocolViolation)),
+                ]),
             Attack(
                 name: "no-descriptors", connections: 300, perSecond: 300, deed: .fewDescriptors,
+                aims: [.reach(.accepted), .reach(.turnedAway(.noDescriptor)), .reach(.heldOn)],
                 script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
         ]
     }

@@ -35,6 +35,8 @@ struct AttackRow {
     /// Blocks and octets that they sent, or what stands in their place (signals).
     var blocks = 0
     var bytes = 0
+    /// What it had to bring about, and how often it did.
+    var reached: [AttackReach] = []
     /// What ccsd did: why connections ended, what was answered, and how often.
     var deeds: [(word: String, count: Int)] = []
     var books = Books()
@@ -80,7 +82,11 @@ struct AttackRow {
         if memory.after > memory.before + allowedKiB(books.acknowledged) {
             found.append("\(memory.after - memory.before) KiB of memory did not come back")
         }
-        if name != Attack.calm, flooding == 0, blocks == 0 { found.append("the attack did not take place") }
+        if name != Attack.calm, reached.isEmpty { found.append("nothing shows that the attack took place") }
+        for reach in reached where reach.isMissing {
+            found.append(
+                "the attack reached \(reach.word) \(reach.count) times, expected at least \(reach.floor)")
+        }
         return found
     }
 
@@ -102,6 +108,16 @@ struct AttackRow {
     /// All rows, in columns.
     static func table(_ rows: [AttackRow]) -> String {
         Table.text([head] + rows.map(\.cells), lastIsWords: true)
+    }
+
+    /// What each attack reached, in columns, with the floors.
+    static func reachTable(_ rows: [AttackRow]) -> String {
+        let head = ["attack", "reached", "floor", "what"]
+        return Table.text(
+            [head]
+                + rows.flatMap { row in
+                    row.reached.map { [row.name, Figure.whole($0.count), Figure.whole($0.floor), $0.word] }
+                }, lastIsWords: true)
     }
 
     /// The heads of the table.
@@ -130,6 +146,15 @@ struct AttackRow {
             .init("attack", .string(name)), .init("connections", .integer(connections)),
             .init("flooding", .integer(flooding)), .init("blocks", .integer(blocks)),
             .init("bytes", .integer(bytes)),
+            .init(
+                "reached",
+                .array(
+                    reached.map {
+                        .object([
+                            .init("what", .string($0.word)), .init("count", .integer($0.count)),
+                            .init("floor", .integer($0.floor)),
+                        ])
+                    })),
             .init("deeds", .object(deeds.map { .init($0.word, .integer($0.count)) })),
             .init(
                 "good",
@@ -166,9 +191,7 @@ enum AttackPlant: String, CaseIterable {
         case .loss: row.books.delivered -= 1
         case .memory: row.memory.after = row.memory.before + row.allowedKiB(row.books.acknowledged) + 1
         case .silence: row.isServing = false
-        case .absence:
-            row.flooding = 0
-            row.blocks = 0
+        case .absence: row.reached = row.reached.map { AttackReach(word: $0.word, count: 0, floor: $0.floor) }
         }
     }
 }

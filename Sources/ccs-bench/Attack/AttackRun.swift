@@ -8,6 +8,7 @@ import Wire
 final class AttackRun {
     private let bench: Bench
     private let target: DaemonTarget
+    private let metrics: MetricsProbe
     private let good: LoadRun
     private let receivers: Receivers
     private let scene: AttackScene
@@ -37,9 +38,11 @@ final class AttackRun {
         self.scale = scale
         milliseconds = Int64(bench.seconds) * 1_000
         let peers = bench.connections + bench.deviceCount
+        let port = try FreePort.find()
         target = try DaemonTarget(
-            bench, reactors: bench.reactors,
+            bench, reactors: bench.reactors, flags: ["--admin-port", "\(port)"],
             descriptors: Limits.descriptorsKept + peers + Self.descriptorsForStrangers)
+        metrics = MetricsProbe(bench, port: port)
         process = target.process
         let devices = try bench.devices(target)
         scene = AttackScene(
@@ -94,9 +97,10 @@ final class AttackRun {
         let renegotiator = attack.deed == .renegotiations ? Renegotiator(port: target.appServers.port) : nil
         do throws(TransportError) { try renegotiator?.begin() } catch { throw BenchError(error.description) }
         if attack.deed == .fewDescriptors { limitDescriptors(spared: Self.sparedDescriptors) }
-        let earlier = try connections()
+        let earlier = try metrics.read()
         let begin = Now.read().monotonic
         let goal = attack.blocks.map(scaled) ?? 0
+        var evidence = AttackEvidence()
         var isOver = false
         while !isOver {
             turn(20)
@@ -109,14 +113,15 @@ final class AttackRun {
             let passed = Now.read().monotonic.milliseconds(since: begin)
             bench.progress.show(attack.name, Int(passed), of: Int(milliseconds))
             // However slow the machine is: what must be reached decides, not the time.
-            let isMade = crowd.map { $0.flooding > 0 && $0.blocks >= goal } ?? true
-            isOver = isMade && passed >= milliseconds
-            if passed >= max(milliseconds, Int64(Self.longestSeconds) * 1_000) || !isRunning { isOver = true }
+            guard passed >= milliseconds || !isRunning else { continue }
+            if isRunning { evidence = try self.evidence(since: earlier, crowd, renegotiator) }
+            row.reached = attack.reached(evidence, seconds: bench.seconds, scale: scale)
+            let isMade = !row.reached.contains(where: \.isMissing) && crowd.map { $0.blocks >= goal } ?? true
+            isOver = isMade || !isRunning || passed >= max(milliseconds, Int64(Self.longestSeconds) * 1_000)
         }
         if attack.deed == .fewDescriptors { limitDescriptors(spared: nil) }
         row.memory.peak = max(row.memory.peak, resident)
         row.during = Latencies(good.counters.deliveryTimes)
-        let later = try connections()
         if let crowd {
             row.connections = crowd.begun
             row.flooding = crowd.flooding
@@ -135,8 +140,19 @@ final class AttackRun {
             row.deeds = [("handshakes refused", counts.refused), ("granted", counts.granted)]
             if counts.granted > 0 { row.breaches.append("renegotiation was granted") }
         }
-        row.deeds = later.words(since: earlier, begun: row.connections) + row.deeds
+        row.deeds = evidence.daemon.words(begun: row.connections) + row.deeds
         bench.progress.clear()
+    }
+
+    /// What both sides have counted since `earlier` was read.
+    private func evidence(
+        since earlier: DaemonCounts, _ crowd: HostileCrowd?, _ renegotiator: Renegotiator?
+    ) throws(BenchError) -> AttackEvidence {
+        let daemon = try metrics.read().since(earlier)
+        var evidence = crowd?.evidence ?? AttackEvidence()
+        evidence.daemon = daemon
+        evidence.renegotiationsRefused = renegotiator?.soFar.refused ?? 0
+        return evidence
     }
 
     private func scaled(_ number: Int) -> Int { max(1, number * scale / 100) }
@@ -197,11 +213,5 @@ final class AttackRun {
     private func turn(_ milliseconds: Int64) {
         let end = Now.read().monotonic.advanced(milliseconds: milliseconds)
         while Now.read().monotonic < end { bench.turn(waitMilliseconds: 5) }
-    }
-
-    /// What ccsd has counted of connections so far.
-    private func connections() throws(BenchError) -> ConnectionCounts {
-        guard isRunning else { return ConnectionCounts() }
-        return ConnectionCounts(try target.control("status", .object([]))["connections"])
     }
 }

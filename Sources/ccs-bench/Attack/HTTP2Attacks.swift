@@ -6,6 +6,7 @@ extension Attack {
         [
             Attack(
                 name: "h2-resets", connections: 20,
+                aims: [.reach(.closed(.flood))],
                 script: { _, _ in
                     flood { block in
                         HTTP2Frames.streams(block, 100).flatMap {
@@ -16,18 +17,21 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-pings", connections: 20,
+                aims: [.reach(.closed(.flood))],
                 script: { _, _ in
                     let ping = HTTP2Frames.frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8])
                     return flood { _ in (0..<500).flatMap { _ in ping } }
                 }),
             Attack(
                 name: "h2-settings", connections: 20,
+                aims: [.reach(.closed(.flood))],
                 script: { _, _ in
                     let settings = HTTP2Frames.frame(4, 0, 0, [0, 3, 0, 0, 0, 100])
                     return flood { _ in (0..<500).flatMap { _ in settings } }
                 }),
             Attack(
                 name: "h2-headers", connections: 20,
+                aims: [.reach(.closed(.flood))],
                 script: { _, _ in
                     flood { block in
                         // A header block that does not end.
@@ -38,6 +42,7 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-bodies", connections: 30, blocks: 400,
+                aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn)],
                 script: { _, _ in
                     // As many streams as there may be, each with a body that never ends.
                     var script = flood { block in
@@ -51,6 +56,10 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-unread", connections: 20,
+                aims: [
+                    .reach(.responses(200), 50), .reach(.heldOn),
+                    .reach(.closed(.slowConsumer), after: Limits.writeDeadlineSeconds),
+                ],
                 script: { _, _ in
                     var script = flood { block in
                         HTTP2Frames.streams(block, 50).flatMap {

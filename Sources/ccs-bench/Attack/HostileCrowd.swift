@@ -23,6 +23,8 @@ final class HostileCrowd {
     var blocks = 0
     /// Octets that were sent.
     var bytes = 0
+    /// Bytes that came.
+    private(set) var receivedBytes = 0
     /// Answers, by what they say.
     private(set) var answers: [String: Int] = [:]
     /// Handshakes begun in one turn: the good ones have the same thread.
@@ -90,6 +92,7 @@ final class HostileCrowd {
 
     /// Something came: what is told of it is its first words.
     func heard(_ bytes: RawSpan) {
+        receivedBytes += bytes.byteCount
         let words: String? =
             if bytes.byteCount >= 12, bytes.extracting(0..<9).equals("HTTP/1.1 ") {
                 "HTTP " + String(decoding: [UInt8](copying: bytes.extracting(9..<12)), as: UTF8.self)
@@ -101,6 +104,20 @@ final class HostileCrowd {
                 "ack"
             } else { nil }
         if let words { answers[words, default: 0] += 1 }
+    }
+
+    /// A frame of HTTP/2 came: those that end a connection or a stream are counted.
+    func heardFrame(type: UInt8) {
+        switch type {
+        case 3: answers["RST_STREAM", default: 0] += 1
+        case 7: answers["GOAWAY", default: 0] += 1
+        default: break
+        }
+    }
+
+    /// What is known on this side.
+    var evidence: AttackEvidence {
+        AttackEvidence(blocks: blocks, receivedBytes: receivedBytes, heldOn: present, answers: answers)
     }
 
     /// A connection has ended.

@@ -6,6 +6,7 @@ final class HostilePeer: ConnectionDelegate {
     private unowned let crowd: HostileCrowd
     private let script: HostileScript
     private var heard: [UInt8] = []
+    private var frames = HTTP2FrameScanner()
     private var turn = 0
     private var block = 0
     private(set) var connection: Connection?
@@ -34,6 +35,7 @@ final class HostilePeer: ConnectionDelegate {
 
     func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         crowd.heard(bytes)
+        if script.disguise == .http2 { frames.take(bytes) { crowd.heardFrame(type: $0) } }
         guard turn < script.turns.count, heard.count < Self.heardBytes else { return }
         heard += [UInt8](copying: bytes)
         let awaited = script.turns[turn].awaited

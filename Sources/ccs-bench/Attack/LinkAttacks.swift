@@ -8,6 +8,7 @@ extension Attack {
         [
             Attack(
                 name: "mcs-lengths", connections: 50,
+                aims: [.reach(.closed(.tooLarge)), .reach(.closed(.protocolViolation))],
                 script: { _, number in
                     // A login of 2 GiB, or a length that does not end.
                     let length: [UInt8] = number.isMultiple(of: 2) ? [255, 255, 255, 255, 7] : [255]
@@ -17,6 +18,10 @@ extension Attack {
                 }),
             Attack(
                 name: "mcs-logins", connections: 100,
+                aims: [
+                    .reach(.deviceBytes, 1_000_000), .reach(.heldOn),
+                    .reach(.closed(.loginDeadline), after: Limits.loginDeadlineSeconds),
+                ],
                 script: { _, _ in
                     // A login as long as may be, all of it received ids, whose end never comes.
                     var script = HostileScript(
@@ -27,6 +32,7 @@ extension Attack {
                 }),
             Attack(
                 name: "mcs-heartbeats", connections: 10,
+                aims: [.reach(.deviceLogins), .reach(.receivedBytes, 1_000)],
                 script: { scene, number in
                     // The tag of a ping, and no octet in it.
                     let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
@@ -34,6 +40,7 @@ extension Attack {
                 }),
             Attack(
                 name: "mcs-acks", connections: 10,
+                aims: [.reach(.deviceLogins), .reach(.deviceBytes, 100_000)],
                 script: { scene, number in
                     // Of frames and messages that were never sent.
                     loggedIn(scene, number) { block in
@@ -49,6 +56,7 @@ extension Attack {
                 }),
             Attack(
                 name: "mcs-messages", connections: 10,
+                aims: [.reach(.deviceLogins), .reach(.deviceBytes, 100_000), .reach(.upstreamMessages, 200)],
                 script: { scene, number in
                     // To a sender that there is not, so that the good ones' app servers have nothing of it.
                     loggedIn(scene, number) { block in

@@ -7,6 +7,10 @@ extension Attack {
         [
             Attack(
                 name: "slow-bodies", connections: 150,
+                aims: [
+                    .reach(.handshakes), .reach(.requestBytes), .reach(.blocks), .reach(.heldOn),
+                    .reach(.closed(.slowRequest), after: Limits.bodyGraceSeconds),
+                ],
                 script: { scene, _ in
                     HostileScript(
                         door: .https, opening: head("/fcm/send", scene, length: 1_000_000),
@@ -14,6 +18,7 @@ extension Attack {
                 }),
             Attack(
                 name: "held-bodies", connections: 200, blocks: 2_500,
+                aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn), .atFullScale(.closed(.flood))],
                 script: { scene, _ in
                     // All but the last octets of a body as long as may be, and nobody's key.
                     var stranger = scene
@@ -26,6 +31,7 @@ extension Attack {
                 }),
             Attack(
                 name: "endless-headers", connections: 20,
+                aims: [.reach(.responses(431)), .reach(.closed(.tooLarge))],
                 script: { _, _ in
                     HostileScript(
                         door: .https, opening: Array("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8),
@@ -33,6 +39,7 @@ extension Attack {
                 }),
             Attack(
                 name: "gzip-bombs", connections: 10, perSecond: 100,
+                aims: [.reach(.responses(413))],
                 script: { _, _ in
                     let bomb = GzipBomb.zeros(packedBytes: 65_536)
                     let head =
@@ -43,6 +50,7 @@ extension Attack {
                 }),
             Attack(
                 name: "unknown-tokens", connections: 10, blocks: 1_000,
+                aims: [.reach(.responses(200)), .reach(.refusals, 1_000)],
                 script: { scene, number in
                     HostileScript(
                         door: .https,

@@ -7,9 +7,17 @@ extension Attack {
         [
             Attack(
                 name: "silence", connections: 300,
+                aims: [
+                    .reach(.accepted), .reach(.heldOn),
+                    .reach(.closed(.handshakeDeadline), after: Limits.handshakeDeadlineSeconds),
+                ],
                 script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
             Attack(
                 name: "slow-tls", connections: 300,
+                aims: [
+                    .reach(.accepted), .reach(.blocks), .reach(.heldOn),
+                    .reach(.closed(.handshakeDeadline), after: Limits.handshakeDeadlineSeconds),
+                ],
                 script: { _, number in
                     // The head of a ClientHello of 512 octets, whose rest comes one octet at a time.
                     HostileScript(
@@ -19,16 +27,23 @@ extension Attack {
                 }),
             Attack(
                 name: "slow-openings", connections: 150,
+                aims: [
+                    .reach(.handshakes), .reach(.blocks), .reach(.heldOn),
+                    .reach(.closed(.loginDeadline), after: Limits.loginDeadlineSeconds),
+                ],
                 script: { scene, number in
                     let header = Array(scene.login.header.utf8)
+                    let first = deviceLogin(scene.devices[number % scene.devices.count])
                     return number.isMultiple(of: 2)
                         ? HostileScript(
                             door: .appServers, block: { [header[$0 % header.count]] }, pauseMilliseconds: slow
                         )
-                        : HostileScript(door: .devices, block: { _ in [41] }, pauseMilliseconds: slow)
+                        : HostileScript(
+                            door: .devices, block: { [first[$0 % first.count]] }, pauseMilliseconds: slow)
                 }),
             Attack(
                 name: "half-open", connections: 2_000, perSecond: 2_000,
+                aims: [.reach(.accepted), .reach(.heldOn), .atFullScale(.turnedAway(.reactorFull))],
                 script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
         ]
     }
@@ -38,6 +53,7 @@ extension Attack {
         [
             Attack(
                 name: "login-flood", connections: 50,
+                aims: [.reach(.failedAppServerLogins), .reach(.closed(.tooManyLogins))],
                 script: { scene, _ in
                     var script = HostileScript.appServer(scene.wrongLogin)
                     let again = HostileScript.Turn(
@@ -47,6 +63,7 @@ extension Attack {
                 }),
             Attack(
                 name: "device-logins", connections: 50,
+                aims: [.reach(.failedDeviceLogins), .reach(.closed(.loginRefused))],
                 script: { scene, number in
                     var device = scene.devices[number % scene.devices.count]
                     device.secret ^= 1
@@ -60,6 +77,7 @@ extension Attack {
         [
             Attack(
                 name: "large-stanzas", connections: 20,
+                aims: [.reach(.appServerLogins), .reach(.blocks), .reach(.closed(.tooLarge))],
                 script: { scene, number in
                     var script = HostileScript.appServer(scene.login)
                     // Every other one does not even log in.
@@ -75,19 +93,26 @@ extension Attack {
                 }),
             Attack(
                 name: "deep-stanzas", connections: 20,
+                aims: [.reach(.appServerLogins), .reach(.closed(.tooLarge), 2)],
                 script: { scene, number in
                     var script = HostileScript.appServer(scene.login)
-                    if number.isMultiple(of: 2) { script.turns = [script.turns[0]] }
-                    script.block = { _ in Array(String(repeating: "<a>", count: 5_000).utf8) }
+                    // Every other one does not log in; its elements are fewer than what is too long without a login.
+                    let isStranger = number.isMultiple(of: 2)
+                    if isStranger { script.turns = [.init(awaited: "</stream:features>", answer: [])] }
+                    script.block = { _ in
+                        Array(String(repeating: "<a>", count: isStranger ? 500 : 5_000).utf8)
+                    }
                     return script
                 }),
             Attack(
                 name: "entity-bombs", connections: 50,
+                aims: [.reach(.handshakes), .reach(.closed(.restrictedXML))],
                 script: { scene, _ in
                     HostileScript(door: .appServers, opening: Array((entities + scene.login.header).utf8))
                 }),
             Attack(
                 name: "compression", connections: 20,
+                aims: [.reach(.handshakes), .reach(.closed(.protocolViolation))],
                 script: { scene, _ in
                     let offer =
                         "<compress xmlns=\"http://jabber.org/protocol/compress\"><method>zlib</method></compress>"
@@ -98,6 +123,7 @@ extension Attack {
                 }),
             Attack(
                 name: "ack-flood", connections: 10,
+                aims: [.reach(.appServerLogins), .reach(.unknownAcks, 50)],
                 script: { scene, number in
                     stanzas(scene, 50) {
                         "{\"to\":\"\(scene.devices[0].token)\",\"message_id\":\"never-\(number)-\($0)\",\"message_type\":\"ack\"}"
@@ -105,6 +131,7 @@ extension Attack {
                 }),
             Attack(
                 name: "message-flood", connections: 10,
+                aims: [.reach(.appServerLogins), .reach(.acks, 100)],
                 script: { scene, number in
                     // Three windows at once, to devices that are away; whether answers come does not matter to it.
                     stanzas(scene, 300) {
@@ -113,6 +140,10 @@ extension Attack {
                 }),
             Attack(
                 name: "never-reading", connections: 10,
+                aims: [
+                    .reach(.appServerLogins), .reach(.refusals, 200),
+                    .reach(.closed(.slowConsumer), after: Limits.writeDeadlineSeconds),
+                ],
                 script: { scene, _ in
                     // Each is refused with words, which nobody takes.
                     var script = stanzas(scene, 200) {

@@ -27,7 +27,7 @@ extension Bench {
         }
         let faults = AttackRow.faults(of: rows)
         tell(
-            AttackRow.table(rows),
+            AttackRow.table(rows) + "\n\n" + AttackRow.reachTable(rows),
             .object([
                 .init("attacks", .array(rows.map(\.json))),
                 .init("faults", .array(faults.map { .string($0) })),

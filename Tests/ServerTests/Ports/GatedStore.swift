@@ -53,6 +53,9 @@ final class GatedStore: Store {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }
+    func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
+        try base.installations(after: after, limit: limit)
+    }
     func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {
         let failure = state.change { state in

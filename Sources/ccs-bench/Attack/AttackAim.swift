@@ -1,0 +1,164 @@
+import Basics
+
+/// What one attack must have brought about before it counts as an attack.
+///
+/// Attacks that never reach their state are the fault that aims detect: a login that fails, a stanza that is refused for another
+/// reason, a flood that waits on our own side.
+struct AttackAim {
+    /// What is counted.
+    let deed: AttackDeed
+    /// The count below which the attack has failed.
+    var floor = 1
+    /// Seconds that an attack must last until this can happen, such as a deadline.
+    var afterSeconds = 0
+    /// The scale, in percent, below which this cannot happen, such as a limit on all connections.
+    var fromScale = 1
+
+    /// Whether an attack of so many seconds and this scale must reach it.
+    func isDue(seconds: Int, scale: Int) -> Bool { seconds >= afterSeconds && scale >= fromScale }
+
+    static func reach(_ deed: AttackDeed, _ floor: Int = 1) -> AttackAim {
+        AttackAim(deed: deed, floor: floor)
+    }
+
+    /// Something that the server does after a deadline only.
+    static func reach(_ deed: AttackDeed, after seconds: Int) -> AttackAim {
+        AttackAim(deed: deed, afterSeconds: seconds)
+    }
+
+    /// Something that happens at full scale only.
+    static func atFullScale(_ deed: AttackDeed) -> AttackAim { AttackAim(deed: deed, fromScale: 100) }
+}
+
+/// One kind of thing that attacks bring about.
+enum AttackDeed: Hashable {
+    /// Connections that the server accepted.
+    case accepted
+    /// TLS handshakes that the server finished.
+    case handshakes
+    /// Logins of app servers that the server accepted, and that it refused.
+    case appServerLogins, failedAppServerLogins
+    /// The same of devices.
+    case deviceLogins, failedDeviceLogins
+    /// Blocks of floods that were sent.
+    case blocks
+    /// Bytes that the server read from app servers, devices and HTTP clients, after decryption; good peers do not speak HTTP.
+    case appServerBytes, deviceBytes, requestBytes
+    /// Bytes that the server sent to HTTP clients, before encryption.
+    case responseBytes
+    /// Connections that the server closed for a reason.
+    case closed(CloseReason)
+    /// Connections that it closed as soon as they were accepted.
+    case turnedAway(DoorRefusal)
+    /// Answers of HTTP with a status.
+    case responses(Int)
+    /// Requests and messages that were refused, for any reason.
+    case refusals
+    /// Upstream messages of devices that were accepted.
+    case upstreamMessages
+    /// Acks of messages that were never sent.
+    case unknownAcks
+    /// Downstream messages that the server acknowledged to attackers.
+    case acks
+    /// Bytes that attackers received.
+    case receivedBytes
+    /// Connections that attackers still had at the end.
+    case heldOn
+    /// Frames of HTTP/2 by which the server ended connections and streams.
+    case goAways, streamResets
+    /// Reloads that the server has finished.
+    case reloads
+    /// Renegotiations that were asked for on an open connection, and not granted.
+    case renegotiationsRefused
+
+    /// Its name in the report.
+    var word: String {
+        switch self {
+        case .accepted: "accepted"
+        case .handshakes: "handshakes"
+        case .appServerLogins: "app server logins"
+        case .failedAppServerLogins: "failed app server logins"
+        case .deviceLogins: "device logins"
+        case .failedDeviceLogins: "failed device logins"
+        case .blocks: "blocks"
+        case .appServerBytes: "bytes from app servers"
+        case .deviceBytes: "bytes from devices"
+        case .requestBytes: "bytes of requests"
+        case .responseBytes: "bytes of responses"
+        case .closed(let reason): "closed \(reason.rawValue)"
+        case .turnedAway(let reason): "refused \(reason.rawValue)"
+        case .responses(let status): "HTTP \(status)"
+        case .refusals: "refusals"
+        case .upstreamMessages: "upstream messages"
+        case .unknownAcks: "unknown acks"
+        case .acks: "acks"
+        case .receivedBytes: "bytes received"
+        case .heldOn: "held on"
+        case .goAways: "GOAWAY"
+        case .streamResets: "RST_STREAM"
+        case .reloads: "reloads"
+        case .renegotiationsRefused: "renegotiations refused"
+        }
+    }
+
+    /// Returns how often it happened.
+    func count(in evidence: AttackEvidence) -> Int {
+        let daemon = evidence.daemon
+        return switch self {
+        case .accepted: daemon.accepted
+        case .handshakes: daemon.count(.handshakes, "ok")
+        case .appServerLogins: daemon.count(.logins, "app_server", "ok")
+        case .failedAppServerLogins: daemon.count(.logins, "app_server", "failed")
+        case .deviceLogins: daemon.count(.logins, "device", "ok")
+        case .failedDeviceLogins: daemon.count(.logins, "device", "failed")
+        case .blocks: evidence.blocks
+        case .appServerBytes: daemon.count(.receivedBytes, "app_server")
+        case .deviceBytes: daemon.count(.receivedBytes, "device")
+        case .requestBytes: daemon.count(.receivedBytes, "https")
+        case .responseBytes: daemon.count(.sentBytes, "https")
+        case .closed(let reason): daemon.count(.connectionsClosed, reason.rawValue)
+        case .turnedAway(let reason): daemon.count(.connectionsRefused, reason.rawValue)
+        case .responses(let status): daemon.count(.httpResponses, "\(status)")
+        case .refusals: daemon.count(.refusals)
+        case .upstreamMessages: daemon.count(.messages, "upstream", "accepted")
+        case .unknownAcks: daemon.count(.unknownAcks)
+        case .acks: evidence.answers["ack", default: 0]
+        case .receivedBytes: evidence.receivedBytes
+        case .heldOn: evidence.heldOn
+        case .goAways: evidence.answers["GOAWAY", default: 0]
+        case .streamResets: evidence.answers["RST_STREAM", default: 0]
+        case .reloads: daemon.count(.configReloads, "ok")
+        case .renegotiationsRefused: evidence.renegotiationsRefused
+        }
+    }
+}
+
+/// What is known of an attack at one moment: the counters of the server since its beginning, and those of the attackers.
+struct AttackEvidence {
+    var daemon = DaemonCounts()
+    var blocks = 0
+    var receivedBytes = 0
+    var heldOn = 0
+    var answers: [String: Int] = [:]
+    var renegotiationsRefused = 0
+}
+
+/// How often an attack brought something about that it had to.
+struct AttackReach: Equatable {
+    /// The name of the deed.
+    var word: String
+    var count: Int
+    var floor: Int
+
+    /// Whether it happened too rarely.
+    var isMissing: Bool { count < floor }
+}
+
+extension Attack {
+    /// Returns what an attack of so many seconds and this scale has reached of what it must.
+    func reached(_ evidence: AttackEvidence, seconds: Int, scale: Int) -> [AttackReach] {
+        aims.filter { $0.isDue(seconds: seconds, scale: scale) }.map {
+            AttackReach(word: $0.deed.word, count: $0.deed.count(in: evidence), floor: $0.floor)
+        }
+    }
+}
