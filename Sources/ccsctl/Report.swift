@@ -5,25 +5,10 @@ import Wire
 enum Report {
     /// The text of a command's result.
     static func text(of result: JSONValue, for command: String) -> String {
+        if let list = lists[command] { return text(of: list, result) }
         switch command {
         case "status": return StatusReport.text(result)
         case "audit": return AuditReport.text(result)
-        case "senders list":
-            return list(
-                result, "senders",
-                [
-                    ("SENDER_ID", "sender_id"), ("LABEL", "label"), ("PROJECT", "project"),
-                    ("KEYS", "keys"), ("CREATED", "created_at"), ("SUSPENDED", "suspended"),
-                ],
-                none: "No senders yet: ccsctl senders add makes one.")
-        case "service-accounts list":
-            return list(
-                result, "accounts",
-                [
-                    ("SENDER_ID", "sender_id"), ("PROJECT", "project"), ("KEY_ID", "key_id"),
-                    ("CREATED", "created_at"), ("EMAIL", "email"),
-                ],
-                none: "No service accounts yet: ccsctl service-accounts add makes one.")
         case "service-accounts add":
             return
                 "service account  \(cell(result, "email"))\nproject          \(cell(result, "project"))\n"
@@ -31,39 +16,6 @@ enum Report {
                 + "Keep the file: its private key is stored nowhere else.\n"
         case "service-accounts remove":
             return "Service account \(cell(result, "email")) is removed; its access tokens are void.\n"
-        case "devices list":
-            return list(
-                result, "devices", [("DEVICE", "device"), ("CREATED", "created_at"), ("SEEN", "seen_at")],
-                none: "No devices yet: ccs-device register makes one.")
-        case "installations list":
-            return list(
-                result, "installations",
-                [
-                    ("INSTALLATION", "installation"), ("SENDER_ID", "sender_id"), ("CREATED", "created_at"),
-                    ("USED", "used_at"), ("ENDED", "ended"), ("REGISTRATIONS", "registrations"),
-                ],
-                none: "No installations yet: an app makes one when it registers by the Firebase SDKs.")
-        case "sessions list":
-            return list(
-                result, "sessions",
-                [
-                    ("ID", "id"), ("KIND", "kind"), ("WHO", "sender_id|device"), ("PEER", "peer"),
-                    ("SINCE", "since"),
-                ],
-                none: "Nobody is logged in.")
-        case "topics list":
-            return list(
-                result, "topics",
-                [("SENDER_ID", "sender_id"), ("TOPIC", "topic"), ("SUBSCRIBERS", "subscribers")],
-                none: "Nobody subscribes to a topic.")
-        case "topics running":
-            return list(
-                result, "messages",
-                [
-                    ("SENDER_ID", "sender_id"), ("TO", "to"), ("SINCE", "since"), ("SENT", "sent"),
-                    ("DONE", "done"), ("TOTAL", "total"), ("ID", "message_id"),
-                ],
-                none: "No message to a topic is under way.")
         case "devices show": return DeviceReport.text(result)
         case "installations show": return InstallationReport.text(result)
         case "installations revoke": return "The tokens of \(cell(result, "installation")) are revoked.\n"
@@ -85,11 +37,67 @@ enum Report {
 
     // MARK: Lists
 
-    private static func list(
-        _ result: JSONValue, _ name: String, _ columns: [(title: String, key: String)], none: String
-    ) -> String {
-        let rows = result[name]?.elements ?? []
-        guard !rows.isEmpty else { return none + "\n" }
+    /// What a list is made of.
+    private struct List {
+        /// The member of the result that holds its rows.
+        var rows: String
+        /// The heading of each column, and the member of a row that stands in it.
+        var columns: [(title: String, key: String)]
+        /// What is said where there is none.
+        var none: String
+    }
+
+    /// The lists, by their commands.
+    private static let lists: [String: List] = [
+        "senders list": List(
+            rows: "senders",
+            columns: [
+                ("SENDER_ID", "sender_id"), ("LABEL", "label"), ("PROJECT", "project"),
+                ("KEYS", "keys"), ("CREATED", "created_at"), ("SUSPENDED", "suspended"),
+            ],
+            none: "No senders yet: ccsctl senders add makes one."),
+        "service-accounts list": List(
+            rows: "accounts",
+            columns: [
+                ("SENDER_ID", "sender_id"), ("PROJECT", "project"), ("KEY_ID", "key_id"),
+                ("CREATED", "created_at"), ("EMAIL", "email"),
+            ],
+            none: "No service accounts yet: ccsctl service-accounts add makes one."),
+        "devices list": List(
+            rows: "devices",
+            columns: [("DEVICE", "device"), ("CREATED", "created_at"), ("SEEN", "seen_at")],
+            none: "No devices yet: ccs-device register makes one."),
+        "installations list": List(
+            rows: "installations",
+            columns: [
+                ("INSTALLATION", "installation"), ("SENDER_ID", "sender_id"), ("CREATED", "created_at"),
+                ("USED", "used_at"), ("ENDED", "ended"), ("REGISTRATIONS", "registrations"),
+            ],
+            none: "No installations yet: an app makes one when it registers by the Firebase SDKs."),
+        "sessions list": List(
+            rows: "sessions",
+            columns: [
+                ("ID", "id"), ("KIND", "kind"), ("WHO", "sender_id|device"), ("PEER", "peer"),
+                ("SINCE", "since"),
+            ],
+            none: "Nobody is logged in."),
+        "topics list": List(
+            rows: "topics",
+            columns: [("SENDER_ID", "sender_id"), ("TOPIC", "topic"), ("SUBSCRIBERS", "subscribers")],
+            none: "Nobody subscribes to a topic."),
+        "topics running": List(
+            rows: "messages",
+            columns: [
+                ("SENDER_ID", "sender_id"), ("TO", "to"), ("SINCE", "since"), ("SENT", "sent"),
+                ("DONE", "done"), ("TOTAL", "total"), ("ID", "message_id"),
+            ],
+            none: "No message to a topic is under way."),
+    ]
+
+    private static func text(of list: List, _ result: JSONValue) -> String {
+        let rows = result[list.rows]?.elements ?? []
+        guard !rows.isEmpty else { return list.none + "\n" }
+        let columns = list.columns
         var text = TextTable.text(columns.map(\.title), rows.map { row in columns.map { cell(row, $0.key) } })
         if let last = result["next_after"] {
             text += "… and more: --limit N shows more, --after \(plain(last)) goes on.\n"

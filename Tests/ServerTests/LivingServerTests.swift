@@ -149,11 +149,12 @@ struct LivingServerTests {
         let server = try LivingServer(in: ServerFolder())
         let ids = ["a", "b", "c"].map { String(repeating: $0, count: InstallationToken.idLength) }
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
+        let usedAt = Now.read().wall
         let outcome = server.daemon.storeThread.commitAndWait(
             ids.map {
                 .putInstallation(
                     InstallationRecord(
-                        id: Array($0.utf8), sender: SenderID(42), refresh: nil, createdAt: 0, usedAt: 1_000))
+                        id: Array($0.utf8), sender: SenderID(42), refresh: nil, createdAt: 0, usedAt: usedAt))
             } + [.linkInstallation(Array(ids[1].utf8), name)])
         #expect(outcome?.hasFailed == false)
         for (limit, next) in [(2, ids[1]), (3, nil), (4, nil)] as [(Int, String?)] {
@@ -166,7 +167,7 @@ struct LivingServerTests {
         #expect(rows.compactMap { $0["installation"]?.text } == Array(ids.dropFirst()))
         #expect(rows.compactMap { $0["registrations"]?.integer } == [1, 0])
         #expect(rows.first?["sender_id"]?.text == "42" && rows.first?["ended"]?.boolean == true)
-        #expect(rows.first?["used_at"]?.text == "1970-01-01T00:00:01.000Z")
+        #expect(rows.first?["used_at"]?.text == Timestamp.text(usedAt))
         #expect(try server.ask("installations list", ["after": "x"])["error"] != nil)
     }
 }

@@ -110,7 +110,9 @@ import Testing
         let known = (2...9 as ClosedRange<UInt64>).filter {
             table.settle(to: [1], messageID: Array("u\($0)".utf8)) != nil
         }
-        #expect(known.suffix(2) == [8, 9] && known.count <= 4, "as many as the window holds are kept of those that are over")
+        #expect(
+            known.suffix(2) == [8, 9] && known.count <= 4,
+            "as many as the window holds are kept of those that are over")
     }
 
     @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)

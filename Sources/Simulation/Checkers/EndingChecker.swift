@@ -221,7 +221,8 @@ struct EndingChecker {
             case .delivered:
                 // An answer names an ID alone, which another message may have as well.
                 truth.upstream[number]?.isHeard == true
-                    && (truth.upstream[number]?.isAnswered == true || truth.sharedIDs.contains(message.messageID))
+                    && (truth.upstream[number]?.isAnswered == true
+                        || truth.sharedIDs.contains(message.messageID))
             case .expired: message.expiresAt <= world.latestWall
             default: false
             }
