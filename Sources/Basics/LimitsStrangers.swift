@@ -5,6 +5,11 @@ extension Limits {
     public static let strangerRequestsPerAddressAndMinute = 1_000
     /// The same from all addresses together: as many devices as the search for unused ones takes away again, fifty a second.
     public static let strangerRequestsPerMinute = 3_000
+    /// Bytes that a row of the registry counts for while it is in memory: a short one with its key and the place that it takes.
+    public static let registryRowBytes = 128
+    /// Bytes that the engine takes for a family with only a few rows in memory: its filter and the first piece for rows (measured:
+    /// 1,460,192). They say nothing of how much there is.
+    public static let registryMemtableBytes = 1_572_864
     /// Addresses whose requests are remembered: a bound on a table that starts anew each minute.
     public static let strangersRemembered = 65_536
     /// Seconds after which a stranger may ask again: its minute is over then.

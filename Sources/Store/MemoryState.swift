@@ -250,6 +250,13 @@ public struct MemoryState: Sendable {
     /// Whether messages to topics are under way.
     public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
+    /// Rows that the registry would have on a disk, where a subscription has two.
+    var registryRows: Int {
+        devices.count + registrations.values.reduce(0) { $0 + $1.count } + senderRecords.count + groups.count
+            + 2 * subscriptions.count + installationRecords.count
+            + installations.values.reduce(0) { $0 + $1.count }
+    }
+
     /// Counts everything.
     public func audit() -> StoreAudit {
         var audit = StoreAudit()
