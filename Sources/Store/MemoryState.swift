@@ -252,9 +252,9 @@ public struct MemoryState: Sendable {
 
     /// Rows that the registry would have on a disk, where a subscription has two.
     var registryRows: Int {
-        devices.count + registrations.values.reduce(0) { $0 + $1.count } + senderRecords.count + groups.count
-            + 2 * subscriptions.count + installationRecords.count
-            + installations.values.reduce(0) { $0 + $1.count }
+        let ofDevices = devices.count + registrations.values.map(\.count).reduce(0, +)
+        let ofInstallations = installationRecords.count + installations.values.map(\.count).reduce(0, +)
+        return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
 
     /// Counts everything.
