@@ -5,6 +5,20 @@ extension Limits {
     public static let strangerRequestsPerAddressAndMinute = 1_000
     /// The same from all addresses together: as many devices as the search for unused ones takes away again, fifty a second.
     public static let strangerRequestsPerMinute = 3_000
+    /// Bytes that the registry may take on the disk before nothing new is added to it. A device with two apps takes 118 of them, and
+    /// 390 where both have an installation and a topic (measured); some more until the engine has cleared up. So there is room for
+    /// 30 million of them, more than one server has connections for, and a disk of ordinary size is not full before.
+    public static let registryBytes = 17_179_869_184
+    /// Seconds between two measurements of the registry: what all senders and strangers may add meanwhile is a few megabytes.
+    public static let registryMeasureSeconds = 2
+    /// Seconds after which a device may ask again for which the registry had no room: an operator has to act first. App servers
+    /// come again after `sendRetrySeconds`, since their libraries block for as long as they are told to wait.
+    public static let registryRetrySeconds = 300
+    /// Bytes that a row of the registry counts for while it is in memory: a short one with its key and the place that it takes.
+    public static let registryRowBytes = 128
+    /// Bytes that the engine takes for a family with only a few rows in memory: its filter and the first piece for rows (measured:
+    /// 1,460,192). They say nothing of how much there is.
+    public static let registryMemtableBytes = 1_572_864
     /// Addresses whose requests are remembered: a bound on a table that starts anew each minute.
     public static let strangersRemembered = 65_536
     /// Seconds after which a stranger may ask again: its minute is over then.

@@ -36,6 +36,9 @@ public enum Metric: Int, CaseIterable, Sendable {
     case storeWrites
     case storeWaitingWrites
     case storeFailures
+    /// The room that devices, registrations, groups and senders take.
+    case registryBytes
+    case registryBytesLimit
     case reactorTurns
     case reactorBusyMicroseconds
     case logLinesSuppressed
@@ -94,7 +97,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were understood.
-    public static let refusalReasons = refusalWords + ["malformed", "unauthorized", "too_many_strangers"]
+    public static let refusalReasons =
+        refusalWords + ["malformed", "unauthorized", "too_many_strangers", "registry_full"]
 
     /// The first cell of each metric, and at the end how many cells there are.
     static let offsets: [Int] = {

@@ -115,6 +115,12 @@ extension Metric {
             metric: .storeFailures, name: "ccs_store_failures_total", kind: .counter,
             help: "Commits or reads that failed."),
         Row(
+            metric: .registryBytes, name: "ccs_registry_bytes", kind: .gauge,
+            help: "Estimated bytes that devices, registrations, subscriptions, groups and senders take."),
+        Row(
+            metric: .registryBytesLimit, name: "ccs_registry_bytes_limit", kind: .gauge,
+            help: "Bytes from which on nothing new is added to the registry; 0: no limit."),
+        Row(
             metric: .reactorTurns, name: "ccs_reactor_turns_total", kind: .counter,
             help: "Turns of the reactors."),
         Row(

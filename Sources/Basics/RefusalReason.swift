@@ -8,6 +8,8 @@ public enum RefusalReason: Sendable, Equatable {
     case unauthorized
     /// It would have added to the registry, and strangers had asked for that too often in this minute.
     case tooManyStrangers
+    /// It would have added to the registry, which is as large as it may become.
+    case registryFull
 
     /// The word in logs and metric labels.
     public var word: String {
@@ -16,6 +18,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .malformed: "malformed"
         case .unauthorized: "unauthorized"
         case .tooManyStrangers: "too_many_strangers"
+        case .registryFull: "registry_full"
         }
     }
 
@@ -26,6 +29,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .malformed: Metric.refusalWords.count
         case .unauthorized: Metric.refusalWords.count + 1
         case .tooManyStrangers: Metric.refusalWords.count + 2
+        case .registryFull: Metric.refusalWords.count + 3
         }
     }
 }

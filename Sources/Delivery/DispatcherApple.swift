@@ -39,9 +39,10 @@ extension Dispatcher {
         // One that was made for the same token is there although its registration is gone.
         let isFree = entry.record == nil || address.isImport
         let isKnown = directory[request.sender] != nil
-        guard isFree, isKnown, mayAdd(for: entry.record, origin) else {
-            let refusal: RegistrationRefusal =
-                !isFree ? .serviceNotAvailable : isKnown ? .tooManyStrangers : .invalidSender
+        let refusal: RegistrationRefusal? =
+            !isFree
+            ? .serviceNotAvailable : isKnown ? refusalToAdd(for: entry.record, origin) : .invalidSender
+        if let refusal {
             effects.commands.append(
                 (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
             return

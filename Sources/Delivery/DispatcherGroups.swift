@@ -86,13 +86,16 @@ extension Dispatcher {
             let made = GroupRecord(
                 name: name, label: label, members: Self.distinct(members), createdAt: now.wall)
             guard made.members.count <= Limits.groupMembers else { throw .tooManyMembers }
+            guard request.origin?.growth != .full else { throw .registryFull }
             return made
         case .add(_, let label, let members):
             var group = try Self.known(record, label)
             guard !members.isEmpty else { throw .noMembers }
             group.members = Self.distinct(group.members + members)
             guard group.members.count <= Limits.groupMembers else { throw .tooManyMembers }
-            return group == record ? nil : group
+            guard group != record else { return nil }
+            guard request.origin?.growth != .full else { throw .registryFull }
+            return group
         case .remove(_, let label, let members):
             var group = try Self.known(record, label)
             group.members.removeAll { members.contains($0) }

@@ -131,8 +131,8 @@ extension Dispatcher {
             id: request.installation, sender: request.sender, refresh: offer.refresh,
             createdAt: contactTime(now),
             usedAt: contactTime(now))
-        guard mayAdd(for: nil, request.origin) else {
-            refuse(request, .tooManyStrangers, &effects)
+        if let refusal = refusalToAdd(for: nil, request.origin) {
+            refuse(request, refusal, &effects)
             return endInstallationTurn(request.installation, &effects)
         }
         put(record, request, [], &effects)

@@ -36,8 +36,7 @@ extension Dispatcher {
             effects.commands.append((origin.connection, .checkInRefused(ticket: origin.ticket)))
             return
         }
-        guard mayAdd(for: nil, origin) else {
-            let refusal = RegistrationRefusal.tooManyStrangers
+        if let refusal = refusalToAdd(for: nil, origin) {
             effects.commands.append(
                 (origin.connection, .registrationRefused(ticket: origin.ticket, refusal)))
             return
@@ -108,9 +107,10 @@ extension Dispatcher {
         case .success(let senders)
         where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
             refuse(request, .tooManyRegistrations, &effects)
-        case .success where !mayAdd(for: record, origin):
-            refuse(request, .tooManyStrangers, &effects)
         case .success(let senders):
+            if let refusal = refusalToAdd(for: record, origin) {
+                return refuse(request, refusal, &effects)
+            }
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
                 senderText: request.senderText, sender: senders.first ?? SenderID(0),

@@ -12,7 +12,8 @@ extension Dispatcher {
             guard entry.registrations[at].registration.allows(request.sender) else {
                 throw .senderMismatch
             }
-            let report = try perform(request.action, entry, at, request.sender, now, &effects)
+            let report = try perform(
+                request.action, entry, at, request.sender, request.origin, now, &effects)
             answer(report, entry, request.origin, &effects)
         } catch {
             refuseToken(request.origin, error, &effects)
@@ -34,7 +35,7 @@ extension Dispatcher {
                 effects.forwards.append(.installationFound(request, others, at: next.device))
                 return
             }
-            let report = try perform(action, entry, at, request.sender, now, &effects)
+            let report = try perform(action, entry, at, request.sender, request.origin, now, &effects)
             answer(report, entry, request.origin, &effects)
         } catch {
             refuseToken(request.origin, error, &effects)
@@ -42,8 +43,8 @@ extension Dispatcher {
     }
 
     private mutating func perform(
-        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ now: Now,
-        _ effects: inout Effects
+        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ origin: Origin,
+        _ now: Now, _ effects: inout Effects
     ) throws(TokenRefusal) -> TokenReport {
         let registration = entry.registrations[at].registration
         if action != .describe {
@@ -55,6 +56,9 @@ extension Dispatcher {
             let topics = entry.registrations[at].topics.all(of: registration.name)
             return TokenReport(registration: registration, topics: topics.filter { $0.sender == sender })
         case .subscribe(let topic):
+            guard origin.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
+                throw .registryFull
+            }
             guard let made = makeSubscription(entry, at, sender, topic, now, &effects) else {
                 throw .tooManyTopics
             }

@@ -50,7 +50,8 @@ extension Dispatcher {
             _ = endSubscription(entry, at, sender, topic, &effects)
         } else {
             if entry.record?.hasLoggedIn == true { giveBackPlace(of: origin, &effects) }
-            guard mayAdd(for: entry.record, origin) else { throw .tooManyStrangers }
+            let isThere = entry.registrations[at].hasSubscription(sender, topic)
+            if !isThere, let refusal = refusalToAdd(for: entry.record, origin) { throw refusal }
             guard makeSubscription(entry, at, sender, topic, now, &effects) != nil else {
                 throw .tooManySubscriptions
             }
@@ -225,6 +226,13 @@ extension Dispatcher {
         }
         effects.commands.append(
             (request.origin.connection, .registrationRefused(ticket: request.origin.ticket, refusal)))
+    }
+}
+
+extension RegistrationState {
+    /// Whether it is subscribed to a topic of a sender.
+    func hasSubscription(_ sender: SenderID, _ topic: TopicName) -> Bool {
+        topics.find(sender, topic, of: registration.name) != nil
     }
 }
 

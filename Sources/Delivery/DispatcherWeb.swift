@@ -12,6 +12,7 @@ extension Dispatcher {
         defer { devices.rest(entry) }
         do throws(RegistrationRefusal) {
             let wanted = try self.wanted(request, entry, now)
+            let before = entry.registrations.count
             if let known = try renewed(request, wanted, entry, &effects)
                 ?? known(wanted, request.proof, entry)
             {
@@ -24,7 +25,9 @@ extension Dispatcher {
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
             if record.hasLoggedIn { giveBackPlace(of: request.origin, &effects) }
-            guard mayAdd(for: record, request.origin) else { throw .tooManyStrangers }
+            // What takes the place of one that is gone adds nothing.
+            let isReplacing = entry.registrations.count < before
+            if !isReplacing, let refusal = refusalToAdd(for: record, request.origin) { throw refusal }
             add(wanted, record, entry, request.origin, now, &effects)
         } catch {
             effects.commands.append(

@@ -57,6 +57,8 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
     /// Strangers have asked too often in this minute.
     case tooManyStrangers = "QUOTA_EXCEEDED"
+    /// The registry is as large as it may become; no client knows this word, and each is answered with one that it knows.
+    case registryFull = "REGISTRY_FULL"
 }
 
 /// What a protocol session is told to do.

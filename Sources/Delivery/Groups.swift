@@ -69,6 +69,8 @@ public enum GroupRefusal: String, Error, Sendable {
     case labelMismatch = "label_mismatch"
     /// It would have more than `Limits.groupMembers`.
     case tooManyMembers = "too_many_members"
+    /// The registry is as large as it may become.
+    case registryFull = "registry_full"
     /// The store cannot take it now.
     case unavailable = "unavailable"
 }

@@ -86,6 +86,8 @@ public struct Origin: Hashable, Sendable {
         case counted
         /// What a device that has logged in asks for: strangers have had all their places.
         case knownOnly
+        /// Nothing: the registry is as large as it may become.
+        case full
     }
 
     /// Names a request.

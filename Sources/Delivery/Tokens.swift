@@ -58,6 +58,8 @@ public enum TokenRefusal: String, Error, Sendable, CaseIterable {
     case tooManyTopics = "too_many_topics"
     /// The sender changes too many subscriptions.
     case rateExceeded = "rate_exceeded"
+    /// The registry is as large as it may become.
+    case registryFull = "registry_full"
     /// The store cannot tell, or cannot take it.
     case unavailable = "unavailable"
 }

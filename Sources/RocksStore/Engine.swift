@@ -117,6 +117,27 @@ import Synchronization
         batch.put(.meta, last.raw, Key(highest).bytes)
     }
 
+    /// About how many bytes a family takes: its sorted files, and what is in memory and will be one of them.
+    ///
+    /// Memory is taken in pieces of a megabyte, so that what is taken says little as long as it is little: rows are counted then.
+    func size(of family: Family) throws(StoreError) -> UInt64 {
+        let files = try property("rocksdb.live-sst-files-size", of: family)
+        let rows =
+            try property("rocksdb.num-entries-active-mem-table", of: family)
+            + property("rocksdb.num-entries-imm-mem-tables", of: family)
+        let taken = try property("rocksdb.cur-size-all-mem-tables", of: family)
+        let beyondStart = taken - min(taken, UInt64(Limits.registryMemtableBytes))
+        return files + max(rows * UInt64(Limits.registryRowBytes), beyondStart)
+    }
+
+    private func property(_ name: String, of family: Family) throws(StoreError) -> UInt64 {
+        var value: UInt64 = 0
+        guard unsafe rocksdb_property_int_cf(database, handle(family), name, &value) == 0 else {
+            throw StoreError(.inputOutput, "measure \(family): the engine does not tell \(name)")
+        }
+        return value
+    }
+
     /// Rewrites a family, dropping what may be dropped.
     func compact(_ family: Family) {
         unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)

@@ -243,6 +243,14 @@ public final class RocksStore: Store {
         try commit(true) { (commit) throws(StoreError) in commit.put(setting: name, value) }
     }
 
+    public func registryBytes() throws(StoreError) -> UInt64 {
+        try withEngine { (engine) throws(StoreError) in
+            var bytes: UInt64 = 0
+            for family in Family.allCases where family.isRegistry { bytes += try engine.size(of: family) }
+            return bytes
+        }
+    }
+
     public func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in
             var audit = StoreAudit()

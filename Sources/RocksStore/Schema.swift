@@ -27,6 +27,14 @@ enum Family: Int, CaseIterable {
     /// kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number a mark.
     case fanouts
 
+    /// Whether it holds what stays until somebody removes it, so that it has a bound on its size: the registry.
+    var isRegistry: Bool {
+        switch self {
+        case .registry, .topics, .installations, .groups, .senders: true
+        case .meta, .pending, .upstream, .seen, .expiry, .fanouts: false
+        }
+    }
+
     /// Its name on disk, part of the format.
     var name: StaticString {
         switch self {

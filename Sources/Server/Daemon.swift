@@ -83,6 +83,7 @@ final class Daemon: Sendable {
         let door = configuration.door
         change.jobs.append { $0.changeDoor(door) }
         for mailbox in mailboxes { mailbox.post(change) }
+        storeThread.registry.limit = configuration.registryBytes
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }
@@ -103,11 +104,15 @@ final class Daemon: Sendable {
     /// Whether new work can be accepted: `/readyz`.
     var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
 
-    /// What `/readyz` says. A clock in doubt is an error, and yet messages are delivered: it does not take the daemon out of service.
+    /// What `/readyz` says. A clock in doubt and a full registry are errors, and yet messages are delivered: they do not take the
+    /// daemon out of service.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
-        return "ready\n"
-            + (clock.problem.map { "error: \($0); nothing ends by age until it is believed\n" } ?? "")
+        let errors = [
+            clock.problem.map { "\($0); nothing ends by age until it is believed" },
+            storeThread.registry.problem,
+        ]
+        return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
 
     /// What keeps the daemon from being ready, for `/readyz`.
@@ -121,6 +126,8 @@ final class Daemon: Sendable {
         guard let shard = metrics.shards.last else { return }
         shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
         shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
+        shard.set(.registryBytes, to: storeThread.registry.bytes)
+        shard.set(.registryBytesLimit, to: storeThread.registry.limit)
         shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
         shard.set(.startTime, to: Int(startedAt.wall / 1_000))
         shard.set(.logLinesSuppressed, to: log.suppressed)

@@ -155,6 +155,7 @@ struct Startup: ~Copyable {
         do {
             return try StoreThread(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
+                registry: RegistryRoom(limit: configuration.registryBytes),
                 hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
         } catch {
             throw StartupFailure(
@@ -201,7 +202,7 @@ struct Startup: ~Copyable {
         _ clock: ClockBoard, _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
-        let door = Door(configuration.door)
+        let door = Door(configuration.door, registry: storeThread.registry)
         return reactors.enumerated().map { index, reactor in
             var dispatcher = Dispatcher(
                 partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,

@@ -72,7 +72,11 @@ final class AppleImport: HTTPGatheredAnswer {
         case done(RegistrationName)
         /// It is none of Apple's.
         case malformed
+        /// The registry has no room for it.
+        case full
         case failed
+
+        var isFull: Bool { if case .full = self { true } else { false } }
     }
 
     private static let ok = "OK"
@@ -93,11 +97,18 @@ final class AppleImport: HTTPGatheredAnswer {
     }
 
     func result(of word: HTTPWord) -> Result? {
-        if case .registration(let name) = word { name.map { .done($0) } ?? .failed } else { nil }
+        switch word {
+        case .registration(let name): .done(name)
+        case .registrationRefused(.registryFull): .full
+        case .registrationRefused: .failed
+        case .message, .subscription: nil
+        }
     }
 
     /// The answer, in the order of the request; a `status` other than `OK` says what is wrong.
     var response: HTTPResponse {
+        // Nothing was done: the whole request may be repeated.
+        guard !gathered.results.allSatisfy({ $0?.isFull == true }) else { return .registryFull }
         var body = ByteBuffer()
         body.append("{\"results\":[")
         for (at, (token, result)) in zip(tokens, gathered.results).enumerated() {
@@ -110,7 +121,8 @@ final class AppleImport: HTTPGatheredAnswer {
                 body.append(seal.token(for: name))
                 body.append("\"")
             case .malformed: Self.append(Self.malformed, to: &body)
-            case .failed, nil: Self.append(Self.failed, to: &body)
+            // The real service has no word that says why.
+            case .full, .failed, nil: Self.append(Self.failed, to: &body)
             }
             body.append("}")
         }

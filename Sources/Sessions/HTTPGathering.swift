@@ -8,8 +8,10 @@ enum HTTPWord {
     case message(LegacyReply.Result)
     /// What became of its subscription; nil: what was wanted.
     case subscription(TokenRefusal?)
-    /// Its registration; nil: it could not be made.
-    case registration(RegistrationName?)
+    /// Its registration.
+    case registration(RegistrationName)
+    /// Why it could not be registered.
+    case registrationRefused(RegistrationRefusal)
 }
 
 /// What is known of each of several tokens; the first word on each counts.

@@ -17,6 +17,7 @@ struct GroupFault: Error, Equatable {
         case .labelMismatch:
             text = "notification_key_name doesn't match the group name of the notification_key"
         case .tooManyMembers: text = "a group has at most \(Limits.groupMembers) registration ids"
+        case .registryFull: text = "\(RequestFault.registryFull.reason)"
         case .unavailable: text = "the server cannot take it now, try again"
         }
     }

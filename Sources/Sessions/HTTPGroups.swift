@@ -116,7 +116,7 @@ extension HTTPSession {
             return (ticket, known(group, question))
         case .groupRefused(let ticket, let refusal):
             guard case .group? = question(of: ticket) else { return nil }
-            return (ticket, .group(GroupFault(refusal), refusal == .unavailable ? .unavailable : .badRequest))
+            return (ticket, .group(refusal))
         case .groupAnswered(let ticket, let answer):
             guard case .groupSend(let form)? = question(of: ticket) else { return nil }
             return (ticket, sent(answer, form))
@@ -189,5 +189,14 @@ extension HTTPResponse {
     /// A request about groups that is refused.
     static func group(_ fault: GroupFault, _ status: HTTPStatus = .badRequest) -> HTTPResponse {
         told(fault.text, status)
+    }
+
+    /// One that the core refuses.
+    static func group(_ refusal: GroupRefusal) -> HTTPResponse {
+        switch refusal {
+        case .registryFull: registryFull
+        case .unavailable: group(GroupFault(refusal), .unavailable)
+        case .labelTaken, .noMembers, .notFound, .labelMismatch, .tooManyMembers: group(GroupFault(refusal))
+        }
     }
 }

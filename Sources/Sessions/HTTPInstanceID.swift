@@ -130,6 +130,7 @@ extension HTTPSession {
             return .told("The authorization does not match the authorizedEntity of the token.", .forbidden)
         case .tooManyTopics: return .told("TOO_MANY_TOPICS", .badRequest)
         case .rateExceeded: return .tooManyTopicChanges
+        case .registryFull: return .registryFull
         case .unavailable:
             var response = HTTPResponse.told("The server cannot tell now, try again.", .unavailable)
             response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
@@ -183,8 +184,10 @@ final class TokenBatch: HTTPGatheredAnswer {
         case malformed
         case refused(TokenRefusal)
 
-        /// Whether there were too many changes just now.
-        var isRate: Bool { if case .refused(.rateExceeded) = self { true } else { false } }
+        /// Whether it was refused for this.
+        func isRefused(_ reason: TokenRefusal) -> Bool {
+            if case .refused(reason) = self { true } else { false }
+        }
     }
 
     var gathered: HTTPGathered<Result>
@@ -199,7 +202,10 @@ final class TokenBatch: HTTPGatheredAnswer {
     /// The answer, in the order of the request; of whom nothing is known, the time is over.
     var response: HTTPResponse {
         // Nothing was done: the whole request may be repeated.
-        guard !gathered.results.allSatisfy({ $0?.isRate == true }) else { return .tooManyTopicChanges }
+        if gathered.results.allSatisfy({ $0?.isRefused(.rateExceeded) == true }) {
+            return .tooManyTopicChanges
+        }
+        if gathered.results.allSatisfy({ $0?.isRefused(.registryFull) == true }) { return .registryFull }
         var body = ByteBuffer()
         body.append("{\"results\":[")
         for (at, result) in gathered.results.enumerated() {
@@ -216,9 +222,10 @@ final class TokenBatch: HTTPGatheredAnswer {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
-    /// All words of `error`.
+    /// All words of `error`, each once.
     static let words = ([.malformed, nil] + TokenRefusal.allCases.map { Result.refused($0) })
         .compactMap { word(for: $0) }.map { "\($0)" }
+        .reduce(into: [String]()) { words, word in if !words.contains(word) { words.append(word) } }
 
     private static func word(for result: Result?) -> StaticString? {
         switch result {
@@ -227,7 +234,7 @@ final class TokenBatch: HTTPGatheredAnswer {
         case .refused(.notRegistered): "NOT_FOUND"
         case .refused(.senderMismatch): "PERMISSION_DENIED"
         case .refused(.tooManyTopics): "TOO_MANY_TOPICS"
-        case .refused(.rateExceeded): "RESOURCE_EXHAUSTED"
+        case .refused(.rateExceeded), .refused(.registryFull): "RESOURCE_EXHAUSTED"
         case .refused(.unavailable): "INTERNAL"
         case nil: "DEADLINE_EXCEEDED"
         }

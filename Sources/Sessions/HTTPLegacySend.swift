@@ -266,9 +266,9 @@ extension HTTPSession {
         case .registered(let ticket, let name):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
             return (request, index, .registration(name))
-        case .registrationRefused(let ticket, _):
+        case .registrationRefused(let ticket, let refusal):
             guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .registration(nil))
+            return (request, index, .registrationRefused(refusal))
         default: return nil
         }
     }

@@ -31,7 +31,8 @@ extension HTTPSession {
             return (ticket, installed(record, answer, now))
         case .registrationRefused(let ticket, let refusal):
             switch question(of: ticket) {
-            case .installation: return (ticket, .rpc(Self.installationFault(refusal)))
+            case .installation:
+                return (ticket, Self.retriable(.rpc(Self.installationFault(refusal)), refusal))
             case .register(let isChromium), .unregister(_, let isChromium):
                 return (ticket, Self.refusal(refusal, isChromium: isChromium))
             case .web, .done: return (ticket, Self.retriable(.rpc(Self.fault(refusal)), refusal))
@@ -55,9 +56,14 @@ extension HTTPSession {
 
     /// The answer with a refusal, and when to try again where that helps.
     private static func retriable(_ answer: HTTPResponse, _ refusal: RegistrationRefusal) -> HTTPResponse {
-        guard refusal == .tooManyStrangers else { return answer }
+        let seconds: Int
+        switch refusal {
+        case .tooManyStrangers: seconds = Limits.strangersRetrySeconds
+        case .registryFull: seconds = Limits.registryRetrySeconds
+        default: return answer
+        }
         var answer = answer
-        answer.extra = ("Retry-After", String(Limits.strangersRetrySeconds))
+        answer.extra = ("Retry-After", String(seconds))
         return answer
     }
 
@@ -85,6 +91,24 @@ extension HTTPSession {
         case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
         case .tooManyStrangers:
             RequestFault(.tooManyRequests, "Too many new devices and registrations in this minute.")
+        case .registryFull: .registryFull
         }
     }
+}
+
+extension RequestFault {
+    /// The registry is as large as it may become.
+    static let registryFull = RequestFault(
+        .unavailable,
+        "The registry is full (registry_bytes): nothing new is added until the operator raises the limit or removes devices."
+    )
+}
+
+extension HTTPResponse {
+    /// The same to an app server, as a text in `error`.
+    static let registryFull = {
+        var response = told("\(RequestFault.registryFull.reason)", .unavailable)
+        response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
+        return response
+    }()
 }

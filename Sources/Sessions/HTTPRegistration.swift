@@ -94,7 +94,8 @@ extension HTTPSession {
         // Each client repeats a request only for words that it knows.
         let word: String =
             switch refusal {
-            case .serviceNotAvailable: isChromium ? "InternalServerError" : refusal.rawValue
+            case .serviceNotAvailable, .registryFull:
+                isChromium ? "InternalServerError" : "SERVICE_NOT_AVAILABLE"
             case .tooManyStrangers: isChromium ? refusal.rawValue : "SERVICE_NOT_AVAILABLE"
             default: refusal.rawValue
             }

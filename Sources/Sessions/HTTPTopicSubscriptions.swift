@@ -169,6 +169,8 @@ extension V1Error {
                 .tooManyRequests, "The project changes too many subscriptions.", code: .quotaExceeded)
             quotaSubject = "project"
             retrySeconds = Limits.topicChangeRetrySeconds
+        case .registryFull:
+            self.init(.unavailable, "\(RequestFault.registryFull.reason)", code: .unavailable)
         case .unavailable: self.init(Refusal.unavailable)
         }
     }

@@ -258,6 +258,13 @@ public struct MemoryState: Sendable {
     /// Whether messages to topics are under way.
     public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
+    /// Rows that the registry would have on a disk, where a subscription has two.
+    var registryRows: Int {
+        let ofDevices = devices.count + registrations.values.map(\.count).reduce(0, +)
+        let ofInstallations = installationRecords.count + installations.values.map(\.count).reduce(0, +)
+        return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
+    }
+
     /// Counts everything.
     public func audit() -> StoreAudit {
         var audit = StoreAudit()

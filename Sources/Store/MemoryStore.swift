@@ -40,6 +40,10 @@ public final class MemoryStore: Store {
         state.withLock { $0.settings[name] = value }
     }
 
+    public func registryBytes() throws(StoreError) -> UInt64 {
+        state.withLock { UInt64($0.registryRows * Limits.registryRowBytes) }
+    }
+
     public func audit() throws(StoreError) -> StoreAudit { state.withLock { $0.audit() } }
 
     public func close() throws(StoreError) {}

@@ -115,6 +115,9 @@ public protocol Store: AnyObject, Sendable {
     func setting(_ name: String) throws(StoreError) -> [UInt8]?
     /// Keeps a setting, durably.
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError)
+    /// About how many bytes the registry takes: devices, registrations, subscriptions, installations, groups and senders. Cheap: it
+    /// reads no rows. It grows with what is put; it may shrink some time after a removal only, when the store has cleared up.
+    func registryBytes() throws(StoreError) -> UInt64
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs what is still lazy and lets go of the files; the last call.

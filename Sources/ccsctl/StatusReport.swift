@@ -42,11 +42,29 @@ enum StatusReport {
                 text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
             }
         }
+        if let registry = status["registry"], let bytes = registry["bytes"]?.integer {
+            let limit = registry["limit"]?.integer ?? 0
+            text += row("registry", size(bytes) + (limit > 0 ? " of \(size(limit))" : ", no limit"))
+            if registry["full"]?.boolean == true {
+                text += row("", "IT IS FULL: nothing new is added; raise registry_bytes, or remove devices")
+            }
+        }
         return text + row("certificate", "valid until \(cell("certificate_not_after"))")
     }
 
     private static func row(_ name: String, _ value: String) -> String {
         name + String(repeating: " ", count: max(1, 13 - name.count)) + value + "\n"
+    }
+
+    /// Bytes in units that people read, to a tenth.
+    static func size(_ bytes: Int) -> String {
+        guard bytes >= 1_024 else { return "\(bytes) bytes" }
+        let units = ["KiB", "MiB", "GiB", "TiB"]
+        var (whole, rest, unit) = (bytes / 1_024, bytes % 1_024, 0)
+        while whole >= 1_024, unit < units.count - 1 {
+            (whole, rest, unit) = (whole / 1_024, whole % 1_024, unit + 1)
+        }
+        return "\(whole).\(rest * 10 / 1_024) \(units[unit])"
     }
 
     /// Seconds as people say them.

@@ -78,7 +78,9 @@ import Testing
         ]
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))
-        let reasons = all.map { RefusalReason.refusal($0) } + [.malformed, .unauthorized, .tooManyStrangers]
+        let reasons =
+            all.map { RefusalReason.refusal($0) }
+            + [.malformed, .unauthorized, .tooManyStrangers, .registryFull]
         #expect(reasons.map(\.word) == Metric.refusalReasons)
         #expect(reasons.map(\.position) == Array(reasons.indices))
     }

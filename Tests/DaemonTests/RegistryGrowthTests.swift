@@ -2,6 +2,7 @@ import Basics
 import Client
 import Foundation
 import Testing
+import Wire
 
 /// What strangers may add to the registry of the real daemon, and what stays of it.
 @Suite(
@@ -97,5 +98,77 @@ struct RegistryGrowthTests {
         #expect(try daemon.ctl("audit")["devices"] as? Int == 2)
         let again = try ask(driver, "127.0.0.1 again \(registered.id) \(registered.token)")
         #expect(again.body.contains(registered.id))
+    }
+
+    @Test(
+        "a registry at its limit refuses newcomers by name and serves those it knows; with a higher limit it takes them"
+    )
+    func full() throws {
+        let scratch = try Scratch()
+        defer { extendLifetime(scratch) }
+        let file = scratch.url.appendingPathComponent("ccsd.yaml")
+        func limit(_ bytes: Int, _ daemon: RunningDaemon?) throws {
+            try "format: 1\nregistry_bytes: \(bytes)\n".write(to: file, atomically: true, encoding: .utf8)
+            guard let daemon else { return }
+            #expect(try daemon.ctl("reload")["changed"] as? [String] == ["registry_bytes"])
+        }
+        try limit(1 << 40, nil)
+        let port = UInt16.random(in: 19_000...19_400)
+        let daemon = try RunningDaemon(flags: ["--config", file.path, "--admin-port", "\(port)"])
+        func registry() throws -> [String: Any] {
+            try #require(daemon.ctl("status")["registry"] as? [String: Any])
+        }
+        let made = try daemon.ctl("senders", "add", "--label", "shop")
+        let sender = try #require(made["sender_id"] as? String)
+        let key = try #require(made["key"] as? String)
+        let device = try TestDevice(daemon, sender: sender)
+        let known = "\(device.identity.androidID) \(device.identity.securityToken.revealed)"
+        let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
+        try eventually("what was added is measured") { try registry()["bytes"] as? Int ?? 0 > 0 }
+        #expect(try registry()["full"] as? Bool == false)
+
+        // It holds as much as that already: from now on nothing is added.
+        let bytes = try #require(try registry()["bytes"] as? Int)
+        try limit(bytes, daemon)
+        #expect(try registry()["full"] as? Bool == true && registry()["limit"] as? Int == bytes)
+        let refused = try ask(driver, "127.0.0.1 new")
+        #expect(refused.status == 503 && refused.retry == "300" && refused.body.contains("registry_bytes"))
+        #expect(
+            try ask(driver, "127.0.0.1 register \(known) new \(sender)").body == "Error=SERVICE_NOT_AVAILABLE"
+        )
+        for path in ["/iid/v1/\(device.token)/rel/topics/news", "/fcm/notification"] {
+            var call = HTTPCall("POST", path)
+            call.add("Content-Type", "application/json")
+            call.add("project_id", sender)
+            call.headers.append(("Authorization", Redacted("key=\(key)")))
+            call.body = Array(
+                "{\"operation\":\"create\",\"notification_key_name\":\"n\",\"registration_ids\":[\"\(device.token)\"]}"
+                    .utf8)
+            let answer = try device.call(daemon, call)
+            #expect(answer.status == 503 && answer.text.contains("registry_bytes"), "\(answer)")
+        }
+        let name = "ccs_refusals_total{interface=\"http\",reason=\"registry_full\"}"
+        #expect(try metric(name, port: port) == 4)
+        #expect(daemon.words.contains("reason=registry_full"))
+        #expect(try metric("ccs_registry_bytes", port: port) >= bytes)
+        #expect(try metric("ccs_registry_bytes_limit", port: port) == bytes)
+        let page = try PlainHTTP.get("/readyz", port: port)
+        #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("error: the registry is full"), "\(page)")
+
+        // What is there is served as ever.
+        #expect(try ask(driver, "127.0.0.1 again \(known)").status == 200)
+        let renewed = try ask(driver, "127.0.0.1 register \(known) com.example.app \(sender)")
+        #expect(renewed.body == "token=\(device.token)")
+        device.stop()
+        _ = try daemon.ctl("send", sender, device.token, "n=1")
+        try device.start(daemon)
+        #expect(try device.expectMessage { _ in true }["n"] == "1")
+        try eventually("the log says so") { daemon.words.contains("level=error event=registry_full") }
+
+        try limit(1 << 40, daemon)
+        #expect(try ask(driver, "127.0.0.1 new").status == 200)
+        #expect(try ask(driver, "127.0.0.1 register \(known) new \(sender)").body.hasPrefix("token="))
+        #expect(try !PlainHTTP.get("/readyz", port: port).contains("error:"))
+        try eventually("the log says so") { daemon.words.contains("event=registry_has_room") }
     }
 }

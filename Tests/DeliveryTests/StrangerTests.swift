@@ -98,7 +98,7 @@ import Testing
         #expect(refused == ["QUOTA_EXCEEDED 1"])
         #expect(words(bench, .subscribe(request(2, .counted))) == ["unregistered 2"])
         let end = Event.subscribe(request(3, .unbounded, isEnd: true))
-        #expect(end.strangersGrowth == nil)
+        #expect(end.growth == nil)
         #expect(words(bench, end) == ["unregistered 3"])
     }
 

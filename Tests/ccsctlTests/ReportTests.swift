@@ -35,6 +35,28 @@ import Wire
                 """)
     }
 
+    @Test(
+        "the size of the registry is in units that people read, with its limit, and says what to do when it is full"
+    )
+    func registry() {
+        func text(_ bytes: Int, _ limit: Int) -> [Substring] {
+            let registry: JSONValue = [
+                "bytes": .integer(bytes), "limit": .integer(limit),
+                "full": .boolean(limit > 0 && bytes >= limit),
+            ]
+            let lines = Report.text(of: ["registry": registry], for: "status").split(separator: "\n")
+            return Array(lines.drop { !$0.hasPrefix("registry") }.dropLast())
+        }
+        #expect(text(1_023, 17_179_869_184) == ["registry     1023 bytes of 16.0 GiB"])
+        #expect(text(1_024, 0) == ["registry     1.0 KiB, no limit"])
+        #expect(text(.max, 0).count == 1)
+        #expect(
+            text(5_400_000, 5_242_880) == [
+                "registry     5.1 MiB of 5.0 MiB",
+                "             IT IS FULL: nothing new is added; raise registry_bytes, or remove devices",
+            ])
+    }
+
     @Test("lists are columns, say how many were left out, and say what to do when empty")
     func lists() throws {
         let senders: JSONValue = [

@@ -75,6 +75,10 @@ public enum Glossary {
             "too_many_strangers",
             "Devices that have never logged in asked too often in a minute to be added: see stranger_requests_per_address and stranger_requests_per_minute."
         ),
+        (
+            "registry_full",
+            "The request would have added to the registry, which has reached registry_bytes: raise the limit, or remove devices that are not needed."
+        ),
     ]
 
     /// The milestones of a message.

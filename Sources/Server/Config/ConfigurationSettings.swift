@@ -85,6 +85,8 @@ extension Configuration {
     public var strangerRequestsPerAddress: Int { number(.strangerRequestsPerAddress) }
     /// The same from all addresses together.
     public var strangerRequestsPerMinute: Int { number(.strangerRequestsPerMinute) }
+    /// Bytes of the registry from which on nothing new is added.
+    public var registryBytes: Int { number(.registryBytes) }
 
     private func number(_ key: ConfigKey) -> Int {
         if case .integer(let number) = self[key] { number } else { 0 }

@@ -40,6 +40,13 @@ extension ControlServer {
                     .init("kind", "rocksdb"), .init("path", .string(daemon.configuration.storePath)),
                     .init("healthy", .boolean(daemon.storeThread.isHealthy)),
                 ])),
+            .init(
+                "registry",
+                .object([
+                    .init("bytes", .integer(daemon.storeThread.registry.bytes)),
+                    .init("limit", .integer(daemon.storeThread.registry.limit)),
+                    .init("full", .boolean(daemon.storeThread.registry.isFull)),
+                ])),
             .init("certificate_not_after", .string(Timestamp.text(daemon.certificates.notAfter))),
         ])
     }

@@ -8,7 +8,7 @@ public import Transport
 ///
 /// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
 /// answers come in the order of submission, on these threads, in one call per partition and round. A question sees
-/// every batch whose outcome was told before it was asked.
+/// every batch whose outcome was told before it was asked. The thread that answers also measures the registry now and then.
 public final class StoreThread: Sendable {
     /// Hears `committed` and `loaded` events, for one partition, in order.
     public typealias Hear = @Sendable ([Event], _ partition: Int) -> Void
@@ -28,6 +28,8 @@ public final class StoreThread: Sendable {
     private let log: Log
     private let hear: Hear
     private let lease: SequenceLease?
+    /// How large the registry is, and may be.
+    public let registry: RegistryRoom
     private let commits = Monitor(CommitQueue())
     private let loads = Monitor(LoadQueue())
     private let failing = Atomic<Bool>(false)
@@ -36,15 +38,19 @@ public final class StoreThread: Sendable {
 
     /// Starts the threads of a store, to which from now on nobody else commits; fails where the system has no thread.
     ///
-    /// With a lease every commit leaves its mark above the sequences that are stored.
+    /// With a lease every commit leaves its mark above the sequences that are stored. The registry has been measured when this
+    /// returns.
     public init(
-        store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil, hear: @escaping Hear
+        store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
+        registry: RegistryRoom = RegistryRoom(limit: 0), hear: @escaping Hear
     ) throws(TransportError) {
         self.lease = lease
+        self.registry = registry
         self.store = store
         self.metrics = metrics
         self.log = log
         self.hear = hear
+        measureRegistry()
         let committing = try Transport.Thread(name: "ccsd-commit") { [self] in commitAll() }
         threads.withLock { $0.append(committing) }
         let answering = try Transport.Thread(name: "ccsd-load") { [self] in answerAll() }
@@ -193,15 +199,17 @@ public final class StoreThread: Sendable {
     // MARK: Answering
 
     private func answerAll() {
+        var measuresAt = Self.nextMeasurement
         while true {
-            let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[Question]> in
+            let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[Question]?> in
                 if queue.questions.isEmpty {
-                    return queue.isStopping ? .done([]) : .wait(until: .distantFuture)
+                    if queue.isStopping { return .done(nil) }
+                    if Now.read().monotonic < measuresAt { return .wait(until: measuresAt) }
                 }
                 defer { queue.questions = [] }
                 return .done(queue.questions)
             }
-            guard !questions.isEmpty else { return }
+            guard let questions else { return }
             for begin in stride(from: 0, to: questions.count, by: Limits.loadsPerRound) {
                 let round = questions[begin..<min(begin + Limits.loadsPerRound, questions.count)]
                 var events = EventsByPartition()
@@ -210,19 +218,39 @@ public final class StoreThread: Sendable {
                 }
                 events.forEach(hear)
             }
+            // Also where there is always another question.
+            if Now.read().monotonic >= measuresAt {
+                measureRegistry()
+                measuresAt = Self.nextMeasurement
+            }
         }
+    }
+
+    private static var nextMeasurement: Instant {
+        Now.read().monotonic.advanced(seconds: Limits.registryMeasureSeconds)
+    }
+
+    /// Measures the registry; where that fails, the last size counts on.
+    private func measureRegistry() {
+        do throws(StoreError) {
+            registry.note(try store.registryBytes(), log)
+        } catch { noteFailedRead(error) }
     }
 
     private func answer(_ load: Load, _ result: Result<Loaded, StoreError>) -> Loaded {
         do throws(StoreError) {
             return try result.get()
         } catch {
-            metrics.add(1, to: .storeFailures)
-            log.repeating(
-                .error, "store_read_failed", by: error.kind.rawValue,
-                ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+            noteFailedRead(error)
             return .failed(load)
         }
+    }
+
+    private func noteFailedRead(_ error: StoreError) {
+        metrics.add(1, to: .storeFailures)
+        log.repeating(
+            .error, "store_read_failed", by: error.kind.rawValue,
+            ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
     }
 }
 

@@ -11,10 +11,24 @@ final class Door: Sendable {
     /// Who asks to be added to the registry.
     let strangers: Strangers
 
+    /// How large the registry is, and may be.
+    let registry: RegistryRoom
+
     /// Nothing has happened yet.
-    init(_ settings: DoorSettings) {
+    init(_ settings: DoorSettings, registry: RegistryRoom) {
         failedLogins = FailedLogins(settings.failedLogins)
         strangers = Strangers(settings.strangers)
+        self.registry = registry
+    }
+
+    /// Says of a request that may add to the registry how much it may. Where that is nothing, it takes no stranger's place.
+    func admit(_ event: inout Event, from peer: SocketAddress, now: Instant) {
+        guard event.growth != nil else { return }
+        if registry.isFull {
+            event.growth = .full
+        } else if event.needsNoAccount {
+            event.growth = strangers.admit(peer, now: now)
+        }
     }
 }
 
@@ -57,8 +71,7 @@ extension ReactorHost {
 
     /// Says of a request that may add to the registry how much it may.
     func admit(_ event: inout Event, from link: Link) {
-        guard event.strangersGrowth != nil else { return }
-        event.strangersGrowth = door.strangers.admit(link.connection.peer, now: reactor.now.monotonic)
+        door.admit(&event, from: link.connection.peer, now: reactor.now.monotonic)
     }
 
     /// Refuses a login in a name that failed too often from this address: the core is not asked, so that no further secret is

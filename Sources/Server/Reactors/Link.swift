@@ -243,6 +243,9 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         case .registrationRefused(_, .tooManyStrangers):
             host.refused(
                 TurnRefusals.Row(kind, .tooManyStrangers, name: nil, peer: connection.peer))
+        case .registrationRefused(_, .registryFull), .groupRefused(_, .registryFull),
+            .tokenRefused(_, .registryFull):
+            host.refused(TurnRefusals.Row(kind, .registryFull, name: peerNumber, peer: connection.peer))
         case .groupAnswered(_, let answer):
             guard answer.success == 0, let first = answer.failed.first else { return }
             host.refused(

@@ -42,6 +42,7 @@ extension HTTPDescription {
                         ], rare: ["digest", "setting"])),
                 Content(type: "application/x-protobuffer", schema: true)),
             Answer(.unauthorized, .text()), retriable(Answer(.tooManyRequests, .text())),
+            retriable(Answer(.unavailable, .text())),
         ])
 
     static let register = HTTPDescription(
@@ -178,5 +179,6 @@ extension HTTPDescription {
         Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.forbidden, .json(.ref(.rpcError))),
         Answer(.notFound, .json(.ref(.rpcError))),
         retriable(Answer(.tooManyRequests, .json(.ref(.rpcError)))),
+        retriable(Answer(.unavailable, .json(.ref(.rpcError)))),
     ]
 }

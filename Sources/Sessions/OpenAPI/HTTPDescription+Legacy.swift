@@ -118,7 +118,7 @@ extension HTTPDescription {
                                 .list(HTTPSchema.token, 1, Limits.recipientsPerRequest)
                             ),
                         ], required: ["to", "registration_tokens"]))
-            ], [Answer(.ok, .json(.ref(.tokenResults))), keyWanted, tooMany])
+            ], [Answer(.ok, .json(.ref(.tokenResults))), keyWanted, tooMany, later])
     }
 
     static let batchImport = HTTPDescription(
@@ -153,7 +153,7 @@ extension HTTPDescription {
                                         ("registration_token", HTTPSchema.token),
                                     ], rare: ["registration_token"]))
                         )
-                    ]))), keyWanted,
+                    ]))), keyWanted, later,
         ])
 
     // MARK: Parts
@@ -210,15 +210,18 @@ extension HTTPDescription {
         ])
 
     private static let groupFaults = [
-        Answer(.unauthorized, Content(type: "text/html", schema: .anyString), .json(.ref(.note)))
+        Answer(.unauthorized, Content(type: "text/html", schema: .anyString), .json(.ref(.note))), later,
     ]
 
     /// Too many changes of subscriptions.
     private static let tooMany = retriable(Answer(.tooManyRequests, .json(.ref(.note))))
 
+    /// The store cannot take it, or the registry has no room.
+    private static let later = retriable(Answer(.unavailable, .json(.ref(.note))))
+
     private static let tokenFaults = [
         keyWanted, tooMany, Answer(.forbidden, .json(.ref(.note))), Answer(.notFound, .json(.ref(.note))),
-        retriable(Answer(.unavailable, .json(.ref(.note)))),
+        later,
     ]
 
     /// An answer upon which a client may try again.

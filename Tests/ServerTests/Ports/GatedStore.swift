@@ -14,6 +14,7 @@ final class GatedStore: Store {
         var failures: [StoreError?] = []
         var settingFailure: StoreError?
         var isClosed = false
+        var registryBytes: UInt64? = 0
     }
     private let base = MemoryStore()
     private let state = Monitor(State())
@@ -24,6 +25,8 @@ final class GatedStore: Store {
     func failNext(_ errors: [StoreError?]) { state.change { $0.failures = errors } }
     /// The next setting is not kept.
     func failNextSetting(_ error: StoreError) { state.change { $0.settingFailure = error } }
+    /// How large its registry seems from now on; nil: nobody can tell.
+    func setRegistry(bytes: UInt64?) { state.change { $0.registryBytes = bytes } }
     /// What was committed, by commit.
     var commits: [[WriteBatch]] { state.change { $0.commits } }
     var isClosed: Bool { state.change { $0.isClosed } }
@@ -64,6 +67,12 @@ final class GatedStore: Store {
         }
         if let failure { throw failure }
         try base.setSetting(name, value)
+    }
+    func registryBytes() throws(StoreError) -> UInt64 {
+        guard let bytes = state.change({ $0.registryBytes }) else {
+            throw StoreError(.inputOutput, "measure the registry")
+        }
+        return bytes
     }
     func audit() throws(StoreError) -> StoreAudit { try base.audit() }
     func close() throws(StoreError) { state.change { $0.isClosed = true } }

@@ -1,0 +1,120 @@
+import Basics
+import Delivery
+import Testing
+import Wire
+
+@testable import Sessions
+
+/// What each interface answers where the registry is full: the name of the limit, or a word that its clients know and repeat upon.
+@Suite struct HTTPRegistryFullTests {
+    private static let name = RegistrationName(
+        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(1))
+    private static let token = String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+
+    private static func request(_ line: String, _ body: String = "", _ header: String = "") -> String {
+        "\(line) HTTP/1.1\r\nHost: x\r\nAuthorization: key=good-key\r\nproject_id: 1234567890\r\n\(header)"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    /// The answer is 503, names the limit, and says when to come again.
+    private func expectNamed(
+        _ text: String, seconds: Int, _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(text.hasPrefix("HTTP/1.1 503 "), sourceLocation: location)
+        #expect(text.contains("\r\nRetry-After: \(seconds)\r\n"), sourceLocation: location)
+        #expect(text.contains("The registry is full (registry_bytes)"), sourceLocation: location)
+    }
+
+    @Test("A check-in and an installation are answered 503, with the limit and a time")
+    func devices() {
+        let desk = HTTPDesk()
+        for (ticket, request) in [
+            "POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"checkin\":{}}",
+            Self.request("POST /v1/projects/p/installations", "{}"),
+        ].enumerated() {
+            desk.send(request)
+            desk.perform(.registrationRefused(ticket: UInt32(ticket + 1), .registryFull))
+            expectNamed(desk.taken(), seconds: Limits.registryRetrySeconds)
+        }
+    }
+
+    @Test("Android and Chromium hear the words for a fault that passes, which each of them knows")
+    func words() {
+        for (agent, word) in [("", "SERVICE_NOT_AVAILABLE"), ("Chrome/156.0", "InternalServerError")] {
+            let desk = HTTPDesk()
+            desk.send(
+                HTTPDesk.register(
+                    "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: \(agent)\r\n"))
+            desk.perform(.registrationRefused(ticket: 1, .registryFull))
+            #expect(desk.taken() == HTTPDesk.text("Error=\(word)"))
+        }
+    }
+
+    @Test("A device group is refused with 503 and the limit in `error`")
+    func groups() throws {
+        let desk = HTTPDesk()
+        desk.send(
+            Self.request(
+                "POST /fcm/notification",
+                "{\"operation\":\"create\",\"notification_key_name\":\"n\",\"registration_ids\":[\"\(Self.token)\"]}",
+                "Content-Type: application/json\r\n"))
+        let looked = try #require(
+            desk.events.compactMap { if case .submitted(let submission) = $0 { submission } else { nil } }
+                .first)
+        desk.perform(.acknowledge(ticket: looked.origin.ticket, id: nil, canonical: nil))
+        desk.perform(.groupRefused(ticket: 1, .registryFull))
+        let text = desk.taken()
+        expectNamed(text, seconds: Limits.sendRetrySeconds)
+        #expect(text.contains("{\"error\":\"The registry"))
+    }
+
+    @Test("A subscription of an app server is refused with 503 and the limit, in the form of each interface")
+    func subscriptions() throws {
+        let desk = HTTPTokenTests.desk()
+        let bearer = try HTTPTokenTests.token(desk)
+        _ = desk.taken()
+        desk.send(
+            "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a HTTP/1.1\r\n"
+                + "Host: x\r\nAuthorization: Bearer \(bearer)\r\nContent-Length: 0\r\n\r\n")
+        desk.perform(.tokenRefused(ticket: 2, .registryFull))
+        let text = desk.taken()
+        expectNamed(text, seconds: Limits.sendRetrySeconds)
+        #expect(text.contains("\"status\":\"UNAVAILABLE\"") && text.contains("\"errorCode\":\"UNAVAILABLE\""))
+        let older = HTTPDesk()
+        older.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
+        older.perform(.tokenRefused(ticket: 1, .registryFull))
+        expectNamed(older.taken(), seconds: Limits.sendRetrySeconds)
+    }
+
+    @Test(
+        "Of many tokens each has its word where some were done; where none was, the whole request is refused")
+    func batches() {
+        let list = "\"\(Self.token)\",\"\(Self.token)\""
+        let add = Self.request(
+            "POST /iid/v1:batchAdd", "{\"to\":\"/topics/news\",\"registration_tokens\":[\(list)]}")
+        let tickets = (0..<2).map { RecipientTicket.make(request: 1, index: $0) }
+        let some = HTTPDesk()
+        some.send(add)
+        some.perform(.tokenRefused(ticket: tickets[0], .registryFull))
+        some.perform(.tokenRefused(ticket: tickets[1], .notRegistered))
+        #expect(
+            HTTPTokenTests.answer(some).body
+                == "{\"results\":[{\"error\":\"RESOURCE_EXHAUSTED\"},{\"error\":\"NOT_FOUND\"}]}")
+        let none = HTTPDesk()
+        none.send(add)
+        for ticket in tickets { none.perform(.tokenRefused(ticket: ticket, .registryFull)) }
+        expectNamed(none.taken(), seconds: Limits.sendRetrySeconds)
+        let imports = Self.request(
+            "POST /iid/v1:batchImport", "{\"application\":\"a\",\"apns_tokens\":[\"0a1b\",\"0a1c\"]}")
+        let imported = HTTPDesk()
+        imported.send(imports)
+        imported.perform(.registrationRefused(ticket: tickets[0], .registryFull))
+        imported.perform(.registered(ticket: tickets[1], Self.name))
+        let body = HTTPTokenTests.answer(imported).body
+        #expect(body.contains("{\"apns_token\":\"0a1b\",\"status\":\"Internal Server Error\"}"))
+        let refused = HTTPDesk()
+        refused.send(imports)
+        for ticket in tickets { refused.perform(.registrationRefused(ticket: ticket, .registryFull)) }
+        expectNamed(refused.taken(), seconds: Limits.sendRetrySeconds)
+    }
+}
