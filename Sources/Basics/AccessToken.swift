@@ -18,7 +18,7 @@ public struct AccessToken: Sendable, Equatable {
 extension TokenSeal {
     /// How access tokens of Google's services begin: clients show it, and filters for leaked secrets know it.
     private static let accessPrefix: StaticString = "ya29."
-    /// Octets under the seal: version, sender, account, end.
+    /// Bytes under the seal: version, sender, account, end.
     private static let accessBytes = 1 + 8 + 8 + 8
     /// That of no other token, so that none can be taken for another.
     private static let accessVersion: UInt8 = 3
@@ -40,7 +40,7 @@ extension TokenSeal {
         return text.copied()
     }
 
-    /// The octets of a token; nil where it is not written as tokens are: Base64 is read in two alphabets, and one token has one
+    /// The bytes of a token; nil where it is not written as tokens are: Base64 is read in two alphabets, and one token has one
     /// text.
     static func octets(ofToken text: RawSpan) -> [UInt8]? {
         guard let octets = Base64.bytes(text) else { return nil }

@@ -39,10 +39,10 @@ public struct InstallationToken: Sendable, Equatable {
 }
 
 extension TokenSeal {
-    /// Octets under the seal: version, purpose, installation, sender, end, and the mark.
+    /// Bytes under the seal: version, purpose, installation, sender, end, and the mark.
     private static let plainBytes = 2 + InstallationToken.idLength + 8 + 8 + 8
-    /// Not that of registration tokens, so that neither can be taken for the other; nor 2, which was that of tokens for whoever
-    /// knew an installation's id.
+    /// Not that of registration tokens, so that neither can be taken for the other; nor 2, which was that of tokens for any
+    /// client that knew the id of an installation.
     private static let installationVersion: UInt8 = 4
 
     /// The text of an installation's token: base64url without padding.

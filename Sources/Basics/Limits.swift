@@ -44,23 +44,23 @@ public enum Limits {
     public static let failedLoginsRemembered = 65_536
     /// Seconds between two log lines about refusals of one address.
     public static let refusalLogSeconds = 60
-    /// Octets of each part of a SASL PLAIN message (RFC 4616).
+    /// Bytes of each part of a SASL PLAIN message (RFC 4616).
     public static let credentialBytes = 255
     /// Hash rounds of a key for SCRAM: the least that RFC 7677 allows; server keys are random, and each login pays.
     public static let scramIterations = 4_096
-    /// Octets of the salt of a sender's keys: as many as RFC 7677 shows.
+    /// Bytes of the salt of a sender's keys: as many as RFC 7677 shows.
     public static let scramSaltBytes = 16
-    /// Octets of the TLS exporter that bind a login to its channel (RFC 9266).
+    /// Bytes of the TLS exporter that bind a login to its channel (RFC 9266).
     public static let channelBindingBytes = 32
     /// Seconds for which the stream of a lost connection can be resumed: an app server is back long before.
     public static let resumptionSeconds = 300
     /// Streams of one sender that wait to be resumed; the oldest is given up.
     public static let resumableStreamsPerSender = 100
-    /// Octets of answers that one stream keeps until they are confirmed; beyond it the stream cannot be resumed.
+    /// Bytes of answers that one stream keeps until they are confirmed; beyond it the stream cannot be resumed.
     public static let unconfirmedBytes = 65_536
     /// Stanzas after which an app server is asked how many it has handled.
     public static let stanzasPerAckRequest = 10
-    /// Octets of a resource (RFC 6120, 7.1).
+    /// Bytes of a resource (RFC 6120, 7.1).
     public static let resourceBytes = 1_023
     /// Connections of one sender (FCM).
     public static let connectionsPerSender = 1_000
@@ -72,16 +72,16 @@ public enum Limits {
     public static let rememberedMessageIDs = 10_000
     /// Milliseconds for answers still owed after an app server has ended its stream: clients wait two seconds.
     public static let farewellMilliseconds: Int64 = 1_000
-    /// Octets of a refused value shown in a NACK: enough to recognise it.
+    /// Bytes of a refused value shown in a NACK: enough to recognise it.
     public static let refusalTextBytes = 64
-    /// Octets of a message id: clients use under 100; it returns in acks and receipts.
+    /// Bytes of a message id: clients use under 100; it returns in acks and receipts.
     public static let messageIDBytes = 1_024
     /// Seconds of server silence before one space is sent.
     public static let keepaliveSeconds = 60
 
     // MARK: Messages
 
-    /// Octets of all keys and values of a message (FCM).
+    /// Bytes of all keys and values of a message (FCM).
     public static let payloadBytes = 4_096
     /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
     public static let lifetimeSeconds = 2_419_200
@@ -101,7 +101,7 @@ public enum Limits {
     public static let highestRate = 100_000_000
     /// Seconds an upstream message lives at most, and by default: one day (FCM).
     public static let upstreamLifetimeSeconds = 86_400
-    /// Octets of a collapse key.
+    /// Bytes of a collapse key.
     public static let collapseKeyBytes = 1_024
     /// Collapse keys stored for one app of one device (FCM).
     public static let collapseKeys = 4
@@ -125,24 +125,24 @@ public enum Limits {
 
     // MARK: Devices
 
-    /// Octets of one MCS frame.
+    /// Bytes of one MCS frame.
     public static let frameBytes = 65_536
-    /// Octets of a record of an encrypted message before its encryption: the usual size, which old clients take for granted.
+    /// Bytes of a record of an encrypted message before its encryption: the usual size, which old clients take for granted.
     public static let webPushRecordBytes = 4_096
     /// Draws of a private key: one in four thousand million is none, so a source that gives none so often is broken.
     public static let keyDraws = 4
     /// Registrations of one device.
     public static let registrationsPerDevice = 512
-    /// Octets of an app's name (category), subtype or instance in a registration.
+    /// Bytes of an app's name (category), subtype or instance in a registration.
     public static let registrationFieldBytes = 512
     /// Senders that one registration may name (FCM).
     public static let sendersPerRegistration = 100
     /// Senders that may send to one app of one device, over all of its registrations (FCM).
     public static let sendersPerApp = 100
-    /// Octets of the sender string of a registration: so many numbers of 19 digits, with commas.
+    /// Bytes of the sender string of a registration: so many numbers of 19 digits, with commas.
     public static let senderTextBytes = 2_048
-    /// Registrations with keys that were made from one web push endpoint: a web app has one, and a few that it replaced; whoever
-    /// knows the endpoint can make others.
+    /// Registrations with keys that were made from one web push endpoint: a web app has one, and a few that it replaced; a
+    /// client that knows the endpoint can make others.
     public static let registrationsPerEndpoint = 8
     /// Registrations of one app instance that newer ones have replaced and that still work; older ones go.
     public static let replacedRegistrations = 2
@@ -199,31 +199,31 @@ public enum Limits {
 
     /// Connections accepted in one turn of a reactor, so that a storm does not starve those that are open.
     public static let acceptsPerTurn = 64
-    /// Octets read from one connection in one turn, for the same reason.
+    /// Bytes read from one connection in one turn, for the same reason.
     public static let readBytesPerTurn = 262_144
-    /// Octets of upstream stanzas written to an app server at once: half of what may wait, as answers need room too.
+    /// Bytes of upstream stanzas written to an app server at once: half of what may wait, as answers need room too.
     public static let upstreamBytesAtOnce = 524_288
-    /// Outbound octets of one connection that wait for the peer.
+    /// Outbound bytes of one connection that wait for the peer.
     public static let outboundBytes = 1_048_576
-    /// Waiting outbound octets under which a congested connection is ready again.
+    /// Waiting outbound bytes under which a congested connection is ready again.
     public static let outboundLowBytes = 65_536
-    /// Seconds that outbound octets may wait without one leaving.
+    /// Seconds that outbound bytes may wait without one leaving.
     public static let writeDeadlineSeconds = 30
     /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
     public static let lingerMilliseconds = 2_000
     /// Milliseconds for which a listener rests when there is no descriptor for a new connection.
     public static let acceptRestMilliseconds = 100
-    /// Octets of an outbox up to which a busy connection keeps its memory from turn to turn.
+    /// Bytes of an outbox up to which a busy connection keeps its memory from turn to turn.
     public static let warmOutboxBytes = 16_384
     /// Milliseconds without sending after which that memory is given back.
     public static let warmMilliseconds: Int64 = 500
-    /// Octets of a certificate chain or key file: the longest real chains have 20 KiB.
+    /// Bytes of a certificate chain or key file: the longest real chains have 20 KiB.
     public static let smallFileBytes = 1_048_576
     /// Seconds between two looks at whether the certificate files have changed.
     public static let certificateCheckSeconds = 10
-    /// Octets that malloc calls free before they go back to the system: less is soon used again.
+    /// Bytes that malloc calls free before they go back to the system: less is soon used again.
     public static let freeMemoryBytes = 16_777_216
-    /// Octets by which resident memory has grown since the last time before free ones go back again: as many as may be free, so
+    /// Bytes by which resident memory has grown since the last time before free ones go back again: as many as may be free, so
     /// that each storm finds them given back, and what was given back long ago is not taken for free.
     public static let grownMemoryBytes = freeMemoryBytes
     /// Seconds for which one key seals TLS session tickets.
@@ -283,39 +283,39 @@ public enum Limits {
     public static let loadsPerRound = 256
     /// Names of unreadable records that one audit lists.
     public static let unreadableNames = 1_000
-    /// Octets of the cache of uncompressed blocks, which index and filter blocks share.
+    /// Bytes of the cache of uncompressed blocks, which index and filter blocks share.
     public static let storeCacheBytes = 67_108_864
-    /// Octets gathered in memory, over all families, before they are written as sorted files.
+    /// Bytes gathered in memory, over all families, before they are written as sorted files.
     public static let storeWriteBuffersBytes = 67_108_864
-    /// Octets of one family in memory that the engine would not exceed by itself: more than an opening brings at once, so that it
+    /// Bytes of one family in memory that the engine would not exceed by itself: more than an opening brings at once, so that it
     /// never does.
     public static let storeFamilyBytes = 1_073_741_824
-    /// Octets of one file of the journal before the next one is begun: each costs a sync of the folder.
+    /// Bytes of one file of the journal before the next one is begun: each costs a sync of the folder.
     public static let journalSegmentBytes = 8_388_608
-    /// Octets of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
+    /// Bytes of the journal whose messages are kept in memory: what is delivered by then never reaches the engine. About half a
     /// second at full load, and what an opening has to bring to the engine at most.
     public static let journalYoungBytes = 25_165_824
     /// Mailboxes in memory that may hold nothing, or as many as hold something, before the empty ones go: most owners get their
-    /// next message soon. An empty one costs 100 octets and the storage that it keeps.
+    /// next message soon. An empty one costs 100 bytes and the storage that it keeps.
     public static let keptMailboxes = 1_024
-    /// Messages for which an emptied mailbox keeps storage (40 octets each): as many as most ever have at once.
+    /// Messages for which an emptied mailbox keeps storage (40 bytes each): as many as most ever have at once.
     public static let keptMailboxSlots = 64
-    /// Octets of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
+    /// Bytes of the journal after which the engine is asked to write out what it has, so that old files can go; at twice as many
     /// commits wait for it. Bounds what an opening reads.
     public static let journalBytes = 67_108_864
     /// Repeats of upstream messages that one commit ceases to keep in memory, once they are in sorted files: more than one commit
     /// brings on the average, few enough that none waits for it.
     public static let forgottenPerCommit = 4_096
-    /// Octets of a file of the journal that is read back: a segment, and the largest commit behind it.
+    /// Bytes of a file of the journal that is read back: a segment, and the largest commit behind it.
     public static let journalFileBytes = 1_073_741_824
     /// Sorted files that the store keeps open.
     public static let storeOpenFiles = 512
-    /// Octets of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
+    /// Bytes of the engine's list of files in which a torn end is looked for; usual are some tens of thousands.
     public static let storeListBytes = 67_108_864
-    /// Octets at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them, one
+    /// Bytes at the end of that list which a power cut may have torn: the engine writes fewer before it syncs them, one
     /// change for each family that it writes out.
     public static let tornListBytes = 16_384
-    /// Octets that must be free on the device before the store is opened: opening writes out what the logs hold.
+    /// Bytes that must be free on the device before the store is opened: opening writes out what the logs hold.
     public static let storeRoomBytes = 16_777_216
     /// Threads that the engine compacts with: one core is left to the connections.
     public static let storeBackgroundJobs = 2

@@ -16,8 +16,8 @@ extension Limits {
     public static let clockMarkSeconds = 30
     /// Seconds by which a device's own clock may differ from ours and still confirm it: most differ by less than a minute.
     public static let clockAgreementSeconds = 3_600
-    /// When a device was here while the clock was in doubt, milliseconds since 1970: long before the earliest time, so that whoever
-    /// meets it knows that it says nothing.
+    /// When a device was here while the clock was in doubt, milliseconds since 1970: long before the earliest time, so that it
+    /// is seen to say nothing.
     public static let contactInDoubt: Int64 = 0
     /// Milliseconds that a lifetime is given beyond the latest time that it may be, where the clock is in doubt: one that begins then
     /// may be too long, but not too short.

@@ -2,7 +2,7 @@
 extension Limits {
     /// Members of a device group: as with the real service (http 6.1).
     public static let groupMembers = 20
-    /// Octets of the name of a group.
+    /// Bytes of the name of a group.
     public static let groupLabelBytes = 1_024
     /// Requests about groups that wait in one partition for the store; beyond it they are told to try again.
     public static let groupRequestsWaiting = 10_000

@@ -2,19 +2,19 @@
 extension Limits {
     // MARK: Both versions
 
-    /// Octets of a request line and headers.
+    /// Bytes of a request line and headers.
     public static let requestHeadBytes = 16_384
-    /// Octets of a request line: the longest target in use is a token in a path.
+    /// Bytes of a request line: the longest target in use is a token in a path.
     public static let requestLineBytes = 8_192
-    /// Octets of a chunk's size line or of one trailer: clients send neither extensions nor trailers.
+    /// Bytes of a chunk's size line or of one trailer: clients send neither extensions nor trailers.
     public static let chunkLineBytes = 1_024
-    /// Octets of a request body.
+    /// Bytes of a request body.
     public static let requestBodyBytes = 1_048_576
     /// Headers of one request.
     public static let requestHeaders = 64
-    /// Seconds from the first to the last octet of a request; absolute.
+    /// Seconds from the first to the last byte of a request; absolute.
     public static let requestDeadlineSeconds = 30
-    /// Octets of a body that must come in a second, once the grace is over: less than the slowest mobile link carries.
+    /// Bytes of a body that must come in a second, once the grace is over: less than the slowest mobile link carries.
     public static let bodyBytesPerSecond = 256
     /// Seconds for which a body may be slower than that: a link that has just woken up.
     public static let bodyGraceSeconds = 5
@@ -28,9 +28,9 @@ extension Limits {
     public static let recipientsPerConnection = 10_000
     /// Fields of one form: the longest registration in use has under 40.
     public static let formFields = 256
-    /// Octets of the topic of a web push (RFC 8030, 5.4).
+    /// Bytes of the topic of a web push (RFC 8030, 5.4).
     public static let pushTopicBytes = 32
-    /// Octets of a header that goes with a web push: those in use have under 250.
+    /// Bytes of a header that goes with a web push: those in use have under 250.
     public static let pushHeaderBytes = 1_024
     /// Seconds that the token of a web push may be valid from now on (RFC 8292, 2).
     public static let vapidSeconds = 86_400
@@ -44,9 +44,9 @@ extension Limits {
     public static let appleTokensPerImport = 100
     /// Messages of one batch: as with the real service (http 8.8).
     public static let batchParts = 500
-    /// Octets of a part's id, which its answer repeats: those in use have under 60.
+    /// Bytes of a part's id, which its answer repeats: those in use have under 60.
     public static let contentIDBytes = 256
-    /// Octets of an analytics label (http 8.2).
+    /// Bytes of an analytics label (http 8.2).
     public static let analyticsLabelBytes = 50
     /// Seconds that an access token of a service account is valid: what libraries expect (http 9.1).
     public static let accessTokenSeconds = 3_600
@@ -59,17 +59,17 @@ extension Limits {
 
     /// Requests of one HTTP/2 connection at once: a client library fires 500 messages together (http 1.2).
     public static let http2Streams = 512
-    /// Octets of a body that may come on each HTTP/2 stream unasked: a message with its envelope.
+    /// Bytes of a body that may come on each HTTP/2 stream unasked: a message with its envelope.
     public static let http2StreamWindowBytes = 8_192
-    /// Octets of longer bodies that may be on their way at once on one HTTP/2 connection; the next waits its turn.
+    /// Bytes of longer bodies that may be on their way at once on one HTTP/2 connection; the next waits its turn.
     public static let http2LongBodiesBytes = 2_097_152
-    /// Octets of all bodies that one HTTP/2 connection holds before any of its requests showed who asks: one of the longest
+    /// Bytes of all bodies that one HTTP/2 connection holds before any of its requests showed who asks: one of the longest
     /// and a hundred messages; a stranger must not get as much memory as a sender.
     public static let http2StrangerBodiesBytes = 2_097_152
-    /// Octets of requests not yet whole that a reactor holds for all HTTP connections which have shown no sender's credential:
+    /// Bytes of requests not yet whole that a reactor holds for all HTTP connections which have shown no sender's credential:
     /// a thousand from one address could bring a GiB. Beyond it those that hold more than `http2StreamWindowBytes` end.
     public static let strangersRequestBytes = 67_108_864
-    /// Octets of the heads of requests whose bodies are still to come: those of all streams, with long credentials.
+    /// Bytes of the heads of requests whose bodies are still to come: those of all streams, with long credentials.
     public static let http2HeadsBytes = 2_097_152
     /// Header blocks that are so many times as long as what is taken, packed or unpacked, are no mistake: the connection ends.
     public static let http2HeadBombFactor = 4
@@ -83,7 +83,7 @@ extension Limits {
     public static let http2IdleFramesPerSecond = 50
     /// How many of them come back with each answer: a client reports what it has read.
     public static let http2IdleFramesPerAnswer = 16
-    /// Octets under which a DATA frame that does not end a body is one of them.
+    /// Bytes under which a DATA frame that does not end a body is one of them.
     public static let http2TinyDataBytes = 64
     /// HTTP/2 requests broken off before their answer, in `http2ResetSeconds` (CVE-2023-44487).
     public static let http2Resets = 1_000

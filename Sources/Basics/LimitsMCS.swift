@@ -1,12 +1,12 @@
 /// Bounds of what a device may send over MCS.
 extension Limits {
-    /// Octets of an MCS login: some clients name all that they have ever received, here a hundred thousand messages.
+    /// Bytes of an MCS login: some clients name all that they have ever received, here a hundred thousand messages.
     public static let loginFrameBytes = 4_194_304
-    /// Octets of a login longer than a frame, apart from its received ids: real ones have under 500.
+    /// Bytes of a login longer than a frame, apart from its received ids: real ones have under 500.
     public static let loginRestBytes = 16_384
-    /// Octets of the newest received ids kept of such a login: those of a thousand messages, more than wait for an ack.
+    /// Bytes of the newest received ids kept of such a login: those of a thousand messages, more than wait for an ack.
     public static let loginIDBytes = 49_152
-    /// Octets of a received id in such a login; ours have 39, and others say nothing to us.
+    /// Bytes of a received id in such a login; ours have 39, and others say nothing to us.
     public static let receivedIDBytes = 64
     /// Seconds in which a frame that a device has begun must end: Chromium gives the server half of that.
     public static let frameDeadlineSeconds = 60

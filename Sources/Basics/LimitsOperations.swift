@@ -2,11 +2,11 @@
 extension Limits {
     // MARK: Control socket
 
-    /// Octets of one control request.
+    /// Bytes of one control request.
     public static let controlRequestBytes = 65_536
     /// Bytes of a certificate or key that `ccsctl reload` hands over: both, escaped, fit into one control request.
     public static let handedFileBytes = 24_576
-    /// Octets of one line of a control answer: a full listing of long rows.
+    /// Bytes of one line of a control answer: a full listing of long rows.
     public static let controlLineBytes = 16_777_216
     /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
     public static let controlSilenceSeconds = 300
@@ -22,7 +22,7 @@ extension Limits {
     public static let keysPerSender = 8
     /// Service accounts of one sender: as with the real service.
     public static let accountsPerSender = 10
-    /// Octets of a project id: as with the real service, so that libraries and paths take it.
+    /// Bytes of a project id: as with the real service, so that libraries and paths take it.
     public static let projectBytes = 6...30
     /// Bits of a service account's RSA key.
     public static let accountKeyBits = 2_048
@@ -37,7 +37,7 @@ extension Limits {
 
     // MARK: Configuration
 
-    /// Octets of a configuration file: the sample, full of comments, has under 10 KiB.
+    /// Bytes of a configuration file: the sample, full of comments, has under 10 KiB.
     public static let configBytes = 262_144
     /// Values in a configuration file, aliases counted each time: bounds what aliases can multiply.
     public static let configNodes = 4_096
@@ -55,7 +55,7 @@ extension Limits {
 
     // MARK: Log and metrics
 
-    /// Octets of one value in a log line; what a stranger sends may be longer, and one line must stay readable.
+    /// Bytes of one value in a log line; what a stranger sends may be longer, and one line must stay readable.
     public static let logValueBytes = 512
     /// Lines of one event in a second; more are counted and held back, so that a storm does not fill the disk.
     public static let logLinesPerEventAndSecond = 20

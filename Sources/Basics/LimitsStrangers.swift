@@ -9,6 +9,8 @@ extension Limits {
     /// 390 where both have an installation and a topic (measured); some more until the engine has cleared up. So there is room for
     /// 30 million of them, more than one server has connections for, and a disk of ordinary size is not full before.
     public static let registryBytes = 17_179_869_184
+    /// The registry has at most one of so many parts of the device: messages and the journal need room as well.
+    public static let registryShareOfDevice = 2
     /// Seconds between two measurements of the registry: what all senders and strangers may add meanwhile is a few megabytes.
     public static let registryMeasureSeconds = 2
     /// Seconds after which a device may ask again for which the registry had no room: an operator has to act first. App servers

@@ -2,11 +2,11 @@
 extension Limits {
     // MARK: Our own clients
 
-    /// Octets of the body of an answer that a tool of ours reads: a page of metrics is the longest.
+    /// Bytes of the body of an answer that a tool of ours reads: a page of metrics is the longest.
     public static let answerBodyBytes = 16_777_216
     /// Seconds that a tool of ours waits for the answer to a request.
     public static let clientAnswerSeconds = 30
-    /// Octets of a device's state file: a list of received ids is the longest part.
+    /// Bytes of a device's state file: a list of received ids is the longest part.
     public static let stateFileBytes = 1_048_576
     /// Devices that a tool makes, or logs in, at the same time: below what one address may have without login.
     public static let enrolmentsAtOnce = 64
@@ -21,7 +21,7 @@ extension Limits {
 
     // MARK: Tools
 
-    /// Octets of a server key read from a file or standard input: longer is the wrong file.
+    /// Bytes of a server key read from a file or standard input: longer is the wrong file.
     public static let keyFileBytes = 4_096
     /// Columns of a progress bar.
     public static let progressBarColumns = 30

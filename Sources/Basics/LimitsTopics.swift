@@ -20,7 +20,7 @@ extension Limits {
 
     // MARK: Messages
 
-    /// Octets of keys and values of a message to a topic (FCM).
+    /// Bytes of keys and values of a message to a topic (FCM).
     public static let topicPayloadBytes = 2_048
     /// Messages to topics that one sender may have under way; the next is refused as too many (FCM).
     public static let topicJobsPerSender = 1_000

@@ -100,7 +100,7 @@ public struct Log: Sendable {
         if isOn(level) { sink.record(level, event, fields()) }
     }
 
-    /// For whoever hunts a fault.
+    /// For the search for a fault.
     @inline(__always)
     public func debug(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.debug, event, fields())

@@ -11,7 +11,7 @@ public enum Refusal: Error, Sendable, Equatable {
     case outOfRange(field: String, value: String, lowest: Int, highest: Int)
     /// A word that is none of those allowed.
     case notAllowed(field: String, value: String, allowed: String)
-    /// More octets than the limit.
+    /// More bytes than the limit.
     case tooLarge(field: String, octets: Int, limit: Int)
     /// A `data` key that belongs to the service.
     case reservedKey(String)

@@ -68,7 +68,7 @@ public struct TokenSeal: Sendable {
         return text.copied()
     }
 
-    /// The seal of other octets than a registration token's; their first one must tell them apart.
+    /// The seal of other bytes than a registration token's; their first one must tell them apart.
     func tag(_ plain: borrowing RawSpan) -> (UInt64, UInt64) { seal.hash128(plain) }
 
     /// The eight bytes before the marker; the first four bits are 0111, so that a token begins with a letter from c to f
@@ -115,7 +115,7 @@ public struct TokenSeal: Sendable {
         var place = offset
         var at = 0
         var unknown: UInt32 = 0
-        // Whole groups first: four digits make three octets, without a branch.
+        // Whole groups first: four digits make three bytes, without a branch.
         while text.byteCount &- at >= 8 {
             let four = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt32.self)
             let (a, b) = (digit(four), digit(four >> 8))
@@ -136,7 +136,7 @@ public struct TokenSeal: Sendable {
             word = word << 6 | digit(byte)
             at &+= 1
             guard (at &- groups) & 3 != 1 else { continue }
-            // The second, third and fourth digit of a group each complete an octet, with 4, 2 and 0 bits to spare.
+            // The second, third and fourth digit of a group each complete a byte, with 4, 2 and 0 bits to spare.
             octets[place] = UInt8(truncatingIfNeeded: word >> UInt32(6 &- 2 &* ((at &- groups &- 1) & 3)))
             place &+= 1
         }

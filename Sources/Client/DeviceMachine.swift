@@ -47,7 +47,7 @@ public struct DeviceMachine: ~Copyable {
         unconfirmed = received
     }
 
-    /// The connection is open: version octet and login, at once (mcs-device 1.2).
+    /// The connection is open: version byte and login, at once (mcs-device 1.2).
     public mutating func open(out: inout Outbox) {
         stage = .loggingIn
         var login = MCS.LoginRequest()

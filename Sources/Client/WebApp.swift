@@ -46,7 +46,7 @@ public struct WebApp: Sendable {
             WebPush.Sealed(records: message.rawData, publicKey: key, salt: salt), keys: keys, auth: auth)
     }
 
-    /// The octets of one of the parameters of a header, which stand between semicolons or commas.
+    /// The bytes of one of the parameters of a header, which stand between semicolons or commas.
     private static func parameter(_ name: StaticString, of header: [UInt8]?) -> [UInt8]? {
         let length = name.utf8CodeUnitCount
         for part in (header ?? []).split(whereSeparator: { $0 == 0x3B || $0 == 0x2C || $0 == 0x20 }) {

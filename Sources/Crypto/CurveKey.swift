@@ -5,7 +5,7 @@ import COpenSSL
 @safe struct CurveKey: ~Copyable {
     let raw: OpaquePointer
 
-    /// A public key, or with its scalar a key pair; nil where the octets are no point of the curve.
+    /// A public key, or with its scalar a key pair; nil where the bytes are no point of the curve.
     ///
     /// OpenSSL checks that the point lies on the curve; `isValid` looks at all that there is to check.
     init?(publicKey: [UInt8], scalar: [UInt8]? = nil) {

@@ -3,7 +3,7 @@ import COpenSSL
 
 /// Keys from a secret, by HKDF with SHA-256 (RFC 5869).
 enum HKDF {
-    /// So many octets, at most 32: web push needs no more, so that one round is enough.
+    /// So many bytes, at most 32: web push needs no more, so that one round is enough.
     static func derive(salt: [UInt8], secret: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
         precondition(count <= 32, "one round of HKDF gives 32 octets")
         let key = mac(key: salt, secret)

@@ -3,14 +3,14 @@ import COpenSSL
 
 /// The curve of web push: agreement on a secret (RFC 8291, 3.1) and signatures of application servers (RFC 8292, 2).
 public enum P256 {
-    /// Octets of a public key: an uncompressed point.
+    /// Bytes of a public key: an uncompressed point.
     public static let publicKeyBytes = 65
-    /// Octets of a private key: a number, the first octet the highest.
+    /// Bytes of a private key: a number, the first byte the highest.
     public static let privateKeyBytes = 32
-    /// Octets of a signature: two numbers.
+    /// Bytes of a signature: two numbers.
     public static let signatureBytes = 64
 
-    /// Whether octets are an uncompressed point of the curve.
+    /// Whether bytes are an uncompressed point of the curve.
     public static func isPublicKey(_ octets: [UInt8]) -> Bool {
         guard let key = CurveKey(publicKey: octets) else { return false }
         return key.isValid
@@ -45,9 +45,9 @@ public enum P256 {
 
 /// A private key on P-256 with its public key.
 public struct KeyPair: Sendable {
-    /// The number: `P256.privateKeyBytes` octets, a secret.
+    /// The number: `P256.privateKeyBytes` bytes, a secret.
     public let privateKey: [UInt8]
-    /// The point: `P256.publicKeyBytes` octets.
+    /// The point: `P256.publicKeyBytes` bytes.
     public let publicKey: [UInt8]
 
     /// The pair of a private key; nil where the number is not between 0 and the order of the curve.
@@ -57,7 +57,7 @@ public struct KeyPair: Sendable {
         self.publicKey = publicKey
     }
 
-    /// A fresh pair from random octets; nil where the source gives nothing that is a key.
+    /// A fresh pair from random bytes; nil where the source gives nothing that is a key.
     public init?(random: (_ count: Int) -> [UInt8]) {
         // One draw in four thousand million is no key.
         for _ in 0..<Limits.keyDraws {
@@ -68,7 +68,7 @@ public struct KeyPair: Sendable {
         return nil
     }
 
-    /// What both sides of an agreement know: 32 octets; nil where the other key is no point of the curve.
+    /// What both sides of an agreement know: 32 bytes; nil where the other key is no point of the curve.
     public func secret(with publicKey: [UInt8]) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let own = CurveKey(publicKey: self.publicKey, scalar: privateKey),

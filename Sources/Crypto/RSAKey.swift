@@ -28,7 +28,7 @@ public enum RSAKey {
         return Pair(privateKey: privateKey, publicKey: publicKey)
     }
 
-    /// Whether octets are a public key of this many bits.
+    /// Whether bytes are a public key of this many bits.
     public static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
         defer { ERR_clear_error() }
         guard let key = unsafe key(octets) else { return false }
@@ -63,7 +63,7 @@ public enum RSAKey {
         return Array(signature[..<length])
     }
 
-    /// The key of a SubjectPublicKeyInfo, all of the octets; nil for anything else, and for other kinds of key.
+    /// The key of a SubjectPublicKeyInfo, all of the bytes; nil for anything else, and for other kinds of key.
     private static func key(_ octets: [UInt8]) -> OpaquePointer? {
         unsafe octets.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return nil }

@@ -5,7 +5,7 @@ import COpenSSL
 ///
 /// One context serves all records of a message.
 @safe struct RecordCipher: ~Copyable {
-    /// Octets that a record grows by.
+    /// Bytes that a record grows by.
     static let tagBytes = 16
 
     private let context: OpaquePointer
@@ -16,7 +16,7 @@ import COpenSSL
     /// Fetched once: each fetch by name takes a lock.
     nonisolated(unsafe) private static let algorithm = unsafe EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
 
-    /// A cipher with a key of 16 octets and a nonce of 12; nil where OpenSSL has none.
+    /// A cipher with a key of 16 bytes and a nonce of 12; nil where OpenSSL has none.
     init?(key: [UInt8], nonce: [UInt8]) {
         precondition(key.count == 16 && nonce.count == 12, "AES-128-GCM takes 16 and 12 octets")
         guard unsafe Self.algorithm != nil, let context = unsafe EVP_CIPHER_CTX_new() else { return nil }
@@ -49,7 +49,7 @@ import COpenSSL
         guard sealed.count >= Self.tagBytes else { return nil }
         let count = sealed.count - Self.tagBytes
         var tag = Array(sealed[count...])
-        // One octet more, since the text may be empty and OpenSSL wants a place all the same.
+        // One byte more, since the text may be empty and OpenSSL wants a place all the same.
         var text = [UInt8](repeating: 0, count: count + 1)
         var length: Int32 = 0
         var rest: Int32 = 0
@@ -65,7 +65,7 @@ import COpenSSL
         return text
     }
 
-    /// The nonce of a record: that of the message, its last eight octets with the number of the record in them.
+    /// The nonce of a record: that of the message, its last eight bytes with the number of the record in them.
     private mutating func nextNonce() -> [UInt8] {
         var octets = nonce
         for at in 0..<8 { octets[11 - at] ^= UInt8(truncatingIfNeeded: record >> UInt64(8 * at)) }

@@ -6,12 +6,12 @@ extension WebPush {
     private static let moreFollows: UInt8 = 1
     /// What ends the last record.
     private static let isLast: UInt8 = 2
-    /// Octets before the records: salt, record size, the length of the key and the key.
+    /// Bytes before the records: salt, record size, the length of the key and the key.
     private static let headBytes = saltBytes + 4 + 1 + P256.publicKeyBytes
 
     /// Encrypts a text for a web app; nil where its keys are none.
     ///
-    /// `random` gives octets that nobody can guess: first those of the key made for the message, then those of the salt.
+    /// `random` gives bytes that nobody can guess: first those of the key made for the message, then those of the salt.
     public static func sealBody(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
         recordSize: Int = Limits.webPushRecordBytes
@@ -45,7 +45,7 @@ extension WebPush {
         else { return nil }
         let salt = Array(body[..<saltBytes])
         let size = body[saltBytes..<saltBytes + 4].reduce(0) { $0 << 8 | Int($1) }
-        // RFC 8188, 2: a record holds its end and the tag, and at least one octet besides.
+        // RFC 8188, 2: a record holds its end and the tag, and at least one byte besides.
         guard size >= RecordCipher.tagBytes + 2,
             let agreement = Agreement(receiver: pair, sender: Array(body[saltBytes + 5..<headBytes]))
         else { return nil }

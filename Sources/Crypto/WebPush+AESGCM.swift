@@ -23,7 +23,7 @@ extension WebPush {
 
     /// Encrypts a text for a web app; nil where its keys are none.
     ///
-    /// `random` gives octets that nobody can guess: first those of the key made for the message, then those of the salt.
+    /// `random` gives bytes that nobody can guess: first those of the key made for the message, then those of the salt.
     public static func seal(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8]
     ) -> Sealed? {
@@ -79,7 +79,7 @@ extension WebPush {
     static func keys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
         let secret = HKDF.derive(
             salt: auth, secret: agreement.secret, info: Array("Content-Encoding: auth\0".utf8), count: 32)
-        // Each key behind its length in two octets.
+        // Each key behind its length in two bytes.
         let context =
             Array("P-256\0".utf8) + [0, UInt8(P256.publicKeyBytes)] + agreement.receiver
             + [0, UInt8(P256.publicKeyBytes)] + agreement.sender

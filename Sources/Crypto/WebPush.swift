@@ -2,12 +2,12 @@ import Basics
 
 /// Messages that only a web app can read, in both encodings (mcs-device 7.3, 7.4).
 public enum WebPush {
-    /// Octets of what a web app's keys are mixed with (RFC 8291, 3.2).
+    /// Bytes of what a web app's keys are mixed with (RFC 8291, 3.2).
     public static let authBytes = 16
-    /// Octets of a salt.
+    /// Bytes of a salt.
     public static let saltBytes = 16
 
-    /// Whether octets can serve as the keys of a web registration: a point of the curve, and enough octets besides.
+    /// Whether bytes can serve as the keys of a web registration: a point of the curve, and enough bytes besides.
     public static func isUsable(publicKey: [UInt8], auth: [UInt8]) -> Bool {
         auth.count == authBytes && P256.isPublicKey(publicKey)
     }

@@ -19,7 +19,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
     /// How far it has been told so, and how far that is on the disk there.
     private var told: UInt64
     private var written: UInt64
-    /// How far it had been told when it was last asked to write out what it has, and octets that it was given since.
+    /// How far it had been told when it was last asked to write out what it has, and bytes that it was given since.
     private var asked: UInt64 = 0
     private var given = 0
 

@@ -7,7 +7,7 @@ import Store
 @safe struct Cursor: ~Copyable {
     private let iterator: OpaquePointer
     private let options: OpaquePointer
-    /// The engine keeps only a pointer to the end, so its octets live here.
+    /// The engine keeps only a pointer to the end, so its bytes live here.
     private let end: UnsafeMutableRawPointer?
 
     /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
@@ -29,7 +29,7 @@ import Store
         return unsafe options.unsafelyUnwrapped
     }
 
-    /// Octets of the end behind the last owner there can be, whose rows are shorter or hold a smaller octet among these.
+    /// Bytes of the end behind the last owner there can be, whose rows are shorter or hold a smaller byte among these.
     private static let endBytes = 17
 
     /// Goes to the first row of an owner, and ends behind the last one; of cursors made for owners only.

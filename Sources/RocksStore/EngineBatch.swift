@@ -20,7 +20,7 @@ import Store
     /// Whether it changes nothing.
     var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
 
-    /// Octets of its changes.
+    /// Bytes of its changes.
     var octets: Int {
         var octets = 0
         _ = unsafe rocksdb_writebatch_data(handle, &octets)

@@ -2,7 +2,7 @@ import Basics
 import CRocksDB
 import Store
 
-/// How much the engine gathers before it writes sorted files, octets. Tests take less than the service does.
+/// How much the engine gathers before it writes sorted files, bytes. Tests take less than the service does.
 public struct EngineSizes: Sendable {
     /// Of all families together, before the engine is asked to write out what it has; at twice as many commits wait for it.
     public var buffers = Limits.storeWriteBuffersBytes
@@ -33,7 +33,7 @@ public struct EngineSizes: Sendable {
         unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0)
         // Nothing is looked for among what was not written out (`YoungIndex`): it is put in order once, when it is.
         unsafe rocksdb_options_set_memtable_vector_rep(forgetful)
-        // Devices have numbers at random: two octets tell most of those apart that are busy at a time.
+        // Devices have numbers at random: two bytes tell most of those apart that are busy at a time.
         unsafe ccs_rocksdb_remembers_places(messages, 2)
         unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
         unsafe Self.setDatabase(database, sizes)

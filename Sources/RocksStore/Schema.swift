@@ -73,7 +73,7 @@ struct Key {
         count += 1
     }
 
-    /// Its octets.
+    /// Its bytes.
     var bytes: RawSpan {
         @_lifetime(borrow self)
         get { unsafe octets.span.bytes.extracting(0..<count) }
@@ -102,7 +102,7 @@ extension Key {
         return key
     }
 
-    /// A registration of an installation, whose id has 22 octets; without a name what comes before all of them.
+    /// A registration of an installation, whose id has 22 bytes; without a name what comes before all of them.
     static func installation(_ installation: [UInt8], _ name: RegistrationName?) -> Key {
         var key = Key()
         for octet in installation.prefix(InstallationToken.idLength) { key.append(octet) }
@@ -153,7 +153,7 @@ enum TopicKey {
         return (SenderID(key.bigEndian(at: 0)), topic)
     }
 
-    /// Behind all keys: no name of a topic begins with this octet.
+    /// Behind all keys: no name of a topic begins with this byte.
     static let end = [UInt8](repeating: 0xFF, count: 9)
 
     /// The first key that may stand at a place.

@@ -83,7 +83,7 @@ final class Daemon: Sendable {
         let door = configuration.door
         change.jobs.append { $0.changeDoor(door) }
         for mailbox in mailboxes { mailbox.post(change) }
-        storeThread.registry.limit = configuration.registryBytes
+        storeThread.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }

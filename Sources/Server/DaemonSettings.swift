@@ -10,6 +10,12 @@ extension Configuration {
     /// Reactor threads there will be.
     var reactorCount: Int { reactors > 0 ? reactors : max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
+    /// Bytes of the registry from which on nothing new is added: as set, but at most its share of the device; 0: no limit.
+    var registryLimit: Int {
+        guard registryBytes > 0, let device = DeviceSpace(of: dataDirectory) else { return registryBytes }
+        return max(1, min(registryBytes, device.size / Limits.registryShareOfDevice))
+    }
+
     /// How long the parts of a drain take.
     var drainPace: Drainer.Pace {
         Drainer.Pace(

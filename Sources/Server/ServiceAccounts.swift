@@ -6,7 +6,7 @@ import Transport
 
 /// The service accounts of senders, as an operator manages them (http 9.2).
 extension Senders {
-    /// Octets of randomness in the id of a key: ids of the real service have 40 hexadecimal digits.
+    /// Bytes of randomness in the id of a key: ids of the real service have 40 hexadecimal digits.
     private static let keyIDBytes = 20
 
     /// Makes an account with the public half of a key.

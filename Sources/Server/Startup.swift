@@ -155,7 +155,7 @@ struct Startup: ~Copyable {
         do {
             return try StoreThread(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
-                registry: RegistryRoom(limit: configuration.registryBytes),
+                registry: RegistryRoom(limit: configuration.registryLimit),
                 hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
         } catch {
             throw StartupFailure(

@@ -3,7 +3,7 @@ import Basics
 /// Messages that came while the window was full, as JSON text, first in first out.
 struct AppServerHeldMessages: ~Copyable {
     private struct Entry {
-        /// Octets of the stanza's id; -1: it has none.
+        /// Bytes of the stanza's id; -1: it has none.
         var idLength: Int
         var textLength: Int
         /// Of its stanza in a managed stream.
@@ -21,7 +21,7 @@ struct AppServerHeldMessages: ~Copyable {
     /// Whether nothing is held.
     var isEmpty: Bool { head == entries.count }
 
-    /// Octets held.
+    /// Bytes held.
     var count: Int { bytes.count - headOffset }
 
     /// Keeps a message.
@@ -60,7 +60,7 @@ struct AppServerHeldMessages: ~Copyable {
             head = 0
             headOffset = 0
         } else if headOffset > bytes.count / 2 {
-            // Moves each octet once on average.
+            // Moves each byte once on average.
             bytes.removeFirst(headOffset)
             entries.removeFirst(head)
             head = 0

@@ -61,7 +61,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var idleEnd: (from: Instant, reason: CloseReason)?
     /// When the last message came from a drained app server; nil: in this very call.
     var quietSince: Instant?
-    /// Whether outbound octets pile up: then no more messages are taken, since each needs an answer.
+    /// Whether outbound bytes pile up: then no more messages are taken, since each needs an answer.
     var isCongested = false
     /// Whether the core has been told so.
     var isCongestionTold = false

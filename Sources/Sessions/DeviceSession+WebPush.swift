@@ -55,7 +55,7 @@ enum WebPushText {
     /// The JSON of a message; nil where its body is none.
     ///
     /// It is made of the pairs that every device gets, so all values are text: what was an array, an object or a number
-    /// in `notification` or `data` stands there as its JSON in quotes. Beyond 4,093 octets it takes several records,
+    /// in `notification` or `data` stands there as its JSON in quotes. Beyond 4,093 bytes it takes several records,
     /// which browsers do not read, libraries do (mcs-device 7.3).
     static func text(of delivery: borrowing DeviceDelivery) -> [UInt8]? {
         let message = delivery.message

@@ -25,7 +25,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     let loginDeadline: Instant
     var phase = Phase.awaitingLogin
     var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
-    /// Octets that came while the login was checked.
+    /// Bytes that came while the login was checked.
     var held = ByteBuffer()
     /// Zero before the login.
     var device = DeviceID(0)
@@ -70,7 +70,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
 
     /// Seconds of silence before a ping.
     var pingSeconds: Int
-    /// When octets last came.
+    /// When bytes last came.
     var lastHeard: Instant
     /// When the first ping was sent that is not answered; nil when all are.
     var unansweredSince: Instant?
@@ -170,7 +170,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
 }
 
 extension DeviceSession {
-    /// Reads frames until the end of the octets, or until the login has to be checked.
+    /// Reads frames until the end of the bytes, or until the login has to be checked.
     mutating func read(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         var reader = MCS.FrameReader()
         swap(&reader, &self.reader)
@@ -224,7 +224,7 @@ extension DeviceSession {
         if upstream.owed(incoming: incoming) >= Limits.framesBeforeStreamAck { writeStreamAck(io: &io) }
     }
 
-    /// Keeps octets for after the login, and reads no more until then.
+    /// Keeps bytes for after the login, and reads no more until then.
     mutating func hold(_ bytes: RawSpan, io: inout SessionIO) {
         guard held.count + bytes.byteCount <= Limits.heldBytes else { return end(.tooLarge, io: &io) }
         held.append(bytes)

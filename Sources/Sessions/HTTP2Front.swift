@@ -6,7 +6,7 @@ final class HTTP2Front: HTTPFront {
     /// How a request that has begun comes on.
     private struct Coming {
         var pace: RequestPace
-        /// Octets that had come when the peer had to wait for its turn to send more; while it waits, nothing counts
+        /// Bytes that had come when the peer had to wait for its turn to send more; while it waits, nothing counts
         /// against it.
         var heldAt: Int?
     }

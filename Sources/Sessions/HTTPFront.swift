@@ -34,7 +34,7 @@ protocol HTTPFront: AnyObject {
     func takeRefused() -> [HTTPStatus]
     /// The deadline is reached.
     func wake(now: Now)
-    /// Octets held of requests that are not whole; 0 once a request has shown who asks.
+    /// Bytes held of requests that are not whole; 0 once a request has shown who asks.
     var strangersBytes: Int { get }
     /// A request has shown who asks: from now on more may be held for the peer.
     func trust()

@@ -239,7 +239,7 @@ extension HTTPSession {
         guard isName else { throw RequestFault(.badRequest, "The path names no project.") }
     }
 
-    /// 17 octets, of which the first four bits say that it is an installation id.
+    /// 17 bytes, of which the first four bits say that it is an installation id.
     private func freshInstallationID() -> [UInt8] {
         var octets = (0..<3).flatMap { _ in
             let word = settings.random()

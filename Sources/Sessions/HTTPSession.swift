@@ -119,7 +119,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         if let open = answers.take(ticket) { send(response, to: open.exchange, open.asked, now) }
     }
 
-    /// Octets held of requests that are not whole, on a connection that has not shown which sender asks.
+    /// Bytes held of requests that are not whole, on a connection that has not shown which sender asks.
     public var strangersBytes: Int { front.strangersBytes }
 
     /// A request has shown which sender asks.

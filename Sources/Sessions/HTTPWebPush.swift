@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Wire
 
-/// The endpoint of web push: whoever holds its address and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7).
+/// The endpoint of web push: a server with its address and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7).
 ///
 /// What is sent is encrypted already and passed on as it is.
 extension HTTPSession {
@@ -118,7 +118,7 @@ extension HTTPSession {
         return topic
     }
 
-    /// The pairs that tell the device how to decrypt, and the octets for it to decrypt (mcs-device 5.7).
+    /// The pairs that tell the device how to decrypt, and the bytes for it to decrypt (mcs-device 5.7).
     private static func content(_ request: HTTPRequest) throws(RequestFault) -> Body {
         var body = ByteBuffer()
         // Without content the web app only hears that something happened.

@@ -125,7 +125,7 @@ public protocol ProtocolSession: ~Copyable {
     mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO)
     /// The deadline is reached.
     mutating func wake(now: Now, io: inout SessionIO)
-    /// Outbound octets wait: over `Limits.outboundLowBytes` (true), or under it again (false).
+    /// Outbound bytes wait: over `Limits.outboundLowBytes` (true), or under it again (false).
     mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO)
     /// The peer sends no more, though it may still read; whether the session has something to say before it closes.
     mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool
@@ -214,7 +214,7 @@ public struct MessageRules: Sendable {
     public var reservesGCMPrefix = false
     /// Conditions have at most `Limits.strictConditionOperators`, but in HTTP v1 (http 5.3).
     public var strictConditions = false
-    /// Octets of keys and values of a message to topics.
+    /// Bytes of keys and values of a message to topics.
     public var topicPayloadBytes = Limits.topicPayloadBytes
 
     /// The defaults of the spec.
@@ -225,7 +225,7 @@ public struct MessageRules: Sendable {
         strictConditions ? Limits.strictConditionOperators : Limits.conditionTests - 1
     }
 
-    /// Octets of keys and values of a message.
+    /// Bytes of keys and values of a message.
     func payloadBytes(isToTopics: Bool) -> Int { isToTopics ? topicPayloadBytes : Limits.payloadBytes }
 }
 

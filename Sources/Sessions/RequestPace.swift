@@ -7,7 +7,7 @@ struct RequestPace {
     let whole: Instant
     /// When the body began, or began to be read again, and how much of it was there already.
     private var body: (since: Instant, already: Int)?
-    /// Octets of the body that have come.
+    /// Bytes of the body that have come.
     private var received = 0
 
     /// The pace of a request that begins now.
@@ -26,7 +26,7 @@ struct RequestPace {
         received = octets
     }
 
-    /// When the next octet of the body is late.
+    /// When the next byte of the body is late.
     var late: Instant {
         guard let body else { return .distantFuture }
         let earned = Int64(received - body.already) * 1_000 / Int64(Limits.bodyBytesPerSecond)

@@ -112,7 +112,7 @@ struct SubjectNames {
         }
     }
 
-    /// The first name that fits into a common name (64 octets).
+    /// The first name that fits into a common name (64 bytes).
     var commonName: String { (hosts + addresses).first { $0.utf8.count <= 64 } ?? "ccsd" }
 
     /// `DNS:a,DNS:b,IP:127.0.0.1`.

@@ -56,11 +56,11 @@ public final class Connection {
     let pace: PaceSettings
     var state: State
     var closeReason = CloseReason.internalError
-    /// Sealed octets that the socket did not take yet.
+    /// Sealed bytes that the socket did not take yet.
     var waiting = ByteBuffer()
     /// The PROXY header as far as it has come.
     var introduction = ByteBuffer()
-    /// Octets received while reading was stopped, not opened yet.
+    /// Bytes received while reading was stopped, not opened yet.
     var held = ByteBuffer()
     /// Whether reading was stopped with records in OpenSSL's buffer.
     var holdsRecords = false
@@ -131,7 +131,7 @@ public final class Connection {
         reactor.reapLater(self)
     }
 
-    /// Octets that wait for the peer: the outbox and what the socket did not take yet.
+    /// Bytes that wait for the peer: the outbox and what the socket did not take yet.
     public var outboundCount: Int { outbox.bytes.count &+ waiting.count }
 
     /// Whether there is no TLS.

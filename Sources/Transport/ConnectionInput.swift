@@ -46,7 +46,7 @@ extension Connection {
         }
     }
 
-    /// Hands received octets to TLS and what it opens to the owner.
+    /// Hands received bytes to TLS and what it opens to the owner.
     private func open(_ bytes: UnsafeRawBufferPointer, _ now: Now) {
         guard !tls.isPlain else { return unsafe received(bytes, now) }
         let staging = reactor.staging
@@ -131,7 +131,7 @@ extension Connection {
         }
     }
 
-    /// Takes and drops what still comes, so that closing does not reset our last octets away.
+    /// Takes and drops what still comes, so that closing does not reset our last bytes away.
     private func discardInput(_ now: Now) {
         held.removeAll()
         var share = pace.readBytesPerTurn

@@ -3,7 +3,7 @@ import Glibc
 
 /// The way of bytes from the owner to the socket.
 extension Connection {
-    /// The socket can take octets (again).
+    /// The socket can take bytes (again).
     func writable(_ now: Now) {
         switch state {
         case .connecting: connectEnded(now)
@@ -67,7 +67,7 @@ extension Connection {
         staging.sealed.removeAll(keepingCapacity: staging.sealed.count <= Limits.outboundBytes)
     }
 
-    /// Gives octets to the socket; what it does not take waits.
+    /// Gives bytes to the socket; what it does not take waits.
     private func send(_ bytes: borrowing RawSpan, _ now: Now) {
         let sent = write(bytes)
         guard sent >= 0 else { return }
@@ -86,7 +86,7 @@ extension Connection {
             waiting.isEmpty ? .distantFuture : now.monotonic.advanced(milliseconds: pace.writeMilliseconds)
     }
 
-    /// Octets that the socket took; -1 after the connection was ended for an error.
+    /// Bytes that the socket took; -1 after the connection was ended for an error.
     private func write(_ bytes: borrowing RawSpan) -> Int {
         let socket = socket
         let sent = unsafe bytes.withUnsafeBytes { bytes in

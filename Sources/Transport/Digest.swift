@@ -3,12 +3,12 @@ import COpenSSL
 
 /// Cryptographic digests.
 public enum Digest {
-    /// The SHA-256 of bytes: 32 octets.
+    /// The SHA-256 of bytes: 32 bytes.
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         sha256(bytes.raw)
     }
 
-    /// The SHA-256 of borrowed bytes: 32 octets.
+    /// The SHA-256 of borrowed bytes: 32 bytes.
     public static func sha256(_ bytes: RawSpan) -> [UInt8] {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
@@ -19,7 +19,7 @@ public enum Digest {
         }
     }
 
-    /// The SHA-1 of bytes: 20 octets. Only to compare what nobody gains by forging.
+    /// The SHA-1 of bytes: 20 bytes. Only to compare what nobody gains by forging.
     public static func sha1(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 20) { room, count in
             _ = unsafe SHA1(bytes, bytes.count, room.baseAddress)
@@ -27,7 +27,7 @@ public enum Digest {
         }
     }
 
-    /// The HMAC-SHA-256 of a text: 32 octets.
+    /// The HMAC-SHA-256 of a text: 32 bytes.
     public static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let mac = unsafe HMAC(
@@ -37,7 +37,7 @@ public enum Digest {
         }
     }
 
-    /// A password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 octets (`Hi` of RFC 5802, 2.2).
+    /// A password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 bytes (`Hi` of RFC 5802, 2.2).
     public static func stretched(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let done = unsafe password.withUnsafeBytes { password in

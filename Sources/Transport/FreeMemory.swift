@@ -8,15 +8,15 @@ import Glibc
 /// looked at after the last time, which what a storm adds to a process whose memory is back does; or more must be free than
 /// then, which is so where it was given back while the storm still held most of it.
 public struct FreeMemoryRule: Sendable {
-    /// Resident octets after the last time, or less where less was seen since; nil: nothing was given back yet.
+    /// Resident bytes after the last time, or less where less was seen since; nil: nothing was given back yet.
     private var floor: Int?
-    /// Free octets after the last time, or less where less was seen since.
+    /// Free bytes after the last time, or less where less was seen since.
     private var freeFloor = 0
 
     /// Nothing was given back yet.
     public init() {}
 
-    /// Whether it is worth it now, with so many octets resident and so many that malloc calls free.
+    /// Whether it is worth it now, with so many bytes resident and so many that malloc calls free.
     public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
         floor = floor.map { min($0, resident) }
         freeFloor = min(freeFloor, free)
@@ -24,7 +24,7 @@ public struct FreeMemoryRule: Sendable {
         return free > Limits.freeMemoryBytes && growth > Limits.grownMemoryBytes
     }
 
-    /// Memory was given back, and so many octets are resident now, and so many called free.
+    /// Memory was given back, and so many bytes are resident now, and so many called free.
     public mutating func gaveBack(resident: Int, free: Int) {
         floor = resident
         freeFloor = free
@@ -52,7 +52,7 @@ public struct FreeMemory: ~Copyable {
         rule.gaveBack(resident: Self.residentBytes ?? resident, free: clinux_free_octets())
     }
 
-    /// Resident octets of this process that no file stands behind (proc(5), statm: resident less shared).
+    /// Resident bytes of this process that no file stands behind (proc(5), statm: resident less shared).
     public static var residentBytes: Int? {
         guard let bytes = try? SmallFile.read("/proc/self/statm") else { return nil }
         let pages = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -6,7 +6,7 @@ public enum InheritedSockets {
     public struct Entry: Sendable, Hashable {
         /// `FileDescriptorName` of the socket unit; `unknown` where it has none.
         public var name: String
-        /// The descriptor, open and owned by whoever takes it.
+        /// The descriptor, open and owned by the caller.
         public var descriptor: Int32
     }
 

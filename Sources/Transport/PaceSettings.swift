@@ -6,13 +6,13 @@ public struct PaceSettings: Sendable {
     public var handshakeMilliseconds = Int64(Limits.handshakeDeadlineSeconds) * 1_000
     /// Connections accepted in one turn of a reactor.
     public var acceptsPerTurn = Limits.acceptsPerTurn
-    /// Octets read from one connection in one turn.
+    /// Bytes read from one connection in one turn.
     public var readBytesPerTurn = Limits.readBytesPerTurn
-    /// Outbound octets that may wait on one connection; beyond it `CloseReason.slowConsumer`.
+    /// Outbound bytes that may wait on one connection; beyond it `CloseReason.slowConsumer`.
     public var outboundBytes = Limits.outboundBytes
-    /// Waiting outbound octets over which a connection is congested.
+    /// Waiting outbound bytes over which a connection is congested.
     public var outboundLowBytes = Limits.outboundLowBytes
-    /// Milliseconds that outbound octets may wait without one leaving; then `CloseReason.slowConsumer`.
+    /// Milliseconds that outbound bytes may wait without one leaving; then `CloseReason.slowConsumer`.
     public var writeMilliseconds = Int64(Limits.writeDeadlineSeconds) * 1_000
     /// Milliseconds that a closed connection waits for the peer's end, so that our last bytes are not reset away.
     public var lingerMilliseconds = Int64(Limits.lingerMilliseconds)

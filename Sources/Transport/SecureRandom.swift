@@ -3,7 +3,7 @@ import Glibc
 
 /// Random numbers that nobody can guess, from the kernel.
 public enum SecureRandom {
-    /// So many octets.
+    /// So many bytes.
     public static func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

@@ -6,7 +6,7 @@ import Glibc
 @safe struct TLSSession: ~Copyable {
     /// How a step ended.
     enum Step: Equatable {
-        /// It is done, with so many octets where octets were asked for.
+        /// It is done, with so many bytes where bytes were asked for.
         case done(Int)
         /// More must come from the peer first.
         case wantsMore
@@ -91,7 +91,7 @@ import Glibc
         _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
     }
 
-    /// Whether OpenSSL holds octets that it has not opened yet.
+    /// Whether OpenSSL holds bytes that it has not opened yet.
     @inline(__always)
     var holdsOctets: Bool { unsafe SSL_has_pending(ssl) == 1 }
 
@@ -102,7 +102,7 @@ import Glibc
         return count > 0 ? .done(Int(count)) : step(count)
     }
 
-    /// Seals octets as one record (several beyond 16 KiB) into the staging memory; false when TLS has ended.
+    /// Seals bytes as one record (several beyond 16 KiB) into the staging memory; false when TLS has ended.
     @inline(__always)
     borrowing func seal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count)) == bytes.count else {

@@ -7,9 +7,9 @@ import Glibc
 /// OpenSSL reads and writes it through a BIO of ours, so that one `recv` may carry many records, one `send` many
 /// records, and no connection owns a network buffer.
 @safe final class TLSStaging {
-    /// Octets taken from the socket at once.
+    /// Bytes taken from the socket at once.
     static let receiveBytes = 65_536
-    /// Octets of plaintext in one TLS record at most (RFC 8446, 5.1).
+    /// Bytes of plaintext in one TLS record at most (RFC 8446, 5.1).
     static let recordBytes = 16_384
 
     /// What `recv` fills.

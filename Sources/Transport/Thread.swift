@@ -16,7 +16,7 @@ public struct Thread: Sendable {
 
     private let handle: pthread_t
 
-    /// Starts a thread; its name (at most 15 octets) shows in `top -H` and `perf`.
+    /// Starts a thread; its name (at most 15 bytes) shows in `top -H` and `perf`.
     public init(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
         let start = Start(name: name, body: body)
         var handle = pthread_t()

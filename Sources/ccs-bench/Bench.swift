@@ -72,7 +72,7 @@ final class Bench {
     var window: Int { invocation.integer("--window") ?? 100 }
     /// Devices.
     var deviceCount: Int { invocation.integer("--devices") ?? 100 }
-    /// Octets of a stanza.
+    /// Bytes of a stanza.
     var size: Int { invocation.integer("--size") ?? 374 }
     /// Threads of ccsd that serve connections.
     var reactors: Int { invocation.integer("--reactors") ?? 1 }

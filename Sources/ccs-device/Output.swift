@@ -48,6 +48,6 @@ struct Output {
 }
 
 extension JSONValue {
-    /// Octets as a string; what is not UTF-8 becomes U+FFFD.
+    /// Bytes as a string; what is not UTF-8 becomes U+FFFD.
     static func text(_ octets: [UInt8]) -> JSONValue { .string(String(decoding: octets, as: UTF8.self)) }
 }

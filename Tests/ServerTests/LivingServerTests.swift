@@ -149,12 +149,14 @@ struct LivingServerTests {
         let server = try LivingServer(in: ServerFolder())
         let ids = ["a", "b", "c"].map { String(repeating: $0, count: InstallationToken.idLength) }
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
-        let usedAt = Now.read().wall
+        // Those that were not used for long would be ended meanwhile.
+        let now = Now.read().wall
         let outcome = server.daemon.storeThread.commitAndWait(
             ids.map {
                 .putInstallation(
                     InstallationRecord(
-                        id: Array($0.utf8), sender: SenderID(42), refresh: nil, createdAt: 0, usedAt: usedAt))
+                        id: Array($0.utf8), sender: SenderID(42), refresh: nil, createdAt: now - 1_000,
+                        usedAt: now))
             } + [.linkInstallation(Array(ids[1].utf8), name)])
         #expect(outcome?.hasFailed == false)
         for (limit, next) in [(2, ids[1]), (3, nil), (4, nil)] as [(Int, String?)] {
@@ -167,7 +169,8 @@ struct LivingServerTests {
         #expect(rows.compactMap { $0["installation"]?.text } == Array(ids.dropFirst()))
         #expect(rows.compactMap { $0["registrations"]?.integer } == [1, 0])
         #expect(rows.first?["sender_id"]?.text == "42" && rows.first?["ended"]?.boolean == true)
-        #expect(rows.first?["used_at"]?.text == Timestamp.text(usedAt))
+        #expect(rows.first?["used_at"]?.text == Timestamp.text(now))
+        #expect(rows.first?["created_at"]?.text == Timestamp.text(now - 1_000))
         #expect(try server.ask("installations list", ["after": "x"])["error"] != nil)
     }
 }

@@ -30,6 +30,21 @@ struct SettingsTests {
         return SessionSettings(configuration, seal: Self.seal, scramSecret: secret, senders: senders)
     }
 
+    @Test("the registry has at most its share of the device; what is lower is as set, and no limit is none")
+    func registry() throws {
+        let size = try #require(DeviceSpace(of: "/tmp")).size
+        func limit(_ bytes: Int, in folder: String = "/tmp") -> Int {
+            var configuration = Configuration()
+            configuration[.dataDirectory] = .text(folder)
+            configuration[.registryBytes] = .integer(bytes)
+            return configuration.registryLimit
+        }
+        #expect(limit(1_125_899_906_842_624) == size / Limits.registryShareOfDevice)
+        #expect(limit(5_000) == 5_000)
+        #expect(limit(0) == 0)
+        #expect(limit(5_000, in: "/nowhere") == 5_000)
+    }
+
     @Test("numbers for sessions")
     func numbers() throws {
         try withSenders { senders in

@@ -295,12 +295,18 @@ import Testing
     @Test("Every unreadable record that is passed over is counted once, by loads, lists and removals")
     func passedOver() throws {
         let store = try RocksStore(path: path)
+        let ids = Samples.installations
+        let link = Samples.registration(5, 1).name
         try store.apply(message(1), message(2), .putDevice(Samples.device(2)))
+        try store.apply(
+            .putInstallation(Samples.installation(ids[0])), .linkInstallation(ids[0], link),
+            .putInstallation(Samples.installation(ids[1])), .linkInstallation(ids[1], link))
         try store.close()
         try raw { engine in
             let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
             try engine.put(.pending, Key(5, 2).bytes, garbage.raw)
             try engine.put(.registry, Key.device(DeviceID(2)).bytes, garbage.raw)
+            try engine.put(.installations, Key.installation(ids[0], nil).bytes, garbage.raw)
         }
         let damaged = try RocksStore(path: path)
         #expect(damaged.unreadablePassedOver == 0)
@@ -311,6 +317,9 @@ import Testing
         #expect(damaged.unreadablePassedOver == 1, "another commit has met none")
         #expect(try damaged.devices(after: nil, limit: 9).map(\.device.number) == [3])
         #expect(damaged.unreadablePassedOver == 2)
+        let readable = ListedInstallation(record: Samples.installation(ids[1]), registrations: 1)
+        #expect(try damaged.installations(after: nil, limit: 9) == [readable])
+        #expect(damaged.unreadablePassedOver == 3)
     }
 
     @Test("The audit names what is unreadable in every family")

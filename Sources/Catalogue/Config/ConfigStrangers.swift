@@ -45,9 +45,9 @@ extension ConfigKey {
         .registryBytes: Entry(
             type: .integer(0...1_125_899_906_842_624), preset: .integer(Limits.registryBytes), unit: "bytes",
             help:
-                "Room on the disk that devices, registrations, subscriptions, groups and senders may take before nothing new is added; 0 disables the limit.",
+                "Room on the disk that devices, registrations, subscriptions, groups and senders may take before nothing new is added, at most half of the device; 0 disables the limit.",
             reason:
-                "A full disk would stop messages too. At the limit new devices, registrations, subscriptions and group members are refused by name (registry_full); what is there is served and renewed. Keep it well below the size of the disk, which also holds the messages; the default is enough for some 30 million devices with two apps each.",
+                "A full disk would stop messages too. At the limit new devices, registrations, subscriptions and group members are refused by name (registry_full); what is there is served and renewed. The default is enough for some 30 million devices with two apps each.",
             isReloadable: true),
         .unusedDeviceSeconds: Entry(
             type: .integer(0...1_000_000_000), preset: .integer(Limits.unusedDeviceSeconds), unit: "seconds",

@@ -46,7 +46,7 @@ extension ConfigKey {
         }
     }
 
-    /// Finds what cannot be an address or a network by its characters; whoever uses it reads it to the end.
+    /// Finds what cannot be an address or a network by its characters; its user reads it to the end.
     private func networks(_ items: [String]) throws(ConfigMistake) -> [String] {
         for item in items {
             let isPlain = item.utf8.allSatisfy { byte in

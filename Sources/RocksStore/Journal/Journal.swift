@@ -45,7 +45,7 @@ struct Journal: ~Copyable, Sendable {
         note.note(commit)
     }
 
-    /// Octets in all files.
+    /// Bytes in all files.
     var octets: Int { segments.reduce(0) { $0 + $1.octets } }
 
     /// Writes a commit; its number. After a failure nobody knows what of it is there, and the store is to be opened anew.

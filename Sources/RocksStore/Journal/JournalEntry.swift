@@ -3,13 +3,13 @@ import Store
 
 /// What a commit did, as it stands in the journal: decided, so that it can be done again without a question.
 ///
-/// Numbers have eight octets, the lowest first. Raw values are part of the format, as those of `Family` are.
+/// Numbers have eight bytes, the lowest first. Raw values are part of the format, as those of `Family` are.
 enum JournalEntry {
     /// A message was put (1, 2): owner, sequence, length, record.
     case put(Place, record: Range<Int>)
     /// A message that was there was removed (3, 4): owner, sequence, end.
     case remove(Place, end: Int64)
-    /// An upstream message that may be repeated was put (5): key of 24 octets, time.
+    /// An upstream message that may be repeated was put (5): key of 24 bytes, time.
     case seen(key: Range<Int>, time: Range<Int>)
     /// A row of the engine was put (6) or removed (7): family, length and key, length and value.
     case row(Family, key: Range<Int>, value: Range<Int>?)
@@ -27,7 +27,7 @@ enum JournalEntry {
         case tally = 8
     }
 
-    /// Octets of the key of a row of `seen`, and of its value.
+    /// Bytes of the key of a row of `seen`, and of its value.
     static let seenKey = 24
     static let seenTime = 8
 }

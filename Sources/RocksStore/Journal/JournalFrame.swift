@@ -2,13 +2,13 @@ import Basics
 
 /// One commit in a file of the journal: a head, then its entries (`JournalEntry`).
 ///
-/// The head: a hash of all that follows it (8 octets), the length of the entries (8), the number of the commit (8). The hash is
+/// The head: a hash of all that follows it (8 bytes), the length of the entries (8), the number of the commit (8). The hash is
 /// keyed by the file and the commit, so that no frame is taken for one of another place.
 enum JournalFrame {
-    /// Octets of the head.
+    /// Bytes of the head.
     static let head = 24
 
-    /// Fills in the head of a frame, for which `head` octets were left at the begin of the buffer.
+    /// Fills in the head of a frame, for which `head` bytes were left at the begin of the buffer.
     static func seal(_ frame: inout ByteBuffer, commit: UInt64, segment: UInt64) {
         frame.set(word: UInt64(frame.count - head), at: 8)
         frame.set(word: commit, at: 16)

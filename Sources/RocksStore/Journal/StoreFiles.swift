@@ -5,7 +5,7 @@ import Store
 
 /// Files beside the engine's, read and written whole.
 enum StoreFiles {
-    /// A file's octets; nil for one that is gone, or larger than so many.
+    /// A file's bytes; nil for one that is gone, or larger than so many.
     static func read(_ path: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -23,7 +23,7 @@ enum StoreFiles {
         return octets
     }
 
-    /// Writes all of some octets at the end of an open file.
+    /// Writes all of some bytes at the end of an open file.
     static func append(_ octets: borrowing RawSpan, to file: Int32, _ path: String) throws(StoreError) {
         let isWritten = unsafe octets.withUnsafeBytes { octets in
             var at = 0

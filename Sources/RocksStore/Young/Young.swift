@@ -12,7 +12,7 @@ enum YoungChange {
 /// The messages that are not in the engine yet, as loads see them: where each has its record.
 struct Young: Sendable {
     private struct Entry: Sendable {
-        /// The octets that hold its record, and where.
+        /// The bytes that hold its record, and where.
         var frame: Int32
         var start: Int32
         var count: Int32
@@ -27,7 +27,7 @@ struct Young: Sendable {
     private var floor = UnixMilliseconds.max
     /// What was counted with the last commit.
     private(set) var tally: Tally
-    /// Of how many commits it keeps the octets.
+    /// Of how many commits it keeps the bytes.
     var frameCount: Int { frames.count }
 
     /// None, and what was counted.
@@ -128,7 +128,7 @@ struct Young: Sendable {
     }
 }
 
-/// A young message: its place in the mailbox, and its record among the octets of its commit.
+/// A young message: its place in the mailbox, and its record among the bytes of its commit.
 struct YoungRow {
     let sequence: UInt64
     private let frame: [UInt8]

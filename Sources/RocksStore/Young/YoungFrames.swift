@@ -1,6 +1,6 @@
 import Basics
 
-/// The octets of commits, each kept until none of its messages is young any more.
+/// The bytes of commits, each kept until none of its messages is young any more.
 ///
 /// Records lie in them as they went to the journal: nothing of a message is kept a second time, and counted references to a
 /// message are none of the store's business (they were a fifth of the committing thread's work).
@@ -16,7 +16,7 @@ struct YoungFrames: Sendable {
     /// How many are kept.
     var count: Int { frames.count - free.count }
 
-    /// Keeps the octets of a commit for one that needs them; their number.
+    /// Keeps the bytes of a commit for one that needs them; their number.
     mutating func keep(_ octets: borrowing RawSpan) -> Int32 {
         let frame = Frame(octets: [UInt8](copying: octets), uses: 1)
         if let number = free.popLast() {
@@ -38,6 +38,6 @@ struct YoungFrames: Sendable {
         free.append(number)
     }
 
-    /// All octets of a commit.
+    /// All bytes of a commit.
     subscript(number: Int32) -> [UInt8] { frames[Int(number)].octets }
 }

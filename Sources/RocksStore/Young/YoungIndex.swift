@@ -37,7 +37,7 @@ struct YoungIndex: Sendable {
     private var made = (places: 0, seen: 0)
     /// No message that is young, or was, has a higher sequence.
     private(set) var highest: UInt64 = 0
-    /// Octets of the journal in commits that have not been settled.
+    /// Bytes of the journal in commits that have not been settled.
     private(set) var octets = 0
 
     /// A young message; nil: there is none at that place.
@@ -67,7 +67,7 @@ struct YoungIndex: Sendable {
         made.seen += 1
     }
 
-    /// The commit is in the journal, with so many octets.
+    /// The commit is in the journal, with so many bytes.
     mutating func end(_ commit: UInt64, octets: Int) {
         marks.append(Mark(commit: commit, places: made.places, seen: made.seen, octets: octets))
         self.octets += octets
@@ -85,7 +85,7 @@ struct YoungIndex: Sendable {
         var isEmpty: Bool { places.isEmpty && seen.isEmpty }
     }
 
-    /// Takes out the oldest commits, until no more than so many octets are left.
+    /// Takes out the oldest commits, until no more than so many bytes are left.
     mutating func settle(to limit: Int) -> Survivors {
         var left = Survivors()
         while octets > limit, let mark = marks.first {

@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// Reads the octets of a configuration file.
+/// Reads the bytes of a configuration file.
 enum ConfigFile {
     /// The content; a text that says what is wrong where it cannot be read.
     static func read(_ path: String) throws(ConfigMistakeOfFile) -> [UInt8] {

@@ -47,7 +47,7 @@ public struct ConfigLoader {
         try load(bytes: Array(text.utf8), name: name)
     }
 
-    /// Reads the octets of a file as `load` does.
+    /// Reads the bytes of a file as `load` does.
     public static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
         loader.take(bytes, file: name)

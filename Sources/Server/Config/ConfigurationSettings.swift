@@ -68,7 +68,7 @@ extension Configuration {
 
     /// Refuse conditions with more than two operators, but in HTTP v1.
     public var strictConditions: Bool { self[.strictConditions] == .truth(true) }
-    /// Octets of keys and values of a message to a topic.
+    /// Bytes of keys and values of a message to a topic.
     public var topicPayloadBytes: Int { number(.topicPayloadBytes) }
 
     /// Addresses and networks of proxies that send a PROXY header.

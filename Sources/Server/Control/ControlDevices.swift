@@ -65,8 +65,8 @@ extension ControlServer {
         return .object(members)
     }
 
-    /// When a device was here; null where the clock was in doubt then.
-    private static func contact(_ time: UnixMilliseconds) -> JSONValue {
+    /// When a device was here or an installation was used; null where the clock was in doubt then.
+    static func contact(_ time: UnixMilliseconds) -> JSONValue {
         time >= Limits.earliestClock ? .string(Timestamp.text(time)) : .null
     }
 

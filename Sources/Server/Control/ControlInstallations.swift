@@ -55,7 +55,7 @@ extension ControlServer {
             .init("sender_id", .string(String(record.sender.number))),
             .init("ended", .boolean(record.refresh == nil)),
             .init("created_at", .string(Timestamp.text(record.createdAt))),
-            .init("used_at", .string(Timestamp.text(record.usedAt))),
+            .init("used_at", Self.contact(record.usedAt)),
             .init("registrations", .integer(registrations)),
         ])
     }

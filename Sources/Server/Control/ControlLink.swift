@@ -71,7 +71,7 @@ final class ControlLink: Link {
         connection.setNeedsFlush()
     }
 
-    /// Hands the core's answer to a ticket to whoever waits for it.
+    /// Hands the core's answer to a ticket to the request that waits for it.
     func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
 
     /// Tells the steps of a trace from now on.

@@ -27,7 +27,7 @@ struct HTTPDescription: Sendable {
     struct Content: Sendable {
         /// The media type, without parameters.
         var type: String
-        /// Its JSON schema; any octets where it is true.
+        /// Its JSON schema; any bytes where it is true.
         var schema: JSONValue
 
         static func json(_ schema: JSONValue) -> Content { Content(type: "application/json", schema: schema) }

@@ -146,7 +146,7 @@ private struct ConditionParser {
 }
 
 extension TopicCondition {
-    /// Whether octets can be the name of a topic (http 5.1).
+    /// Whether bytes can be the name of a topic (http 5.1).
     public static func isName(_ octets: [UInt8]) -> Bool {
         !octets.isEmpty && octets.count <= Limits.topicNameBytes
             && octets.allSatisfy { octet in

@@ -168,7 +168,7 @@ public struct CheckInSettings: Sendable, Equatable {
 }
 
 extension ByteBuffer {
-    /// Appends a protobuf field of eight octets.
+    /// Appends a protobuf field of eight bytes.
     public mutating func appendField(_ number: Int, fixed64 value: UInt64) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 1, to: &self)
         for shift in stride(from: 0 as UInt64, to: 64, by: 8) {

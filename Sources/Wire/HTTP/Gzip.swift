@@ -6,7 +6,7 @@ public enum Gzip {
     /// Fifteen bits of window, and a gzip frame round it.
     private static let windowBits: Int32 = 15 + 16
 
-    /// Undoes the coding; what unpacks to more than `limit` octets is refused as soon as it does.
+    /// Undoes the coding; what unpacks to more than `limit` bytes is refused as soon as it does.
     public static func unpacked(_ packed: [UInt8], limit: Int) throws(RequestFault) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
@@ -33,7 +33,7 @@ public enum Gzip {
         return body.copied()
     }
 
-    /// Unpacks until the end, a fault, or one octet more than the limit.
+    /// Unpacks until the end, a fault, or one byte more than the limit.
     private static func run(
         _ stream: inout z_stream, limit: Int, to body: inout ByteBuffer
     ) -> Int32 {

@@ -81,9 +81,9 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// Classes of octets that HTTP knows (RFC 9110, 5.6).
+/// Classes of bytes that HTTP knows (RFC 9110, 5.6).
 public enum ASCII {
-    /// Whether an octet may stand in a method or a header name.
+    /// Whether a byte may stand in a method or a header name.
     public static func isToken(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -95,12 +95,12 @@ public enum ASCII {
         }
     }
 
-    /// Whether an octet may stand in a header value.
+    /// Whether a byte may stand in a header value.
     public static func isFieldValue(_ octet: UInt8) -> Bool {
         octet == 0x09 || octet >= 0x20 && octet != 0x7F
     }
 
-    /// The lower-case form of an upper-case letter; any other octet as it is.
+    /// The lower-case form of an upper-case letter; any other byte as it is.
     public static func lowered(_ octet: UInt8) -> UInt8 {
         octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet
     }

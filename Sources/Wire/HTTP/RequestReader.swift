@@ -18,7 +18,7 @@ public struct RequestReader: ~Copyable {
         case failed
     }
 
-    /// Whether the peer waits for `100 Continue` before it sends a body; whoever sends it, clears it.
+    /// Whether the peer waits for `100 Continue` before it sends a body; its sender clears it.
     public var expectsContinue = false
 
     /// A reader at the begin of a connection.
@@ -36,7 +36,7 @@ public struct RequestReader: ~Copyable {
         }
     }
 
-    /// Octets that have come of the body of the request that has begun; nil outside a body.
+    /// Bytes that have come of the body of the request that has begun; nil outside a body.
     public var bodyBytes: Int? {
         switch stage {
         case .head, .failed: nil

@@ -24,7 +24,7 @@ public enum HTTP2Failure: Sendable {
     var turns: [Int32] = []
     /// Sum of `granted` over all streams.
     var granted = 0
-    /// Sum of the octets of all bodies held.
+    /// Sum of the bytes of all bodies held.
     var bodyBytes = 0
     /// Whether a request has shown who asks: before that the bodies of all streams have a bound of their own.
     private(set) var isTrusted = false
@@ -38,9 +38,9 @@ public enum HTTP2Failure: Sendable {
     public internal(set) var failure: HTTP2Failure?
     /// Whether the peer has said that it leaves (RFC 9113, 6.8).
     public internal(set) var peerLeaves = false
-    /// Octets of answers that wait to be written, mostly for the peer's windows.
+    /// Bytes of answers that wait to be written, mostly for the peer's windows.
     public internal(set) var unwrittenBytes = 0
-    /// Octets of answers written since the begin.
+    /// Bytes of answers written since the begin.
     public internal(set) var writtenBytes = 0
     /// What has happened since `takeTally`.
     var tally = Tally()
@@ -117,7 +117,7 @@ public enum HTTP2Failure: Sendable {
         }
     }
 
-    /// Whether the open header block, of which so many octets more have come, is one that will never end: CONTINUATION
+    /// Whether the open header block, of which so many bytes more have come, is one that will never end: CONTINUATION
     /// frames cost the peer little, and may even be empty (CVE-2024-28182).
     private func isEndless(_ more: Int) -> Bool {
         head?.wireBytes += more
@@ -135,7 +135,7 @@ public enum HTTP2Failure: Sendable {
         return nil
     }
 
-    /// Calls `body` for each request that has begun and is neither whole nor refused, with the octets of its body that have
+    /// Calls `body` for each request that has begun and is neither whole nor refused, with the bytes of its body that have
     /// come (nil before its head is whole), and whether the peer may send more of it.
     public func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
         for (number, stream) in streams where stream.isIncomplete {
@@ -146,7 +146,7 @@ public enum HTTP2Failure: Sendable {
         }
     }
 
-    /// Octets of heads and bodies held; 0 once a request has shown who asks.
+    /// Bytes of heads and bodies held; 0 once a request has shown who asks.
     public var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
 
     /// A request has shown who asks.
@@ -167,7 +167,7 @@ public enum HTTP2Failure: Sendable {
         unsafe nghttp2_session_terminate_session(session, code.rawValue)
     }
 
-    /// Appends frames until nothing can be written or `limit` octets are in `out`.
+    /// Appends frames until nothing can be written or `limit` bytes are in `out`.
     public func write(upTo limit: Int, to out: inout ByteBuffer) {
         while out.count < limit {
             var frame: UnsafePointer<UInt8>?

@@ -6,9 +6,9 @@ struct HTTP2Head {
     let stream: Int32
     /// Trailers are counted like headers and then dropped: none has a meaning here.
     let isTrailer: Bool
-    /// Octets on the wire since it began, frames and all.
+    /// Bytes on the wire since it began, frames and all.
     var wireBytes = 0
-    /// Octets unpacked so far, counted as RFC 9113 counts a header list (10.5.1).
+    /// Bytes unpacked so far, counted as RFC 9113 counts a header list (10.5.1).
     private(set) var size = 0
     private var bytes: [UInt8] = []
     private var fields: [HTTPRequest.HeaderField] = []

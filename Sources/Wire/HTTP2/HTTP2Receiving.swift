@@ -120,7 +120,7 @@ extension HTTP2Connection {
         return old.body
     }
 
-    /// Tells nghttp2 that octets of bodies are held no longer: the window of the connection opens again.
+    /// Tells nghttp2 that bytes of bodies are held no longer: the window of the connection opens again.
     private func consumed(_ count: Int) {
         if count > 0 { unsafe nghttp2_session_consume_connection(session, count) }
     }

@@ -56,7 +56,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Copies the next octets of an answer.
+    /// Copies the next bytes of an answer.
     private func fill(
         _ space: UnsafeMutableRawBufferPointer, from stream: Int32
     ) -> (count: Int, isLast: Bool) {
@@ -75,7 +75,7 @@ extension HTTP2Connection {
         guard isLast, let stream = streams[frame.stream_id] else { return }
         tally.answers += 1
         streams[frame.stream_id]?.isAnswered = true
-        // Whoever is answered early need not send the rest (RFC 9113, 8.1).
+        // A client that is answered early need not send the rest (RFC 9113, 8.1).
         if !stream.isEnded { reset(frame.stream_id, NGHTTP2_NO_ERROR) }
     }
 

@@ -33,9 +33,9 @@ extension HTTP2Connection {
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
         unsafe nghttp2_option_set_max_outbound_ack(options, Limits.http2WaitingAcks)
         unsafe nghttp2_option_set_max_settings(options, Limits.http2Settings)
-        // It counts pieces of frames as frames, so that the split of the stream would matter: we count octets.
+        // It counts pieces of frames as frames, so that the split of the stream would matter: we count bytes.
         unsafe nghttp2_option_set_max_continuations(options, Int(UInt32.max))
-        // It would look at a clock; resets are counted by us, and bounded by whoever has the time.
+        // It would look at a clock; resets are counted by us, and bounded by the caller, which has the time.
         unsafe nghttp2_option_set_stream_reset_rate_limit(options, UInt64(UInt32.max), UInt64(UInt32.max))
     }
 

@@ -15,13 +15,13 @@ struct HTTP2Stream {
     }
 
     var stage = Stage.head
-    /// Octets of the body that have come.
+    /// Bytes of the body that have come.
     var body: [UInt8] = []
     /// The length of the body that the peer has told.
     var length: Int?
-    /// Octets of the headers held, for the bound of all.
+    /// Bytes of the headers held, for the bound of all.
     var headBytes = 0
-    /// Octets that it may send beyond its window at the begin, for the bound of all; 0 before its turn.
+    /// Bytes that it may send beyond its window at the begin, for the bound of all; 0 before its turn.
     var granted = 0
     /// Whether it waits for its turn to send a long body.
     var waitsForTurn = false
@@ -29,14 +29,14 @@ struct HTTP2Stream {
     var isHead = false
     /// The body of the answer; nil before the answer.
     var answer: [UInt8]?
-    /// Octets of it that have been written.
+    /// Bytes of it that have been written.
     var written = 0
     /// Whether the answer is written to its end.
     var isAnswered = false
     /// Whether the peer has said all it has to say.
     var isEnded = false
 
-    /// Octets of the answer that are not written yet.
+    /// Bytes of the answer that are not written yet.
     var unwritten: Int { (answer?.count ?? 0) - written }
 
     /// Whether the request has begun and is neither whole nor refused.

@@ -24,7 +24,7 @@ public struct JSONError: Error, Sendable, Equatable {
 
     /// What was wrong.
     public var fault: Fault
-    /// Offset in octets at which it was noticed.
+    /// Offset in bytes at which it was noticed.
     public var offset: Int
 
     /// Names a fault and its place.

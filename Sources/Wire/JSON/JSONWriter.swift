@@ -11,7 +11,7 @@ public enum JSONWriter {
         case element
     }
 
-    /// Appends a string in quotes; octets that are not UTF-8 become U+FFFD.
+    /// Appends a string in quotes; bytes that are not UTF-8 become U+FFFD.
     public static func append(
         string content: RawSpan, in place: Place = .document, to buffer: inout ByteBuffer
     ) {

@@ -2,7 +2,7 @@ public import Basics
 
 /// UTF-8 sequences as RFC 3629 has them: shortest form, no surrogates, nothing above U+10FFFF.
 public enum UTF8Sequence {
-    /// Octets of the sequence that begins at an offset, 1 … 4; 0 where none does.
+    /// Bytes of the sequence that begins at an offset, 1 … 4; 0 where none does.
     public static func length(in text: RawSpan, at offset: Int) -> Int {
         let left = text.byteCount &- offset
         let lead = text.byte(at: offset)

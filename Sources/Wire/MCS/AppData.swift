@@ -2,11 +2,11 @@ public import Basics
 
 /// The pairs of a message as they stand in a `Body`: fields `app_data` of a data message, one after the other.
 ///
-/// Each is the octet 0x3A, a varint length, then 0x0A with the key and 0x12 with the value (mcs-device 2.1).
+/// Each is the byte 0x3A, a varint length, then 0x0A with the key and 0x12 with the value (mcs-device 2.1).
 public enum AppData {
     private static let fieldNumber = 7
 
-    /// Octets that a pair adds to a body.
+    /// Bytes that a pair adds to a body.
     public static func size(key: Int, value: Int) -> Int {
         let content = contentSize(key: key, value: value)
         return 1 + Varint.size(UInt64(content)) + content
@@ -84,7 +84,7 @@ public enum AppData {
         }
     }
 
-    /// The octets of all keys and values of a body: what `Limits.payloadBytes` counts; throws where the body is none.
+    /// The bytes of all keys and values of a body: what `Limits.payloadBytes` counts; throws where the body is none.
     public static func payloadBytes(of body: RawSpan) throws(MCSError) -> Int {
         var count = 0
         try forEach(in: body) { key, value in count += key.byteCount + value.byteCount }

@@ -1,16 +1,16 @@
 public import Basics
 
 extension MCS {
-    /// Cuts the octets of one direction into frames, whatever pieces they come in.
+    /// Cuts the bytes of one direction into frames, whatever pieces they come in.
     ///
     /// A frame that lies whole in the input is handed over in place; only one that is split is gathered, so that an idle
     /// connection holds no memory. Tags that do not exist are errors; those without a `Tag` are handed over as well.
     public struct FrameReader: ~Copyable {
-        /// Octets that a frame's message may have.
+        /// Bytes that a frame's message may have.
         public var limit: Int
-        /// Octets that a login may have; one over `limit` is handed over without its oldest received ids.
+        /// Bytes that a login may have; one over `limit` is handed over without its oldest received ids.
         public var loginLimit: Int
-        /// The version octet that the peer began with; nil before it came.
+        /// The version byte that the peer began with; nil before it came.
         public private(set) var peerVersion: UInt8?
         private var held = ByteBuffer()
         /// The login that is being read, where it is over `limit`.
@@ -22,15 +22,15 @@ extension MCS {
             self.loginLimit = loginLimit
         }
 
-        /// Octets gathered of a frame that is not whole yet.
+        /// Bytes gathered of a frame that is not whole yet.
         public var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
 
-        /// Whether the octets so far end within a frame.
+        /// Whether the bytes so far end within a frame.
         public var isWithinFrame: Bool { !held.isEmpty || long != nil }
 
-        /// Reads the next octets and hands over each frame that is whole; `visit` returns whether to go on.
+        /// Reads the next bytes and hands over each frame that is whole; `visit` returns whether to go on.
         ///
-        /// Returns how many octets were taken: all of them, unless `visit` returned false. After an error the
+        /// Returns how many bytes were taken: all of them, unless `visit` returned false. After an error the
         /// connection is to end.
         @discardableResult
         public mutating func read(
@@ -101,7 +101,7 @@ extension MCS {
             return try visit(Tag.loginRequest.rawValue, message.bytes)
         }
 
-        /// Whether an octet where a tag is expected is a version octet.
+        /// Whether a byte where a tag is expected is a version byte.
         ///
         /// Two client libraries put one in front of every frame (mcs-device 1.2).
         private mutating func skipVersion(_ octet: UInt8) throws(MCSError) -> Bool {

@@ -12,7 +12,7 @@ extension MCS {
 
         private static let receivedIDField: UInt64 = 10
 
-        /// Octets of the message that are still to come.
+        /// Bytes of the message that are still to come.
         private var left: Int
         private var part = Part.key
         /// The field that is being read: key, length and, where it is kept, content.
@@ -28,16 +28,16 @@ extension MCS {
         private var older = ByteBuffer()
         private var newer = ByteBuffer()
 
-        /// A sieve for a message of so many octets.
+        /// A sieve for a message of so many bytes.
         init(size: Int) { left = size }
 
-        /// Octets that are kept.
+        /// Bytes that are kept.
         var heldBytes: Int { field.count + others.count + older.count + newer.count }
 
         /// Whether all of the message has come.
         var isWhole: Bool { left == 0 }
 
-        /// Takes octets from an offset on, up to the end of the message, and moves the offset behind them.
+        /// Takes bytes from an offset on, up to the end of the message, and moves the offset behind them.
         mutating func take(_ bytes: RawSpan, at offset: inout Int) throws(MCSError) {
             while left > 0, offset < bytes.byteCount {
                 if part == .content {
@@ -127,7 +127,7 @@ extension MCS {
         /// The sieve.
         var sieve: LoginSieve
 
-        /// A fresh sieve for a message of so many octets.
+        /// A fresh sieve for a message of so many bytes.
         init(size: Int) { sieve = LoginSieve(size: size) }
     }
 }

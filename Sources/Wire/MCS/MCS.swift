@@ -2,9 +2,9 @@ public import Basics
 
 /// The language of the device link: frames of protobuf messages (mcs-device 1 and 2), in both directions.
 public enum MCS {
-    /// The version octet that begins each direction; every current client sends and accepts it (mcs-device 1.2).
+    /// The version byte that begins each direction; every current client sends and accepts it (mcs-device 1.2).
     public static let version: UInt8 = 41
-    /// Version octets that are accepted: older Chrome and GSF sent the lower ones.
+    /// Version bytes that are accepted: older Chrome and GSF sent the lower ones.
     public static let acceptedVersions: ClosedRange<UInt8> = 38...41
     /// `domain` of a login and what stands behind the `@` of a JID.
     public static let domain: StaticString = "mcs.android.com"
@@ -29,17 +29,17 @@ public enum MCS {
         case streamError = 10
     }
 
-    /// The highest tag there is; a higher octet where a tag is expected breaks the stream.
+    /// The highest tag there is; a higher byte where a tag is expected breaks the stream.
     public static let highestTag: UInt8 = 15
 }
 
 /// What is wrong with bytes of a device link.
 public enum MCSError: Error, Equatable, Sendable {
-    /// The first octet is no version that is spoken.
+    /// The first byte is no version that is spoken.
     case unsupportedVersion(UInt8)
-    /// The octet where a tag is expected is none.
+    /// The byte where a tag is expected is none.
     case invalidTag(UInt8)
-    /// A frame is longer than its limit, in octets.
+    /// A frame is longer than its limit, in bytes.
     case tooLarge(Int)
     /// A varint does not end, or holds more bits than it may.
     case varintOverflow

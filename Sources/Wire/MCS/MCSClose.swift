@@ -12,7 +12,7 @@ extension MCS {
             while let field = try fields.next() { try fields.skip(field) }
         }
 
-        /// Appends the whole frame: the octets 04 00.
+        /// Appends the whole frame: the bytes 04 00.
         public func append(to buffer: inout ByteBuffer) {
             buffer.append(byte: Tag.close.rawValue)
             buffer.append(byte: 0)

@@ -1,10 +1,10 @@
 import Basics
 
 extension MCS {
-    /// What the fuzz program and the hostile files drive: reads octets as one direction of a device link.
+    /// What the fuzz program and the hostile files drive: reads bytes as one direction of a device link.
     ///
     /// Returns the messages before the end or the first error. Traps where reading is not stable: what a message is
-    /// written as must read as the same message, and the reader must not depend on how the octets are cut.
+    /// written as must read as the same message, and the reader must not depend on how the bytes are cut.
     @discardableResult
     public static func exercise(_ bytes: RawSpan, pieces: Int = 7) -> (messages: [Message], error: MCSError?)
     {

@@ -8,7 +8,7 @@ public struct ProtobufReader: ~Escapable {
     public struct Field: Equatable, Sendable {
         /// 1 … 2^29-1.
         public var number: Int
-        /// 0 varint, 1 eight octets, 2 length and octets, 5 four octets.
+        /// 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes.
         public var wireType: UInt8
     }
 
@@ -68,14 +68,14 @@ public struct ProtobufReader: ~Escapable {
         try varint(field) != 0
     }
 
-    /// The octets of a string, bytes or message field, in place.
+    /// The bytes of a string, bytes or message field, in place.
     @_lifetime(copy self)
     @_lifetime(self: copy self)
     public mutating func bytes(_ field: Field) throws(MCSError) -> RawSpan {
         message.extracting(try range(field))
     }
 
-    /// Where the octets of a string, bytes or message field lie in the message.
+    /// Where the bytes of a string, bytes or message field lie in the message.
     @_lifetime(self: copy self)
     public mutating func range(_ field: Field) throws(MCSError) -> Range<Int> {
         guard field.wireType == 2 else { throw .wrongWireType(field: field.number) }
@@ -86,7 +86,7 @@ public struct ProtobufReader: ~Escapable {
         return start..<offset
     }
 
-    /// A copy of the octets of a string or bytes field.
+    /// A copy of the bytes of a string or bytes field.
     @_lifetime(self: copy self)
     public mutating func array(_ field: Field) throws(MCSError) -> [UInt8] {
         [UInt8](copying: try bytes(field))

@@ -1,7 +1,7 @@
 public import Basics
 
 extension ByteBuffer {
-    /// Appends a protobuf field that is an integer or enum; negative ones take ten octets.
+    /// Appends a protobuf field that is an integer or enum; negative ones take ten bytes.
     public mutating func appendField(_ number: Int, varint value: some FixedWidthInteger) {
         appendField(number, varint: Int64(truncatingIfNeeded: value))
     }

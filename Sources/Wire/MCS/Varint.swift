@@ -1,14 +1,14 @@
 public import Basics
 
-/// Base-128 varints of protobuf: 1 to 10 octets, lowest bits first.
+/// Base-128 varints of protobuf: 1 to 10 bytes, lowest bits first.
 public enum Varint {
-    /// Octets that a number takes, 1 … 10.
+    /// Bytes that a number takes, 1 … 10.
     @inline(__always)
     public static func size(_ value: UInt64) -> Int {
         (70 &- (value | 1).leadingZeroBitCount) / 7
     }
 
-    /// Appends a number in as few octets as it takes.
+    /// Appends a number in as few bytes as it takes.
     @inline(__always)
     public static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
         var rest = value

@@ -85,7 +85,7 @@ public enum SASL {
         return Credentials(sender: account.sender, domain: account.domain, password: Array(parts[2]))
     }
 
-    /// The octets of a message; a single `=` stands for none.
+    /// The bytes of a message; a single `=` stands for none.
     static func decoded(_ payload: String) throws(Condition) -> [UInt8] {
         guard let bytes = Base64.bytes(Array(payload == "=" ? "".utf8 : payload.utf8).raw),
             !payload.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F })

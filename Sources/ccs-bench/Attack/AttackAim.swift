@@ -42,10 +42,8 @@ enum AttackDeed: Hashable {
     case deviceLogins, failedDeviceLogins
     /// Blocks of floods that were sent.
     case blocks
-    /// Bytes that the server read from app servers, devices and HTTP clients, after decryption; good peers do not speak HTTP.
-    case appServerBytes, deviceBytes, requestBytes
-    /// Bytes that the server sent to HTTP clients, before encryption.
-    case responseBytes
+    /// Bytes that the server read from devices and from HTTP clients, after decryption; good peers do not speak HTTP.
+    case deviceBytes, requestBytes
     /// Connections that the server closed for a reason.
     case closed(CloseReason)
     /// Connections that it closed as soon as they were accepted.
@@ -54,8 +52,8 @@ enum AttackDeed: Hashable {
     case responses(Int)
     /// Requests and messages that were refused, for any reason.
     case refusals
-    /// Upstream messages of devices that were accepted.
-    case upstreamMessages
+    /// Upstream messages of devices that were refused.
+    case refusedUpstreamMessages
     /// Acks of messages that were never sent.
     case unknownAcks
     /// Downstream messages that the server acknowledged to attackers.
@@ -81,15 +79,13 @@ enum AttackDeed: Hashable {
         case .deviceLogins: "device logins"
         case .failedDeviceLogins: "failed device logins"
         case .blocks: "blocks"
-        case .appServerBytes: "bytes from app servers"
         case .deviceBytes: "bytes from devices"
         case .requestBytes: "bytes of requests"
-        case .responseBytes: "bytes of responses"
         case .closed(let reason): "closed \(reason.rawValue)"
         case .turnedAway(let reason): "refused \(reason.rawValue)"
         case .responses(let status): "HTTP \(status)"
         case .refusals: "refusals"
-        case .upstreamMessages: "upstream messages"
+        case .refusedUpstreamMessages: "refused upstream messages"
         case .unknownAcks: "unknown acks"
         case .acks: "acks"
         case .receivedBytes: "bytes received"
@@ -112,15 +108,16 @@ enum AttackDeed: Hashable {
         case .deviceLogins: daemon.count(.logins, "device", "ok")
         case .failedDeviceLogins: daemon.count(.logins, "device", "failed")
         case .blocks: evidence.blocks
-        case .appServerBytes: daemon.count(.receivedBytes, "app_server")
         case .deviceBytes: daemon.count(.receivedBytes, "device")
         case .requestBytes: daemon.count(.receivedBytes, "https")
-        case .responseBytes: daemon.count(.sentBytes, "https")
         case .closed(let reason): daemon.count(.connectionsClosed, reason.rawValue)
         case .turnedAway(let reason): daemon.count(.connectionsRefused, reason.rawValue)
-        case .responses(let status): daemon.count(.httpResponses, "\(status)")
+        case .responses(let status):
+            // The questions for the counters themselves are no part of the attack.
+            daemon.count(.httpResponses, "\(status)")
+                - daemon.count(.httpResponses, "\(status)", "GET /metrics")
         case .refusals: daemon.count(.refusals)
-        case .upstreamMessages: daemon.count(.messages, "upstream", "accepted")
+        case .refusedUpstreamMessages: daemon.count(.messages, "upstream", "refused")
         case .unknownAcks: daemon.count(.unknownAcks)
         case .acks: evidence.answers["ack", default: 0]
         case .receivedBytes: evidence.receivedBytes
@@ -136,6 +133,8 @@ enum AttackDeed: Hashable {
 /// What is known of an attack at one moment: the counters of the server since its beginning, and those of the attackers.
 struct AttackEvidence {
     var daemon = DaemonCounts()
+    /// Connections that were begun.
+    var begun = 0
     var blocks = 0
     var receivedBytes = 0
     var heldOn = 0

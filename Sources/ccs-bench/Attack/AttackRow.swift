@@ -32,7 +32,7 @@ struct AttackRow {
     /// Hostile connections that were begun, and how many of them came as far as their flood.
     var connections = 0
     var flooding = 0
-    /// Blocks and octets that they sent, or what stands in their place (signals).
+    /// Blocks and bytes that they sent, or what stands in their place (signals).
     var blocks = 0
     var bytes = 0
     /// What it had to bring about, and how often it did.
@@ -52,7 +52,7 @@ struct AttackRow {
 
     /// KiB by which memory may be more than before: what the allocator and OpenSSL keep for the next storm.
     static let toleranceKiB = 32_768
-    /// Octets that each good message may leave in memory for a while: the store's write buffers hold it, its removal and its
+    /// Bytes that each good message may leave in memory for a while: the store's write buffers hold it, its removal and its
     /// counts until they are written out. The row `none` shows about 300.
     static let bytesPerGoodMessage = 1_024
 

@@ -140,7 +140,7 @@ final class AttackRun {
             row.deeds = [("handshakes refused", counts.refused), ("granted", counts.granted)]
             if counts.granted > 0 { row.breaches.append("renegotiation was granted") }
         }
-        row.deeds = evidence.daemon.words(begun: row.connections) + row.deeds
+        row.deeds = evidence.daemon.words(begun: evidence.begun) + row.deeds
         bench.progress.clear()
     }
 
@@ -148,9 +148,12 @@ final class AttackRun {
     private func evidence(
         since earlier: DaemonCounts, _ crowd: HostileCrowd?, _ renegotiator: Renegotiator?
     ) throws(BenchError) -> AttackEvidence {
+        // Connections are counted first: none may look as if it had never been accepted.
+        let begun = crowd?.begun ?? renegotiator?.soFar.connections ?? 0
         let daemon = try metrics.read().since(earlier)
         var evidence = crowd?.evidence ?? AttackEvidence()
         evidence.daemon = daemon
+        evidence.begun = begun
         evidence.renegotiationsRefused = renegotiator?.soFar.refused ?? 0
         return evidence
     }

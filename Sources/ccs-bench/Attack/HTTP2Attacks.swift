@@ -6,7 +6,7 @@ extension Attack {
         [
             Attack(
                 name: "h2-resets", connections: 20,
-                aims: [.reach(.closed(.flood))],
+                aims: [.reach(.closed(.flood)), .reach(.goAways)],
                 script: { _, _ in
                     flood { block in
                         HTTP2Frames.streams(block, 100).flatMap {
@@ -17,21 +17,21 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-pings", connections: 20,
-                aims: [.reach(.closed(.flood))],
+                aims: [.reach(.closed(.flood)), .reach(.goAways)],
                 script: { _, _ in
                     let ping = HTTP2Frames.frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8])
                     return flood { _ in (0..<500).flatMap { _ in ping } }
                 }),
             Attack(
                 name: "h2-settings", connections: 20,
-                aims: [.reach(.closed(.flood))],
+                aims: [.reach(.closed(.flood)), .reach(.goAways)],
                 script: { _, _ in
                     let settings = HTTP2Frames.frame(4, 0, 0, [0, 3, 0, 0, 0, 100])
                     return flood { _ in (0..<500).flatMap { _ in settings } }
                 }),
             Attack(
                 name: "h2-headers", connections: 20,
-                aims: [.reach(.closed(.flood))],
+                aims: [.reach(.closed(.flood)), .reach(.goAways)],
                 script: { _, _ in
                     flood { block in
                         // A header block that does not end.
@@ -42,7 +42,7 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-bodies", connections: 30, blocks: 400,
-                aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn)],
+                aims: [.reach(.requestBytes, 1_000_000), .reach(.streamResets), .reach(.heldOn)],
                 script: { _, _ in
                     // As many streams as there may be, each with a body that never ends.
                     var script = flood { block in
@@ -106,7 +106,7 @@ enum HTTP2Frames {
         return frame(1, flags, stream, block)
     }
 
-    /// A header with a name of its own; both parts are shorter than 127 octets.
+    /// A header with a name of its own; both parts are shorter than 127 bytes.
     static func literal(_ name: String, _ value: String) -> [UInt8] {
         [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
     }

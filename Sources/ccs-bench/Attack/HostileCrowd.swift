@@ -21,7 +21,7 @@ final class HostileCrowd {
     var flooding = 0
     /// Blocks of floods that were sent.
     var blocks = 0
-    /// Octets that were sent.
+    /// Bytes that were sent.
     var bytes = 0
     /// Bytes that came.
     private(set) var receivedBytes = 0
@@ -117,7 +117,8 @@ final class HostileCrowd {
 
     /// What is known on this side.
     var evidence: AttackEvidence {
-        AttackEvidence(blocks: blocks, receivedBytes: receivedBytes, heldOn: present, answers: answers)
+        AttackEvidence(
+            begun: begun, blocks: blocks, receivedBytes: receivedBytes, heldOn: present, answers: answers)
     }
 
     /// A connection has ended.

@@ -10,9 +10,9 @@ final class HostilePeer: ConnectionDelegate {
     private var turn = 0
     private var block = 0
     private(set) var connection: Connection?
-    /// Octets that may wait on our own side before the flood pauses: the server does not read.
+    /// Bytes that may wait on our own side before the flood pauses: the server does not read.
     private static let waitingBytes = 262_144
-    /// Octets of an answer that are searched for what is awaited.
+    /// Bytes of an answer that are searched for what is awaited.
     private static let heardBytes = 65_536
 
     init(_ crowd: HostileCrowd, _ script: HostileScript) {

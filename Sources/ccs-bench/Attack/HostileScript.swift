@@ -19,7 +19,7 @@ struct HostileScript {
         case http2
     }
 
-    /// One step of a conversation: what is waited for, and what is said then. Nothing to wait for means: any octets.
+    /// One step of a conversation: what is waited for, and what is said then. Nothing to wait for means: any bytes.
     struct Turn {
         var awaited: StaticString
         var answer: [UInt8]

@@ -34,7 +34,7 @@ extension Attack {
                 name: "mcs-heartbeats", connections: 10,
                 aims: [.reach(.deviceLogins), .reach(.receivedBytes, 1_000)],
                 script: { scene, number in
-                    // The tag of a ping, and no octet in it.
+                    // The tag of a ping, and no byte in it.
                     let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
                     return loggedIn(scene, number) { _ in pings }
                 }),
@@ -56,7 +56,10 @@ extension Attack {
                 }),
             Attack(
                 name: "mcs-messages", connections: 10,
-                aims: [.reach(.deviceLogins), .reach(.deviceBytes, 100_000), .reach(.upstreamMessages, 200)],
+                aims: [
+                    .reach(.deviceLogins), .reach(.deviceBytes, 100_000),
+                    .reach(.refusedUpstreamMessages, 200),
+                ],
                 script: { scene, number in
                     // To a sender that there is not, so that the good ones' app servers have nothing of it.
                     loggedIn(scene, number) { block in
@@ -73,7 +76,7 @@ extension Attack {
         ]
     }
 
-    /// The first octets of a device.
+    /// The first bytes of a device.
     static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
         octets { _, buffer in device.appendLogin(to: &buffer) }
     }

@@ -20,7 +20,7 @@ extension Attack {
                 name: "held-bodies", connections: 200, blocks: 2_500,
                 aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn), .atFullScale(.closed(.flood))],
                 script: { scene, _ in
-                    // All but the last octets of a body as long as may be, and nobody's key.
+                    // All but the last bytes of a body as long as may be, and nobody's key.
                     var stranger = scene
                     stranger.key = "nobody"
                     var script = HostileScript(
@@ -73,7 +73,7 @@ extension Attack {
 
 /// Little that becomes much.
 enum GzipBomb {
-    /// Zeros, a thousand octets of them in about four packed ones.
+    /// Zeros, a thousand bytes of them in about four packed ones.
     static func zeros(packedBytes: Int) -> [UInt8] {
         var bits = BitWriter()
         // One last block with the fixed codes (RFC 1951, 3.2.6).
@@ -81,12 +81,12 @@ enum GzipBomb {
         // A literal 0: code 00110000.
         bits.write([0, 0, 1, 1, 0, 0, 0, 0])
         while bits.bytes.count < packedBytes {
-            // 258 octets (code 11000101) from one octet back (code 00000).
+            // 258 bytes (code 11000101) from one byte back (code 00000).
             bits.write([1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0])
         }
         bits.write([0, 0, 0, 0, 0, 0, 0])
         bits.flush()
-        // The checksum is wrong: whoever looks at it has unpacked all.
+        // The checksum is wrong: a reader that looks at it has unpacked all.
         return [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255] + bits.bytes + [UInt8](repeating: 0, count: 8)
     }
 

@@ -19,7 +19,7 @@ extension Attack {
                     .reach(.closed(.handshakeDeadline), after: Limits.handshakeDeadlineSeconds),
                 ],
                 script: { _, number in
-                    // The head of a ClientHello of 512 octets, whose rest comes one octet at a time.
+                    // The head of a ClientHello of 512 bytes, whose rest comes one byte at a time.
                     HostileScript(
                         door: doors[number % 3], disguise: .none,
                         opening: [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3],
@@ -93,7 +93,7 @@ extension Attack {
                 }),
             Attack(
                 name: "deep-stanzas", connections: 20,
-                aims: [.reach(.appServerLogins), .reach(.closed(.tooLarge), 2)],
+                aims: [.reach(.appServerLogins), .reach(.closed(.tooLarge))],
                 script: { scene, number in
                     var script = HostileScript.appServer(scene.login)
                     // Every other one does not log in; its elements are fewer than what is too long without a login.
@@ -155,7 +155,7 @@ extension Attack {
         ]
     }
 
-    /// Milliseconds between two octets of those who are slow.
+    /// Milliseconds between two bytes of those who are slow.
     private static let slow: Int64 = 1_000
 
     /// An app server that logs in and then sends so many stanzas at once; each has a number of its own.

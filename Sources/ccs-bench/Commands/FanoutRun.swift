@@ -20,7 +20,7 @@ final class FanoutRun {
         var meanwhile: LoadResult
         /// Memory of the server, in KiB: before, the most meanwhile, at the end.
         var residentKiB: (before: Int, most: Int, after: Int)
-        /// Octets of the store's files that each offline subscriber takes; nil without any.
+        /// Bytes of the store's files that each offline subscriber takes; nil without any.
         var storedBytes: Double?
     }
 

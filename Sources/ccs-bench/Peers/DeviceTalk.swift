@@ -43,7 +43,7 @@ struct FrameCounter {
     /// Frames that have come whole.
     private(set) var total = 0
 
-    /// Takes the next octets, cut anywhere.
+    /// Takes the next bytes, cut anywhere.
     mutating func count(_ bytes: RawSpan) {
         var at = 0
         while at < bytes.byteCount {

@@ -26,11 +26,11 @@ struct HTTPTalk: SenderTalk {
 struct AnswerCounter {
     /// A head that is not whole yet.
     private var head: [UInt8] = []
-    /// Octets of a body that are still to come, and the status of its answer.
+    /// Bytes of a body that are still to come, and the status of its answer.
     private var rest = 0
     private var status = 0
 
-    /// Takes the next octets, cut anywhere; calls `found` with the status of each answer that is whole.
+    /// Takes the next bytes, cut anywhere; calls `found` with the status of each answer that is whole.
     mutating func count(_ bytes: RawSpan, _ found: (_ status: Int) -> Void) {
         var at = 0
         while at < bytes.byteCount {

@@ -20,7 +20,7 @@ enum MQTT {
         packet(0x82, [0, 1] + text(topic) + [quality])
     }
 
-    /// All of a PUBLISH before its payload; the packet identifier, where there is one, is its last two octets (3.3).
+    /// All of a PUBLISH before its payload; the packet identifier, where there is one, is its last two bytes (3.3).
     static func publishHead(topic: String, payload: Int, hasIdentifier: Bool) -> [UInt8] {
         let head = text(topic) + (hasIdentifier ? [0, 0] : [])
         return [hasIdentifier ? 0x32 : 0x30] + length(head.count + payload) + head
@@ -58,7 +58,7 @@ struct MQTTReader {
     /// What has come of a packet that is not whole.
     private var carry: [UInt8] = []
 
-    /// Takes the next octets, cut anywhere; tells of each whole packet its first octet and its body. False: no MQTT.
+    /// Takes the next bytes, cut anywhere; tells of each whole packet its first byte and its body. False: no MQTT.
     mutating func take(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
@@ -81,7 +81,7 @@ struct MQTTReader {
                 shift += 7
                 body += 1
                 isWhole = octet & 128 == 0
-                // The remaining length has four octets at most.
+                // The remaining length has four bytes at most.
                 guard isWhole || shift < 28 else { return false }
             }
             guard isWhole, body + length <= bytes.byteCount else { break }

@@ -67,7 +67,7 @@ struct SubscriberTalk: ReceiverTalk {
             default: verdict = .failed("the broker refuses the subscriber")
             }
         }
-        // What answers octets that came together goes back together.
+        // What answers bytes that came together goes back together.
         if outbox.bytes.count > before { outbox.endRecord() }
         return isMQTT ? verdict : .failed("the broker does not speak MQTT")
     }

@@ -6,7 +6,7 @@ struct MarkScanner {
     private let digits: Int
     private var carry: [UInt8] = []
 
-    /// Looks for a mark of two octets with so many digits behind it.
+    /// Looks for a mark of two bytes with so many digits behind it.
     init(mark: [UInt8], digits: Int) {
         self.mark = (mark[0], mark[1])
         self.digits = digits

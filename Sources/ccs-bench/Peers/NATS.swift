@@ -30,12 +30,12 @@ enum NATS {
 
 /// Cuts a stream into what a server of NATS says.
 struct NATSReader {
-    /// Octets of a line; longer is none of theirs.
+    /// Bytes of a line; longer is none of theirs.
     private static let longestLine = 65_536
     /// What has come of something that is not whole.
     private var carry: [UInt8] = []
 
-    /// Takes the next octets, cut anywhere; tells of each word with the payload of a message, or the line. False: no NATS.
+    /// Takes the next bytes, cut anywhere; tells of each word with the payload of a message, or the line. False: no NATS.
     mutating func take(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
@@ -85,7 +85,7 @@ struct NATSReader {
         }
     }
 
-    /// The number at the end of a line: octets of the payload.
+    /// The number at the end of a line: bytes of the payload.
     private static func length(_ bytes: RawSpan, _ begin: Int, _ end: Int) -> Int {
         var at = end - 1
         // Before it stands a carriage return.

@@ -13,7 +13,7 @@ private struct NATSLogin {
         outbox.endRecord()
     }
 
-    /// Takes octets, cut anywhere; tells the payload of each message.
+    /// Takes bytes, cut anywhere; tells the payload of each message.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ message: (RawSpan) -> Void
     ) -> TalkVerdict {

@@ -9,7 +9,7 @@ protocol ReceiverTalk {
     var isReady: Bool { get }
     /// Writes what the login begins with.
     mutating func begin(_ outbox: inout Outbox)
-    /// Takes octets, cut anywhere: goes on with the login, tells when each message was due that has come, and writes what
+    /// Takes bytes, cut anywhere: goes on with the login, tells when each message was due that has come, and writes what
     /// acknowledges it.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void

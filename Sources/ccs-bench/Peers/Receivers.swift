@@ -1,6 +1,6 @@
 import Transport
 
-/// Connections that are logged in and count what comes for whoever is measured just now.
+/// Connections that are logged in and count what comes for the lane that is measured just now.
 final class Receivers {
     /// Who that is.
     var counters: LoadCounters

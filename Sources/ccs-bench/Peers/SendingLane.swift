@@ -9,7 +9,7 @@ protocol SenderTalk {
     var isReady: Bool { get }
     /// Writes what the login begins with.
     mutating func begin(_ outbox: inout Outbox)
-    /// Takes octets, cut anywhere: goes on with the login, or tells each answer.
+    /// Takes bytes, cut anywhere: goes on with the login, or tells each answer.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict
@@ -25,7 +25,7 @@ extension SenderTalk {
     mutating func endBatch(_ outbox: inout Outbox) {}
 }
 
-/// What octets of a server were good for.
+/// What bytes of a server were good for.
 enum TalkVerdict: Equatable {
     /// Nothing to complain of.
     case fine

@@ -105,7 +105,7 @@ struct CountScanner {
     private var matched = 0
     private var value: UInt32 = 0
 
-    /// Takes the next octets; tells each count.
+    /// Takes the next bytes; tells each count.
     mutating func scan(_ bytes: RawSpan, _ found: (UInt32) -> Void) {
         for at in 0..<bytes.byteCount {
             let byte = bytes.byte(at: at)

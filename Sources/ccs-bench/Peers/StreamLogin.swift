@@ -26,7 +26,7 @@ struct StreamCredential {
     }
 }
 
-/// The way of a stream of XMPP from its first octet until stanzas may be sent.
+/// The way of a stream of XMPP from its first byte until stanzas may be sent.
 struct StreamLogin {
     private enum Stage {
         case features, authenticating, binding, enabling, ready
@@ -49,7 +49,7 @@ struct StreamLogin {
     /// Writes what a stream begins with.
     func begin(_ outbox: inout Outbox) { say(credential.header, &outbox) }
 
-    /// Takes octets, cut anywhere, before it is ready.
+    /// Takes bytes, cut anywhere, before it is ready.
     mutating func take(_ bytes: RawSpan, _ outbox: inout Outbox) -> TalkVerdict {
         early += [UInt8](copying: bytes)
         let text = early

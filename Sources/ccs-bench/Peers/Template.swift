@@ -17,7 +17,7 @@ struct Template {
         case none
         /// As ten decimal digits at an offset.
         case digits(Int)
-        /// As two octets at an offset, never 0 (MQTT 3.1.1, 2.3.1).
+        /// As two bytes at an offset, never 0 (MQTT 3.1.1, 2.3.1).
         case octets(Int)
     }
 
@@ -35,7 +35,7 @@ struct Template {
         bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
     }
 
-    /// A packet of MQTT with a payload of `size` octets; without a packet identifier it is of QoS 0.
+    /// A packet of MQTT with a payload of `size` bytes; without a packet identifier it is of QoS 0.
     static func packet(topic: String, size: Int, hasIdentifier: Bool) -> Template {
         let filler = max(0, size - timeMark.count - timeDigits)
         return Template(topic: topic, filler: filler, hasIdentifier: hasIdentifier)
@@ -51,7 +51,7 @@ struct Template {
         bytes += [UInt8](repeating: 0x78, count: filler)
     }
 
-    /// A message of NATS with a payload of `size` octets.
+    /// A message of NATS with a payload of `size` bytes.
     static func publication(subject: String, size: Int) -> Template {
         let fixed = timeMark.count + timeDigits
         return Template(
@@ -59,7 +59,7 @@ struct Template {
             middle: "~~", tail: String(repeating: "x", count: max(0, size - fixed)) + "\r\n")
     }
 
-    /// A stanza of plain XMPP of `size` octets, or as long as its parts.
+    /// A stanza of plain XMPP of `size` bytes, or as long as its parts.
     static func chat(to user: String, size: Int) -> Template {
         let head = "<message to=\"\(user)\" id=\"m#"
         let middle = "\"><body>~~"
@@ -70,7 +70,7 @@ struct Template {
             tail: String(repeating: "x", count: max(0, size - fixed)) + end)
     }
 
-    /// A stanza of XMPP of `size` octets, or as long as its parts; `lifetimeSeconds` 0 is now or never.
+    /// A stanza of XMPP of `size` bytes, or as long as its parts; `lifetimeSeconds` 0 is now or never.
     static func stanza(token: String, size: Int, lifetimeSeconds: Int) -> Template {
         let (head, middle, end) = stanzaParts(token, lifetimeSeconds)
         return Template(
@@ -119,7 +119,7 @@ struct Template {
         return Template(head: head, hasNumber: false, middle: begin, tail: end)
     }
 
-    /// Octets of the message.
+    /// Bytes of the message.
     var count: Int { bytes.count }
 
     /// Appends the message with a number and a time; as one record, unless more is to go into it.

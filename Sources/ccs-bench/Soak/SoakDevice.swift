@@ -50,7 +50,7 @@ final class SoakDevice: Lane {
 
     func send(dueAt time: Int64) {
         guard let run else { return }
-        // The device stands in the id as well: whoever receives it must know whose login it is.
+        // The device stands in the id as well: the receiver must know whose login it is.
         let id = Array("\(number)-\(run.up.open(dueAt: time))".utf8)
         var message = Upstream(
             sender: run.target.sender, category: Array(DaemonTarget.category.utf8), messageID: id,

@@ -39,7 +39,7 @@ struct SoakSample: Equatable {
     var lagP99 = 0.0
     var down = Counts()
     var up = Counts()
-    /// Octets of the store's files.
+    /// Bytes of the store's files.
     var storeBytes = 0
     /// Devices that are logged in, and logins so far.
     var devices = 0

@@ -40,7 +40,7 @@ struct SoakVerdict {
     /// Seconds of warm-up after which the store's cache and write buffers are full: until then memory grows, by no more than
     /// these may hold.
     static let fillSeconds = 300.0
-    /// KiB by which memory may grow in an hour: at 5,000 messages a second each way that is less than one octet for each. A
+    /// KiB by which memory may grow in an hour: at 5,000 messages a second each way that is less than one byte for each. A
     /// shorter run may grow by as much: what the allocator keeps is no leak.
     static let growthKiB = 32_768.0
     /// A latency may be so many times as long at the end as at the begin,

@@ -170,13 +170,13 @@ final class DaemonTarget: Target {
 }
 
 extension DaemonTarget {
-    /// Octets of the store's table files: what the log holds is not in them yet.
+    /// Bytes of the store's table files: what the log holds is not in them yet.
     var storedBytes: Int { Self.bytes(of: ".sst", in: dataDirectory) }
 
-    /// Octets of all files of the store, its log included.
+    /// Bytes of all files of the store, its log included.
     var diskBytes: Int { Self.bytes(of: "", in: dataDirectory) }
 
-    /// Octets of the files below a folder whose names end so.
+    /// Bytes of the files below a folder whose names end so.
     private static func bytes(of ending: String, in path: String) -> Int {
         var sum = 0
         for name in Folder.names(in: path) {

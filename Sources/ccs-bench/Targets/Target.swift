@@ -33,7 +33,7 @@ struct BenchDevice {
     /// The registration token that app servers send to.
     var token: String
 
-    /// The first octets of its connection: the version of MCS, and who it is.
+    /// The first bytes of its connection: the version of MCS, and who it is.
     func appendLogin(to buffer: inout ByteBuffer) {
         var login = MCS.LoginRequest()
         login.id = Array("ccs-bench".utf8)

@@ -56,17 +56,6 @@ import Wire
         #expect(try folder.content() == before)
     }
 
-    @Test(
-        "a registry that may become larger than the device is warned of, with its place; no limit is the operator's choice"
-    )
-    func registry() throws {
-        let folder = try Folder()
-        let found = try folder.check(folder.sound + "registry_bytes: 1125899906842624\n")
-        #expect(found.count == 1 && found[0].contains("FILE:7:"), "\(found)")
-        #expect(found[0].contains("it would be full before the limit is reached"))
-        #expect(try folder.check(folder.sound + "registry_bytes: 0\n") == [])
-    }
-
     @Test("a mistake in the file does not hide what is wrong with certificate, folder, socket and ports")
     func everything() throws {
         let folder = try Folder()

@@ -69,21 +69,10 @@ extension ConfigCheck {
     }
 
     private mutating func checkRoom(in path: String) {
-        var system = statvfs()
-        guard unsafe statvfs(path, &system) == 0 else { return }
-        let room = UInt64(system.f_bavail) * UInt64(system.f_frsize)
-        if room < UInt64(Limits.storeRoomBytes) {
-            add(
-                .error, .dataDirectory, "\(room) bytes are free on the device of \(path)",
-                "a store needs \(Limits.storeRoomBytes) to be opened: make room")
-        }
-        let size = UInt64(system.f_blocks) * UInt64(system.f_frsize)
-        if isUsable(.registryBytes), UInt64(configuration.registryBytes) >= size {
-            add(
-                .warning, .registryBytes,
-                "registry_bytes is \(configuration.registryBytes), and the device of \(path) has \(size) bytes: it would be full before the limit is reached",
-                "lower registry_bytes to a part of the device")
-        }
+        guard let device = DeviceSpace(of: path), device.free < Limits.storeRoomBytes else { return }
+        add(
+            .error, .dataDirectory, "\(device.free) bytes are free on the device of \(path)",
+            "a store needs \(Limits.storeRoomBytes) to be opened: make room")
     }
 
     /// The words of the system for the last failure.
