@@ -3,11 +3,22 @@ import Delivery
 
 /// The store's contract in a few dictionaries, with the counts that an audit would take.
 struct FakeStore {
+    /// What each device has, made when it is asked for: of thousands of devices each is looked at by itself.
+    private final class Index {
+        var registrations: [DeviceID: [Registration]] = [:]
+        var subscriptions: [DeviceID: [Subscription]] = [:]
+    }
+    private var index = Index()
+
     var records: [DeviceID: DeviceRecord] = [:]
-    var registrations: [RegistrationName: Registration] = [:]
+    var registrations: [RegistrationName: Registration] = [:] {
+        didSet { index = Index() }
+    }
     var messages: [DeviceID: [StoredMessage]] = [:]
     var upstream: [SenderID: [StoredUpstream]] = [:]
-    var subscriptions: [Subscription] = []
+    var subscriptions: [Subscription] = [] {
+        didSet { index = Index() }
+    }
     var installations: [[UInt8]: Set<RegistrationName>] = [:]
     var installationRecords: [[UInt8]: InstallationRecord] = [:]
     var seen: Set<[UInt8]> = []
@@ -151,13 +162,17 @@ struct FakeStore {
     func answer(_ load: Load) -> Loaded {
         switch load {
         case .device(let device):
-            let names = registrations.values.filter { $0.name.device == device }
+            if index.registrations.isEmpty {
+                index.registrations = Dictionary(grouping: registrations.values, by: \.name.device)
+                index.subscriptions = Dictionary(grouping: subscriptions, by: \.name.device)
+            }
+            let names = index.registrations[device] ?? []
             return .device(
                 DeviceState(
                     device: device, record: records[device],
                     registrations: names.sorted { $0.name.number < $1.name.number },
                     mailbox: (messages[device] ?? []).map { MailboxEntry($0) },
-                    subscriptions: subscriptions.filter { $0.name.device == device }))
+                    subscriptions: index.subscriptions[device] ?? []))
         case .installation(let installation, let limit, let isForChange):
             let names = (installations[installation] ?? []).sorted()
             return .installation(
