@@ -13,6 +13,9 @@ extension Limits {
     public static let registryShareOfDevice = 2
     /// Seconds between two measurements of the registry: what all senders and strangers may add meanwhile is a few megabytes.
     public static let registryMeasureSeconds = 2
+    /// Seconds between two attempts to get back the room of what was removed from a registry that is full: each may rewrite all of
+    /// it, some minutes of the disk's time.
+    public static let registryReclaimSeconds = 600
     /// Seconds after which a device may ask again for which the registry had no room: an operator has to act first. App servers
     /// come again after `sendRetrySeconds`, since their libraries block for as long as they are told to wait.
     public static let registryRetrySeconds = 300

@@ -138,6 +138,13 @@ import Synchronization
         return value
     }
 
+    /// Has a family rewritten by the engine's own threads where that drops what was removed.
+    func suggestCompaction(of family: Family) throws(StoreError) {
+        try unsafe check("compact \(family)") { error in
+            unsafe rocksdb_suggest_compact_range_cf(database, handle(family), nil, 0, nil, 0, error)
+        }
+    }
+
     /// Rewrites a family, dropping what may be dropped.
     func compact(_ family: Family) {
         unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)

@@ -251,6 +251,12 @@ public final class RocksStore: Store {
         }
     }
 
+    public func reclaimRegistry() throws(StoreError) {
+        try withEngine { (engine) throws(StoreError) in
+            for family in Family.allCases where family.isRegistry { try engine.suggestCompaction(of: family) }
+        }
+    }
+
     public func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in
             var audit = StoreAudit()

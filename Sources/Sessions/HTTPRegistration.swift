@@ -91,12 +91,11 @@ extension HTTPSession {
 
     /// The answer with an error.
     static func refusal(_ refusal: RegistrationRefusal, isChromium: Bool) -> HTTPResponse {
-        // Each client repeats a request only for words that it knows.
+        // Each client repeats a request only for words that it knows; Chromium takes QUOTA_EXCEEDED as final.
         let word: String =
             switch refusal {
-            case .serviceNotAvailable, .registryFull:
+            case .serviceNotAvailable, .registryFull, .tooManyStrangers:
                 isChromium ? "InternalServerError" : "SERVICE_NOT_AVAILABLE"
-            case .tooManyStrangers: isChromium ? refusal.rawValue : "SERVICE_NOT_AVAILABLE"
             default: refusal.rawValue
             }
         return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))

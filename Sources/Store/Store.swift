@@ -118,6 +118,8 @@ public protocol Store: AnyObject, Sendable {
     /// About how many bytes the registry takes: devices, registrations, subscriptions, installations, groups and senders. Cheap: it
     /// reads no rows. It grows with what is put; it may shrink some time after a removal only, when the store has cleared up.
     func registryBytes() throws(StoreError) -> UInt64
+    /// Has the room of what was removed from the registry given back: later, and beside everything else.
+    func reclaimRegistry() throws(StoreError)
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs what is still lazy and lets go of the files; the last call.
@@ -125,6 +127,9 @@ public protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
+    /// Nothing to do where what is removed takes no room.
+    public func reclaimRegistry() {}
+
     public func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
         loads.map { question in Result { () throws(StoreError) in try load(question) } }
     }

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Glibc
 import Synchronization
 import Testing
 import Transport
@@ -68,10 +69,15 @@ import Transport
         let room = RegistryRoom(limit: 1_000)
         let thread = try StoreThread(
             store: store, metrics: MetricShard(), log: .silent, registry: room, hear: { _, _ in })
-        #expect(room.bytes == 700)
+        #expect(room.bytes == 700 && store.reclaims == 0)
         store.setRegistry(bytes: 1_700)
-        while !room.isFull {}
+        while !room.isFull { usleep(1_000) }
         #expect(room.bytes == 1_700)
+        // It is full at the next measurement as well: the room of what was removed is asked for once in a while.
+        while store.reclaims == 0 { usleep(1_000) }
+        store.setRegistry(bytes: 1_800)
+        while room.bytes != 1_800 { usleep(1_000) }
+        #expect(store.reclaims == 1)
         #expect(thread.stop() == nil)
     }
 

@@ -47,6 +47,9 @@ import Wire
                     "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: \(agent)\r\n"))
             desk.perform(.registrationRefused(ticket: 1, .registryFull))
             #expect(desk.taken() == HTTPDesk.text("Error=\(word)"))
+            #expect(
+                HTTPSession.refusal(.tooManyStrangers, isChromium: !agent.isEmpty).body
+                    == HTTPSession.refusal(.registryFull, isChromium: !agent.isEmpty).body)
         }
     }
 

@@ -200,6 +200,7 @@ public final class StoreThread: Sendable {
 
     private func answerAll() {
         var measuresAt = Self.nextMeasurement
+        var reclaimsAt = Instant.distantPast
         while true {
             let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[Question]?> in
                 if queue.questions.isEmpty {
@@ -222,6 +223,10 @@ public final class StoreThread: Sendable {
             if Now.read().monotonic >= measuresAt {
                 measureRegistry()
                 measuresAt = Self.nextMeasurement
+                if registry.isFull, measuresAt >= reclaimsAt {
+                    reclaimRegistry()
+                    reclaimsAt = measuresAt.advanced(seconds: Limits.registryReclaimSeconds)
+                }
             }
         }
     }
@@ -235,6 +240,11 @@ public final class StoreThread: Sendable {
         do throws(StoreError) {
             registry.note(try store.registryBytes(), log)
         } catch { noteFailedRead(error) }
+    }
+
+    /// What was removed takes room until the engine has rewritten its files, which it does for speed and not for room.
+    private func reclaimRegistry() {
+        do throws(StoreError) { try store.reclaimRegistry() } catch { noteFailedRead(error) }
     }
 
     private func answer(_ load: Load, _ result: Result<Loaded, StoreError>) -> Loaded {

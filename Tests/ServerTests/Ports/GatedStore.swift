@@ -15,6 +15,7 @@ final class GatedStore: Store {
         var settingFailure: StoreError?
         var isClosed = false
         var registryBytes: UInt64? = 0
+        var reclaims = 0
     }
     private let base = MemoryStore()
     private let state = Monitor(State())
@@ -27,6 +28,9 @@ final class GatedStore: Store {
     func failNextSetting(_ error: StoreError) { state.change { $0.settingFailure = error } }
     /// How large its registry seems from now on; nil: nobody can tell.
     func setRegistry(bytes: UInt64?) { state.change { $0.registryBytes = bytes } }
+    /// How often it was asked to give room back.
+    var reclaims: Int { state.change { $0.reclaims } }
+    func reclaimRegistry() { state.change { $0.reclaims += 1 } }
     /// What was committed, by commit.
     var commits: [[WriteBatch]] { state.change { $0.commits } }
     var isClosed: Bool { state.change { $0.isClosed } }
