@@ -17,7 +17,7 @@ extension Limits {
     /// it, some minutes of the disk's time.
     public static let registryReclaimSeconds = 600
     /// Seconds after which a device may ask again for which the registry had no room: an operator has to act first. App servers
-    /// come again after `sendRetrySeconds`, since their libraries block for as long as they are told to wait.
+    /// wait `sendRetrySeconds` only, because their libraries block while they wait.
     public static let registryRetrySeconds = 300
     /// Bytes that a row of the registry counts for while it is in memory: a short one with its key and the place that it takes.
     public static let registryRowBytes = 128

@@ -109,10 +109,7 @@ enum Recovery {
 
     /// Opening on a full device would end the process (see `EngineOptions`), so it is not tried.
     private static func demandRoom(_ path: String) throws(StoreError) {
-        var device = statvfs()
-        guard unsafe statvfs(path, &device) == 0 else { return }
-        let free = UInt64(device.f_bavail) * UInt64(device.f_frsize)
-        guard free < Limits.storeRoomBytes else { return }
+        guard let free = DeviceSpace(of: path)?.free, free < Limits.storeRoomBytes else { return }
         throw StoreError(
             .full,
             "\(path) has \(free / 1_024) KiB free; opening the store takes \(Limits.storeRoomBytes / 1_024) KiB"

@@ -78,7 +78,7 @@ enum TornList {
         return (crc >> 15 | crc << 17) &+ 0xa282_ead8
     }
 
-    /// Writes bytes to the begin of a file, ends it after so many, and brings that to the disk.
+    /// Writes bytes at the start of a file, cuts it to a size, and syncs it.
     private static func write(_ octets: [UInt8], to path: String, keeping size: Int) throws(StoreError) {
         let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("open \(path)") }

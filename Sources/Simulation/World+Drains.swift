@@ -1,6 +1,6 @@
 import Basics
 
-/// Connections of app servers that are told to end, as before a planned restart.
+/// Draining of app servers' connections, as before a planned restart.
 extension World {
     /// Plans the next one, where the world has any.
     func planDrain() {

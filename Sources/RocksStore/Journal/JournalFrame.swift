@@ -8,7 +8,7 @@ enum JournalFrame {
     /// Bytes of the head.
     static let head = 24
 
-    /// Fills in the head of a frame, for which `head` bytes were left at the begin of the buffer.
+    /// Fills in the head of a frame, for which `head` bytes were left at the start of the buffer.
     static func seal(_ frame: inout ByteBuffer, commit: UInt64, segment: UInt64) {
         frame.set(word: UInt64(frame.count - head), at: 8)
         frame.set(word: commit, at: 16)

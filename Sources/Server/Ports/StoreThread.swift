@@ -8,7 +8,8 @@ public import Transport
 ///
 /// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
 /// answers come in the order of submission, on these threads, in one call per partition and round. A question sees
-/// every batch whose outcome was told before it was asked. The thread that answers also measures the registry now and then.
+/// every batch whose outcome was told before it was asked. The thread that answers
+/// also measures the registry every few seconds.
 public final class StoreThread: Sendable {
     /// Hears `committed` and `loaded` events, for one partition, in order.
     public typealias Hear = @Sendable ([Event], _ partition: Int) -> Void

@@ -19,8 +19,7 @@ extension DeviceClient {
             { [self] in .register(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
                 if case .registrationRefused(_, .authenticationFailed) = answer,
-                    // A clock that was set by weeks ends the day of a device that nobody has used yet.
-                    world.settings.expiresDevices || world.clockWasSet,
+                    world.settings.expiresDevices,
                     self.identity?.device == identity.device
                 {
                     return vanish()

@@ -40,7 +40,7 @@ public enum HTTP2Failure: Sendable {
     public internal(set) var peerLeaves = false
     /// Bytes of answers that wait to be written, mostly for the peer's windows.
     public internal(set) var unwrittenBytes = 0
-    /// Bytes of answers written since the begin.
+    /// Bytes of answers written since the connection opened.
     public internal(set) var writtenBytes = 0
     /// What has happened since `takeTally`.
     var tally = Tally()

@@ -21,7 +21,7 @@ struct HTTP2Stream {
     var length: Int?
     /// Bytes of the headers held, for the bound of all.
     var headBytes = 0
-    /// Bytes that it may send beyond its window at the begin, for the bound of all; 0 before its turn.
+    /// Bytes that it may send beyond its window at the start, for the bound of all; 0 before its turn.
     var granted = 0
     /// Whether it waits for its turn to send a long body.
     var waitsForTurn = false

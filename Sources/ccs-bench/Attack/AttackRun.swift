@@ -38,7 +38,7 @@ final class AttackRun {
         self.scale = scale
         milliseconds = Int64(bench.seconds) * 1_000
         let peers = bench.connections + bench.deviceCount
-        let port = try FreePort.find()
+        let port = try PeerPlace.freePort()
         target = try DaemonTarget(
             bench, reactors: bench.reactors, flags: ["--admin-port", "\(port)"],
             descriptors: Limits.descriptorsKept + peers + Self.descriptorsForStrangers)

@@ -1,7 +1,6 @@
 import Basics
 import Catalogue
 import Client
-import Glibc
 import Transport
 import Wire
 
@@ -33,24 +32,5 @@ final class MetricsProbe {
         case .failure(let error): throw BenchError("ccsd, /metrics: \(error)")
         case nil: throw BenchError("ccsd, /metrics: no answer in \(Self.patienceSeconds) seconds")
         }
-    }
-}
-
-/// A port of loopback that was free a moment ago, for a server that cannot choose one itself.
-enum FreePort {
-    static func find() throws(BenchError) -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { _ = close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let found = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard found else { throw BenchError("cannot find a free port", code: .unavailable) }
-        return UInt16(bigEndian: address.sin_port)
     }
 }

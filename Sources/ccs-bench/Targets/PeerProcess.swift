@@ -140,11 +140,11 @@ struct PeerPlace {
         guard unsafe mkdir(folder, 0o700) == 0 else {
             throw BenchError("cannot make \(folder)", code: .inputOutput)
         }
+        port = try Self.freePort()
         let authority = CertificateAuthority(directory: bench.scratch)
         let chain: String
         let secret: String
         do throws(TransportError) {
-            port = try ListeningSocket(tcp: .loopback(port: 0)).address.port
             try authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall)
             chain = String(decoding: try SmallFile.read(authority.certificateFile), as: UTF8.self)
             secret = String(decoding: try SmallFile.read(authority.keyFile), as: UTF8.self)
@@ -152,6 +152,13 @@ struct PeerPlace {
         try write("certificate.pem", chain)
         try write("key.pem", secret)
         try write("both.pem", chain + secret)
+    }
+
+    /// A port of loopback that was free a moment ago, for a server that cannot choose one itself.
+    static func freePort() throws(BenchError) -> UInt16 {
+        do throws(TransportError) {
+            return try ListeningSocket(tcp: .loopback(port: 0)).address.port
+        } catch { throw BenchError(error.description) }
     }
 
     /// Writes a file for the peer, not synced: there are thousands of them.

@@ -1,14 +1,14 @@
 import Glibc
 
 /// How much room the device of a folder has.
-struct DeviceSpace {
+public struct DeviceSpace: Sendable {
     /// Bytes that may still be written.
-    var free: Int
+    public var free: Int
     /// Bytes in all.
-    var size: Int
+    public var size: Int
 
     /// That of the device on which a path lies; `nil` where the system does not tell.
-    init?(of path: String) {
+    public init?(of path: String) {
         var system = statvfs()
         guard unsafe statvfs(path, &system) == 0 else { return nil }
         free = Int(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
