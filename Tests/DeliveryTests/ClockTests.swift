@@ -146,6 +146,57 @@ import Testing
         return bench
     }
 
+    @Test(
+        "A message has its whole life after the correction when nothing has ever been believed",
+        arguments: [60_000, Limits.latestClock])
+    func neverBelieved(wall: UnixMilliseconds) {
+        let bench = Harness.withDevice(settings: settings())
+        let right = bench.now.wall
+        bench.now.wall = wall
+        bench.crash(seed: 4)
+        #expect(doubt(bench) == .impossible && bench.store.marksOfProcess[.clock] == nil)
+        bench.submit(1, lifetime: 600)
+        bench.settle()
+        bench.now.wall = right
+        tick(bench)
+        #expect(doubt(bench) == nil)
+        #expect(delivered(bench) == ["deliver m1"])
+        #expect(bench.down.expired == 0 && bench.store.holds)
+    }
+
+    @Test("A device has its full time from when the clock is accepted when it was here in a doubt")
+    func contactInDoubt() {
+        let bench = bench()
+        restart(bench, setBy: 400 * Self.day)
+        #expect(delivered(bench) == ["deliver m1"])
+        bench.post(.deviceClosed(phone, device))
+        bench.settle()
+        bench.post(.clockAccepted)
+        tick(bench)
+        #expect(doubt(bench) == nil)
+        #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
+        bench.advance(milliseconds: 269 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] != nil)
+        bench.advance(milliseconds: 3 * Self.day)
+        tick(bench)
+        #expect(bench.store.records[device] == nil && bench.expiredDevices == 1)
+    }
+
+    @Test("A clock that is set right is believed when somebody has accepted a time that cannot be before")
+    func acceptedImpossible() {
+        let bench = bench()
+        let back = bench.now.wall - 60_000
+        bench.now.wall -= back
+        tick(bench)
+        bench.post(.clockAccepted)
+        tick(bench)
+        #expect(doubt(bench) == .impossible)
+        bench.now.wall += back
+        tick(bench)
+        #expect(doubt(bench) == nil)
+    }
+
     @Test("A doubt ends after the grace of running time, and not before")
     func grace() {
         let bench = bench()

@@ -107,6 +107,23 @@ import Testing
         #expect(bench.take(phone).words == ["refused 3 unavailable"])
     }
 
+    @Test("A message to a group leaves its place to the next when it is answered, taken or refused")
+    func place() {
+        var settings = DeliverySettings()
+        settings.waitingUpstream = 1
+        let bench = Self.bench(settings: settings)
+        #expect(Self.send(bench, 1) == ["stored 1"])
+        #expect(Self.send(bench, 2) == ["stored 2"])
+        var upstream = Harness.upstream(3)
+        upstream.group = Self.group
+        bench.post(.upstreamReceived(upstream))
+        #expect(
+            Self.send(bench, 4) == ["refused 4 toomanymessages", "stored 3"], "canary: there is one place")
+        bench.store.groups = []
+        #expect(Self.send(bench, 5) == ["refused 5 invalid_parameters"])
+        #expect(Self.send(bench, 6) == ["refused 6 invalid_parameters"])
+    }
+
     @Test("Rates count: those of the device, of its sender, and of who gets it")
     func rates() {
         var settings = DeliverySettings()

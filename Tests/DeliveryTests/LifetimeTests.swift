@@ -247,6 +247,22 @@ import Testing
         #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
     }
 
+    @Test("A device away for too long stays when a message of it is on its way to the store, and goes after")
+    func sending() {
+        let bench = bench()
+        bench.advance(milliseconds: 11 * Self.day)
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.runTurns()
+        #expect(bench.partitions[0].batches.count == 1 && bench.take(phone).isEmpty, "it is not stored yet")
+        bench.post(.unseen(device))
+        bench.settle()
+        #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
+        #expect(bench.take(phone).words == ["stored 1"])
+        bench.post(.unseen(device))
+        bench.settle()
+        #expect(bench.store.records[device] == nil && bench.expiredDevices == 1)
+    }
+
     @Test("Zero is for ever, and a reload changes it")
     func never() {
         let bench = bench(days: 0)

@@ -67,6 +67,19 @@ import Testing
             ])
     }
 
+    @Test("A device hears at its login how many messages were discarded when nothing else waits for it")
+    func markerAlone() {
+        var settings = DeliverySettings()
+        settings.storedMessages = 2
+        let bench = Harness.withDevice(settings: settings)
+        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        bench.settle()
+        #expect(bench.store.down.discarded == 3 && bench.store.downPending == 0)
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words == ["device login accepted", "marker 3", "report when ready"])
+    }
+
     @Test("A connected device that has taken its messages is spared the cap, acknowledged or not")
     func overflowOnline() {
         let bench = Harness.withDevice()

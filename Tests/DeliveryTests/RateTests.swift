@@ -100,6 +100,21 @@ import Testing
         #expect(answers(shared, 1...2) == ["ack 1", "nack 2 sender_rate_exceeded"])
     }
 
+    @Test("A message to a topic counts once for the rate of its sender when it reaches a device")
+    func topic() throws {
+        let bench = bench { $0.sender = Rate(3, perSeconds: 60) }
+        let news = try #require(TopicName(bytes("news")))
+        bench.store.subscriptions = [
+            Subscription(name: Harness.target, sender: Harness.sender, topic: news, since: 0)
+        ]
+        let submission = Harness.submission(1)
+        bench.post(.topicSubmitted(TopicSubmission(target: TopicTarget(news), submission: submission)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"])
+        #expect(bench.store.downPending == 1, "it has reached the device")
+        #expect(answers(bench, 2...4) == ["ack 2", "ack 3", "nack 4 sender_rate_exceeded"])
+    }
+
     @Test("A device over its upstream rate hears that there are too many, and sends again later")
     func deviceUpstream() {
         let bench = bench { $0.deviceUpstream = Rate(2, perSeconds: 60) }

@@ -96,6 +96,49 @@ import Testing
         #expect(bench.take(phone).words == ["send error u1"])
     }
 
+    /// What the search for what is over its time says of the oldest message.
+    private func found(_ bench: Harness) throws -> Event {
+        let message = try #require(bench.store.upstream[Harness.sender]?.first)
+        return .expired(
+            .upstream(message.sender, message.sequence, expiresAt: message.expiresAt, author: message.author))
+    }
+
+    @Test("A device hears once of a message when two searches find it before it has left")
+    func foundTwice() throws {
+        let bench = Harness.withDevice()
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 11_000)
+        let found = try found(bench)
+        bench.post(found)
+        bench.post(found)
+        bench.settle()
+        #expect(bench.take(phone).words == ["send error u1"])
+        #expect(bench.up.expired == 1 && bench.store.up.expired == 1 && bench.store.holds)
+    }
+
+    @Test("A device hears once of a message when a search finds it that a page has shown as over its time")
+    func readAndFound() throws {
+        let bench = Harness.withDevice()
+        let partition = bench.partitions[0]
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 11_000)
+        bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
+        bench.post(.appServerReady(appServer, Harness.sender))
+        bench.runTurns()
+        #expect(partition.loads.map(\.word) == ["upstream"])
+        bench.read(partition)
+        bench.tellAnswer(partition)
+        bench.post(try found(bench))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["login accepted"])
+        #expect(bench.take(phone).words == ["send error u1"])
+        #expect(bench.up.expired == 1 && bench.store.up.expired == 1 && bench.store.holds)
+    }
+
     @Test("An app that is gone hears of nothing, and its message ends")
     func gone() {
         let bench = Harness.withDevice()

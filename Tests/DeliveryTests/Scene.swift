@@ -31,6 +31,18 @@ extension Harness {
 
     static let target = RegistrationName(device: device, number: RegistrationNumber(1))
 
+    /// A second device with the same app.
+    func addDevice() -> DeviceID {
+        let other = DeviceID(1 << 60 | 77)
+        store.records[other] = DeviceRecord(
+            device: other, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 2)
+        let name = RegistrationName(device: other, number: RegistrationNumber(1))
+        store.registrations[name] = Registration(
+            name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
+            sender: Self.sender, createdAt: 0)
+        return other
+    }
+
     static func submission(
         _ ticket: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false,
         to name: RegistrationName = target, from origin: ConnectionID = appServer

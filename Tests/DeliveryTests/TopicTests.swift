@@ -109,21 +109,50 @@ import Testing
         #expect(topics(bench) == ["news"], "after the failed batch it is made anew")
     }
 
-    @Test("The endpoint of a web app stands for the token that was made beside it")
-    func endpoint() throws {
+    /// A device with an endpoint, registration 2, and a token made beside it for each of these senders, from 3 on.
+    private func benchWithEndpoint(_ senders: SenderID...) throws -> Harness {
         let bench = Harness.withDevice()
         bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
-        bench.settle()
         let keys = try #require(
             WebKeys(
                 publicKey: [4] + [UInt8](repeating: 1, count: 64), auth: [UInt8](repeating: 1, count: 16)))
-        bench.post(
-            .registerWeb(
-                WebRegistrationRequest(
-                    origin: Origin(connection: web, ticket: 2),
-                    endpoint: RegistrationName(device: device, number: RegistrationNumber(2)), keys: keys,
-                    project: .sender(Harness.otherSender))))
+        for sender in senders {
+            bench.settle()
+            bench.post(
+                .registerWeb(
+                    WebRegistrationRequest(
+                        origin: Origin(connection: web, ticket: 2),
+                        endpoint: RegistrationName(device: device, number: RegistrationNumber(2)), keys: keys,
+                        project: .sender(sender))))
+        }
         bench.settle()
+        return bench
+    }
+
+    @Test(
+        "A token made beside an endpoint is subscribed itself when a newer one was made there for another sender"
+    )
+    func tokenBeside() throws {
+        let bench = try benchWithEndpoint(Harness.sender, Harness.otherSender)
+        bench.post(request(3, news, number: 3))
+        bench.settle()
+        #expect(
+            bench.take(web).words == ["registered 1 2", "registered 2 3", "registered 2 4", "unregistered 3"])
+        #expect(bench.store.subscriptions.map(\.name.number) == [RegistrationNumber(3)])
+        #expect(bench.store.subscriptions.map(\.sender) == [Harness.sender])
+        bench.post(
+            .address(
+                TokenRequest(
+                    origin: Origin(connection: appServer, ticket: 4),
+                    name: RegistrationName(device: device, number: RegistrationNumber(4)),
+                    sender: Harness.sender, action: .describe)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["token refused 4 \(TokenRefusal.senderMismatch.rawValue)"])
+    }
+
+    @Test("The endpoint of a web app stands for the token that was made beside it")
+    func endpoint() throws {
+        let bench = try benchWithEndpoint(Harness.otherSender)
         bench.post(request(3, news, number: 2))
         bench.settle()
         let made = bench.store.subscriptions.first

@@ -32,12 +32,7 @@ import Testing
     )
     func share() {
         let bench = bench { $0.storedUpstreamPerDevice = 2 }
-        let other = DeviceID(1 << 60 | 6)
-        bench.store.records[other] = bench.store.records[device]
-        bench.store.records[other]?.device = other
-        let name = RegistrationName(device: other, number: RegistrationNumber(1))
-        bench.store.registrations[name] = bench.store.registrations[Harness.target]
-        bench.store.registrations[name]?.name = name
+        let other = bench.addDevice()
         #expect(
             answers(bench, Harness.upstream(1, lifetime: 10), Harness.upstream(2)) == [
                 "stored 1", "stored 2",
@@ -143,6 +138,93 @@ import Testing
         for ticket in 1...20 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(ticket)) }
         #expect(bench.partitions[0].core.figures.backlog <= 4)
         #expect(bench.partitions[0].core.figures.outstanding == 1)
+    }
+
+    @Test("A message now or never counts as expired when its session gives it up as too late")
+    func passingTooLate() {
+        let bench = bench()
+        bench.bindAppServer()
+        #expect(answers(bench, Harness.upstream(1, lifetime: 0, id: "")) == ["stored 1"])
+        for message in bench.take(appServer).compactMap(\.upstream) {
+            bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
+        }
+        bench.settle()
+        #expect(bench.up.accepted == 1 && bench.up.expired == 1 && bench.up.delivered == 0)
+    }
+
+    @Test("A device goes to another session at once when the one that has its messages is draining")
+    func drainingSession() {
+        let bench = bench()
+        let second = connection(51)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        _ = answers(bench, Harness.upstream(1))
+        #expect(bench.take(appServer).words == ["upstream u1"])
+        bench.post(.appServerDraining(appServer, Harness.sender))
+        _ = answers(bench, Harness.upstream(2))
+        #expect(bench.take(second).words == ["upstream u2"])
+    }
+
+    @Test(
+        "A message stays behind an older one of its device when that one still waits and a session has room")
+    func order() {
+        let bench = bench { $0.pendingWindow = 1 }
+        let second = connection(51)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        _ = answers(bench, Harness.upstream(1), Harness.upstream(2))
+        #expect(bench.take(appServer).words == ["upstream u1"])
+        #expect(bench.take(second).isEmpty, "the second one waits for the session of the first one")
+        bench.post(.appServerDraining(appServer, Harness.sender))
+        _ = answers(bench, Harness.upstream(3))
+        var seen: [String] = []
+        for _ in 0..<3 {
+            bench.post(.tick)
+            bench.settle()
+            seen += bench.commands.filter { $0.0 == second }.map(\.1.word)
+            acknowledge(bench, second)
+        }
+        #expect(seen == ["upstream u2", "upstream u3"])
+    }
+
+    @Test("A message is handed on when it is stored after the last page was read and before that is told")
+    func storedWhileReading() {
+        let bench = bench()
+        let partition = bench.partitions[0]
+        bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
+        bench.post(.appServerReady(appServer, Harness.sender))
+        bench.runTurns()
+        #expect(partition.loads.map(\.word) == ["upstream"])
+        bench.read(partition)
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.runTurns()
+        bench.apply(partition)
+        bench.tellOutcome(partition)
+        bench.runTurns()
+        #expect(bench.take(phone).words == ["stored 1"])
+        #expect(bench.take(appServer).words == ["login accepted"], "the page comes first")
+        bench.tellAnswer(partition)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u1"])
+    }
+
+    @Test("A free session is given what is on disk when a few messages before it wait for a full session")
+    func readsPastWaiting() {
+        let bench = bench {
+            $0.pendingWindow = 3
+            $0.mailboxPage = 4
+        }
+        let other = bench.addDevice()
+        let second = connection(51)
+        for ticket in 1...4 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(ticket)) }
+        #expect(answers(bench, Harness.upstream(5, device: other)) == ["stored 5"])
+        bench.bindAppServer()
+        #expect(bench.commands.filter { $0.0 == appServer }.count == 3)
+        bench.bindAppServer(second)
+        #expect(bench.take(second).words == ["upstream u5"])
+        acknowledge(bench)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["upstream u4"], "the device stays with its session")
     }
 
     @Test("Canary: with room for all of them nothing is refused")

@@ -229,22 +229,10 @@ import Testing
         #expect(bench.take(second).words == ["upstream u1"])
     }
 
-    /// A second device with the same app.
-    private func addDevice(_ bench: Harness) -> DeviceID {
-        let other = DeviceID(1 << 60 | 77)
-        bench.store.records[other] = DeviceRecord(
-            device: other, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 2)
-        let name = RegistrationName(device: other, number: RegistrationNumber(1))
-        bench.store.registrations[name] = Registration(
-            name: name, category: bytes("app"), subtype: [], senderText: bytes("100"),
-            sender: Harness.sender, createdAt: 0)
-        return other
-    }
-
     @Test("Least outstanding first, but a device stays with its session while something is outstanding there")
     func choice() {
         let bench = Harness.withDevice()
-        let other = addDevice(bench)
+        let other = bench.addDevice()
         let second = connection(51)
         bench.bindAppServer()
         bench.bindAppServer(second)
@@ -264,7 +252,7 @@ import Testing
     @Test("A device is free to choose again once nothing of it is outstanding, also after a lost connection")
     func choiceAfterLoss() {
         let bench = Harness.withDevice()
-        let other = addDevice(bench)
+        let other = bench.addDevice()
         let second = connection(51)
         let third = connection(52)
         bench.bindAppServer()
