@@ -23,8 +23,8 @@ let product: [SwiftSetting] =
     ]
 
 /// A module of ours.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: product)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: product)
 }
 
 /// A program of ours.
@@ -57,7 +57,7 @@ let package = Package(
         // The core.
         module("Basics"),
         module("Wire", ["Basics", "CExpat", "CNGHTTP2", "CZlib"]),
-        module("Delivery", ["Basics"]),
+        module("Delivery", ["Basics"], exclude: ["Overview.md"]),
         module("Sessions", ["Basics", "Wire", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),

@@ -204,13 +204,13 @@ struct Startup: ~Copyable {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let door = Door(configuration.door, registry: storeThread.registry)
         return reactors.enumerated().map { index, reactor in
-            var dispatcher = Dispatcher(
+            var core = Partition(
                 partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,
                 settings: settings)
             var effects = Effects()
-            dispatcher.handle(.senders(directory), now: Now.read(), effects: &effects)
+            core.handle(.senders(directory), now: Now.read(), effects: &effects)
             let host = ReactorHost(
-                index: index, reactor: reactor, dispatcher: dispatcher, mailboxes: mailboxes,
+                index: index, reactor: reactor, core: core, mailboxes: mailboxes,
                 store: storeThread, clock: clock, door: door,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host

@@ -139,7 +139,7 @@ extension AppServerSession {
         iq.appendBound(jid, to: &io.out.bytes)
         io.out.endRecord()
         stage = .ready
-        io.events.append(.appServerReady(connection, sender))
+        io.events.append(.appServerBound(connection, sender))
         if isDraining { announceDraining(&io) }
     }
 

@@ -69,7 +69,7 @@ extension AppServerSession {
             io.out.bytes.append(stanza)
             endStanza(&io)
         }
-        io.events.append(.appServerReady(connection, sender))
+        io.events.append(.appServerBound(connection, sender))
         io.events.append(.appServerStreamManaged(connection, sender, id: remains.id))
         if isDraining { announceDraining(&io) }
         readHeld(&io)

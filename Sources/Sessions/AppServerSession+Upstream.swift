@@ -37,7 +37,7 @@ extension AppServerSession {
             io.events.append(.appServerCongested(connection, sender))
         } else if isCongestionTold, !isCongested, unwritten.isEmpty {
             isCongestionTold = false
-            io.events.append(.appServerRelieved(connection, sender))
+            io.events.append(.appServerWritable(connection, sender))
         }
     }
 

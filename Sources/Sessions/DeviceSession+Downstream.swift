@@ -115,7 +115,7 @@ extension DeviceSession {
     mutating func tellReady(io: inout SessionIO) {
         readyDue = .distantFuture
         guard !isCongested else { return }
-        io.events.append(.deviceReady(connection, device))
+        io.events.append(.deviceWritable(connection, device))
     }
 
     /// All frames up to this count have arrived at the device; a count that cannot be is ignored.

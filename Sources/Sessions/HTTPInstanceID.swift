@@ -28,7 +28,7 @@ extension HTTPSession {
                 throw HTTPRefusal(.told("InvalidToken", .badRequest))
             }
             io.events.append(
-                .address(TokenRequest(origin: origin, name: name, sender: sender, action: .describe)))
+                .token(TokenRequest(origin: origin, name: name, sender: sender, action: .describe)))
             return .wait(.token(.info(sender, details: query["details"] == Array("true".utf8))))
         } catch { return .answer(error.response) }
     }
@@ -47,7 +47,7 @@ extension HTTPSession {
             }
             guard let topic = TopicName(captured[1]) else { throw HTTPRefusal(.malformedTopic) }
             io.events.append(
-                .address(
+                .token(
                     TokenRequest(
                         origin: origin, name: name, sender: sender,
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))
@@ -83,7 +83,7 @@ extension HTTPSession {
                 }
                 let ticket = RecipientTicket.make(request: origin.ticket, index: index)
                 io.events.append(
-                    .address(
+                    .token(
                         TokenRequest(
                             origin: Origin(connection: connection, ticket: ticket), name: name,
                             sender: sender, action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))

@@ -36,7 +36,7 @@ extension HTTPSession {
             let target = captured[1]
             if let name = settings.seal.name(of: target.raw) {
                 io.events.append(
-                    .address(TokenRequest(origin: origin, name: name, sender: sender, action: action)))
+                    .token(TokenRequest(origin: origin, name: name, sender: sender, action: action)))
             } else if let installation = Self.installation(target) {
                 io.events.append(
                     .installation(

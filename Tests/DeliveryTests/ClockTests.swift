@@ -45,7 +45,7 @@ import Testing
     private func delivered(_ bench: Harness) -> [String] {
         bench.login()
         bench.settle()
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         bench.settle()
         return bench.take(phone).words.filter { $0.hasPrefix("deliver") }
     }

@@ -61,7 +61,7 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable", "ack 2"])
         bench.settle()
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         bench.settle()
         #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m2"])
         #expect(bench.store.holds)

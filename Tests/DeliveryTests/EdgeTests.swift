@@ -213,7 +213,7 @@ import Testing
         bench.post(.deviceCongested(phone, device))
         bench.submit(2)
         bench.runTurns()
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         bench.runTurns()
         #expect(bench.partitions[0].loads.isEmpty)
         bench.settle()

@@ -134,7 +134,7 @@ import Testing
     @Test("A change is told only when it is on disk; one that fails is refused, and the next one goes on")
     func durable() throws {
         let (bench, names) = Self.bench()
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.post(
             .groupRequested(
                 GroupRequest(
@@ -224,7 +224,7 @@ import Testing
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: [names[0]]))
         let group = try Self.made(bench)
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
         bench.runTurns()
         // Read, but not told: what follows must not be answered by it.
@@ -240,7 +240,7 @@ import Testing
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
         let group = try Self.made(bench)
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
         bench.runTurns()
         bench.read(owner, failing: true)

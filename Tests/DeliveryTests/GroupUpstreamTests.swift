@@ -88,13 +88,13 @@ import Testing
         upstream.group = Self.group
         bench.post(.upstreamReceived(upstream))
         bench.runTurns()
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.read(owner, failing: true)
         bench.tellAnswer(owner)
         bench.settle()
         #expect(bench.take(phone).words == ["refused 1 unavailable"])
         #expect(Self.send(bench, 2) == ["stored 2"], "canary: it can later")
-        let other = bench.partitions[Address.device(DeviceID(1 << 60 | 1 << 8)).partition(of: 3)]
+        let other = bench.partitions[PartitionKey.device(DeviceID(1 << 60 | 1 << 8)).partition(of: 3)]
         upstream.origin.ticket = 3
         bench.post(.upstreamReceived(upstream))
         bench.runTurns()

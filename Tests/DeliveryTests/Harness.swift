@@ -1,9 +1,10 @@
 import Basics
 import Delivery
+import Testing
 
 /// A partition, boxed.
-final class Partition {
-    var core: Dispatcher
+final class PartitionBox {
+    var core: Partition
     var events: [Event] = []
     var batches: [WriteBatch] = []
     /// Applied, not yet told.
@@ -11,12 +12,12 @@ final class Partition {
     var loads: [Load] = []
     /// Read, not yet told.
     var answers: [Loaded] = []
-    init(_ core: consuming Dispatcher) { self.core = core }
+    init(_ core: consuming Partition) { self.core = core }
 }
 
 /// Partitions, a store and a log of commands; nothing happens unless it is told to.
 final class Harness {
-    private(set) var partitions: [Partition] = []
+    private(set) var partitions: [PartitionBox] = []
     private let settings: DeliverySettings
     var store = FakeStore()
     /// What a crash leaves: all up to the last durable batch.
@@ -54,8 +55,8 @@ final class Harness {
         var settings = settings
         settings.clockMark = store.marksOfProcess[.clock].map { UnixMilliseconds($0) }
         partitions = (0..<count).map {
-            Partition(
-                Dispatcher(
+            PartitionBox(
+                Partition(
                     partition: $0, of: count, seed: seed &+ UInt64($0), hashKey: (1, 2),
                     settings: settings))
         }
@@ -72,20 +73,21 @@ final class Harness {
     }
 
     func post(_ event: Event) {
-        if let address = event.address {
-            partitions[address.partition(of: partitions.count)].events.append(event)
+        if let key = event.key {
+            partitions[key.partition(of: partitions.count)].events.append(event)
         } else {
             for partition in partitions { partition.events.append(event) }
         }
     }
 
     /// One turn of a partition, with so many of its events at most.
-    func turn(_ partition: Partition, events: Int = .max) {
+    func turn(_ partition: PartitionBox, events: Int = .max) {
         var effects = Effects()
         for _ in 0..<min(events, partition.events.count) {
             let event = partition.events.removeFirst()
             observeEvent?(event)
             partition.core.handle(event, now: now, effects: &effects)
+            if let words = partition.core.violation(of: event.key) { Issue.record("\(words)") }
         }
         // What is left to the next process has no part in what a test counts.
         if effects.mutations.count == 1, case .putMark(let mark, let number) = effects.mutations[0] {
@@ -115,7 +117,7 @@ final class Harness {
     }
 
     /// Applies the oldest batch of a partition; the outcome is told later.
-    func apply(_ partition: Partition, failing: Bool = false) {
+    func apply(_ partition: PartitionBox, failing: Bool = false) {
         guard !partition.batches.isEmpty else { return }
         let batch = partition.batches.removeFirst()
         partition.outcomes.append(
@@ -123,18 +125,18 @@ final class Harness {
         if batch.isDurable, !failing { lastDurable = store }
     }
 
-    func tellOutcome(_ partition: Partition) {
+    func tellOutcome(_ partition: PartitionBox) {
         guard !partition.outcomes.isEmpty else { return }
         partition.events.append(.committed(partition.outcomes.removeFirst()))
     }
 
-    func read(_ partition: Partition, failing: Bool = false) {
+    func read(_ partition: PartitionBox, failing: Bool = false) {
         guard !partition.loads.isEmpty else { return }
         let load = partition.loads.removeFirst()
         partition.answers.append(failing ? .failed(load) : store.answer(load))
     }
 
-    func tellAnswer(_ partition: Partition) {
+    func tellAnswer(_ partition: PartitionBox) {
         guard !partition.answers.isEmpty else { return }
         partition.events.append(.loaded(partition.answers.removeFirst()))
     }

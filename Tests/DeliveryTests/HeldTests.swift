@@ -14,7 +14,7 @@ import Testing
         bench.submit(1, key: "a")
         bench.submit(2, key: "b")
         bench.settle()
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         bench.settle()
         #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1"])
         // A batch fails: what is in memory of the device is read anew.
@@ -47,7 +47,7 @@ import Testing
             return bench.take(connection(number)).words.filter { $0 != "login accepted" }
         }
         bench.post(.appServerLogin(connection(1), Harness.sender, key: Harness.key))
-        bench.post(.appServerReady(connection(1), Harness.sender))
+        bench.post(.appServerBound(connection(1), Harness.sender))
         bench.post(.appServerStreamManaged(connection(1), Harness.sender, id: "s"))
         bench.settle()
         #expect(want(2).isEmpty, "it waits for the first connection to end")

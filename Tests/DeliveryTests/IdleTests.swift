@@ -32,7 +32,7 @@ import Testing
     }
 
     private func delivered(_ bench: Harness, on link: ConnectionID = phone) -> [String] {
-        bench.post(.deviceReady(link, device))
+        bench.post(.deviceWritable(link, device))
         bench.settle()
         return bench.take(link).words.filter { $0.hasPrefix("deliver") || $0.hasPrefix("marker") }
     }

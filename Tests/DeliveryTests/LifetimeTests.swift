@@ -131,7 +131,7 @@ import Testing
     }
 
     /// A device that was connected for nine days, while a batch of it fails: it is being read again.
-    private func reading() -> (Harness, Partition) {
+    private func reading() -> (Harness, PartitionBox) {
         let bench = bench()
         bench.login()
         bench.settle()

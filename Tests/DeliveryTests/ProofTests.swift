@@ -175,7 +175,7 @@ import Testing
         #expect(bench.take(phone).compactMap(\.delivery).map(\.web) == [try keys(1)])
         // The endpoint stands for the app's own token still.
         bench.post(
-            .address(
+            .token(
                 TokenRequest(
                     origin: Origin(connection: appServer, ticket: 8), name: name(2), sender: Harness.sender,
                     action: .describe)))

@@ -12,17 +12,17 @@ extension RandomWorld {
         let sequence = Sequence(UInt64.random(in: newest - 5_000_000...newest, using: &random))
         switch Int.random(in: 0..<13, using: &random) {
         case 0: bench.post(.deviceAcknowledged(link, device, [sequence, Sequence(0), Sequence(.max)]))
-        case 1: bench.post(.deviceReady(link, device))
+        case 1: bench.post(.deviceWritable(link, device))
         case 2: bench.post(.deviceCongested(link, device))
         case 3: bench.post(.deviceClosed(link, device))
         case 4: bench.post(.upstreamSettled(link, Harness.sender, sequence, .acknowledged))
-        case 5: bench.post(.appServerReady(link, Harness.sender))
+        case 5: bench.post(.appServerBound(link, Harness.sender))
         case 6: bench.post(.appServerDraining(link, Harness.otherSender))
         case 7: bench.post(.appServerClosed(link, Harness.sender))
         case 8: bench.post(.expired(.message(device, sequence, expiresAt: bench.now.wall)))
         case 9: bench.post(.committed(CommitOutcome(ticket: .max)))
         case 10: bench.post(.appServerCongested(link, Harness.sender))
-        case 11: bench.post(.appServerRelieved(link, Harness.sender))
+        case 11: bench.post(.appServerWritable(link, Harness.sender))
         default:
             // A stranger with the device's name and a guessed token.
             let guess = SecretDigest(octets: [UInt8](repeating: 1, count: 32))

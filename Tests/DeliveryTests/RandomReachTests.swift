@@ -6,10 +6,27 @@ import Testing
 /// first three are named as their cases are.
 enum WorldEvent: String, CaseIterable {
     // What is said to the core.
-    case submitted, upstreamReceived, deviceLogin, deviceReady, deviceAcknowledged, deviceCongested,
-        deviceClosed
-    case deviceIdleChanged, appServerLogin, appServerReady, appServerCongested, appServerRelieved
-    case appServerDraining, appServerClosed, upstreamSettled, register, unregister, tick, expired, committed
+    case submitted = "device.submitted"
+    case upstreamReceived = "device.upstreamReceived"
+    case deviceLogin = "device.login"
+    case deviceWritable = "device.writable"
+    case deviceAcknowledged = "device.acknowledged"
+    case deviceCongested = "device.congested"
+    case deviceIdleChanged = "device.idleChanged"
+    case deviceClosed = "device.closed"
+    case deviceExpired = "device.expired"
+    case register = "device.register"
+    case unregister = "device.unregister"
+    case appServerLogin = "sender.login"
+    case appServerBound = "sender.bound"
+    case appServerCongested = "sender.congested"
+    case appServerWritable = "sender.writable"
+    case appServerDraining = "sender.draining"
+    case appServerClosed = "sender.closed"
+    case upstreamSettled = "sender.upstreamSettled"
+    case senderExpired = "sender.expired"
+    case tick = "partition.tick"
+    case committed = "partition.committed"
     // What it answers.
     case acknowledge, refuse, upstreamStored, upstreamRefused, deliver, deliverUpstream, loginAccepted
     case deviceLoginAccepted, loginRefused, reportWhenReady, registered, unregistered, close
@@ -39,9 +56,11 @@ extension RandomWorld {
             counter.note(Mirror(reflecting: command).children.first?.label ?? "\(command)")
         }
         bench.observeEvent = { event in
-            counter.note(Mirror(reflecting: event).children.first?.label ?? "\(event)")
-            if case .committed(let outcome) = event, outcome.hasFailed { counter.tally.note(.failedBatch) }
-            if case .loaded(.failed) = event { counter.tally.note(.failedLoad) }
+            counter.note(event.label)
+            if case .partition(.committed(let outcome)) = event, outcome.hasFailed {
+                counter.tally.note(.failedBatch)
+            }
+            if case .partition(.loaded(.failed)) = event { counter.tally.note(.failedLoad) }
         }
         return counter
     }

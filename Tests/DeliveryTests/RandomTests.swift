@@ -23,7 +23,7 @@ extension RandomWorld {
         for _ in 0..<3 { addAppServer() }
         for at in appServers.indices where appServers[at].isCongested {
             appServers[at].isCongested = false
-            bench.post(.appServerRelieved(appServers[at].link, Harness.sender))
+            bench.post(.appServerWritable(appServers[at].link, Harness.sender))
         }
         // What could not go back to its device is met again by the next search for what is over its time.
         bench.advance(milliseconds: Int64(Limits.sweepMilliseconds))
@@ -62,7 +62,7 @@ extension RandomWorld {
                 link, devices[at].device, devices[at].unacknowledged.map(\.sequence)))
         devices[at].unacknowledged = []
         bench.post(.deviceIdleChanged(link, devices[at].device, isIdle: false))
-        bench.post(.deviceReady(link, devices[at].device))
+        bench.post(.deviceWritable(link, devices[at].device))
     }
 }
 

@@ -267,7 +267,7 @@ final class RandomWorld {
         if devices[at].owesReady || devices[at].isCongested, chance(60) {
             devices[at].owesReady = false
             devices[at].isCongested = false
-            bench.post(.deviceReady(link, devices[at].device))
+            bench.post(.deviceWritable(link, devices[at].device))
             return
         }
         let count = Int.random(in: 0...devices[at].unacknowledged.count, using: &random)
@@ -301,7 +301,7 @@ final class RandomWorld {
         let link = appServers[at].link
         if appServers[at].isCongested {
             appServers[at].isCongested = false
-            bench.post(.appServerRelieved(link, Harness.sender))
+            bench.post(.appServerWritable(link, Harness.sender))
         } else {
             bench.post(.appServerCongested(link, Harness.sender))
             runSender()
@@ -314,11 +314,11 @@ final class RandomWorld {
         nextConnection += 1
         appServers.append(AppServerClient(link: link))
         bench.post(.appServerLogin(link, Harness.sender, key: Harness.key))
-        bench.post(.appServerReady(link, Harness.sender))
+        bench.post(.appServerBound(link, Harness.sender))
     }
 
     private func runSender() {
-        let address = Address.sender(Harness.sender)
+        let address = PartitionKey.sender(Harness.sender)
         let partition = bench.partitions[address.partition(of: bench.partitions.count)]
         repeat { bench.turn(partition) } while !partition.events.isEmpty
     }

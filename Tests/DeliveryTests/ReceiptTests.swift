@@ -99,7 +99,7 @@ import Testing
         deviceAcknowledges(bench)
         #expect(receipts(bench, appServer) == ["m1"])
         // Canary: known while the device stays in memory.
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         submit(bench, 2, from: second)
         deviceAcknowledges(bench)
         #expect(receipts(bench, second) == ["m2"])
@@ -118,8 +118,8 @@ import Testing
         bench.settle()
         #expect(bench.take(phone).words.sorted() == ["refused 3 service_not_available", "stored 2"])
         #expect(bench.commands.allSatisfy { $0.1.upstream == nil })
-        bench.post(.appServerRelieved(appServer, Harness.sender))
-        bench.post(.appServerRelieved(second, Harness.sender))
+        bench.post(.appServerWritable(appServer, Harness.sender))
+        bench.post(.appServerWritable(second, Harness.sender))
         bench.settle()
         let all = [appServer, second].flatMap { bench.take($0).compactMap(\.upstream) }
         #expect(all.count == 2 && bench.store.upPending == 1)
@@ -134,9 +134,9 @@ import Testing
         submit(bench, 1, from: second)
         deviceAcknowledges(bench)
         // The sender's partition hears of both at once.
-        let partition = bench.partitions[Address.sender(Harness.sender).partition(of: 2)]
-        bench.post(.appServerRelieved(second, Harness.sender))
-        bench.post(.appServerRelieved(appServer, Harness.sender))
+        let partition = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 2)]
+        bench.post(.appServerWritable(second, Harness.sender))
+        bench.post(.appServerWritable(appServer, Harness.sender))
         bench.turn(partition)
         #expect(receipts(bench, second) == ["m1"])
     }
@@ -183,7 +183,7 @@ import Testing
         bench.post(.tick)
         bench.settle()
         #expect(stored(bench).count == 1)
-        bench.post(.appServerRelieved(second, Harness.sender))
+        bench.post(.appServerWritable(second, Harness.sender))
         bench.post(.tick)
         bench.settle()
         #expect(stored(bench).isEmpty)

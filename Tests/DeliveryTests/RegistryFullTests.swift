@@ -42,7 +42,7 @@ import Testing
     private func address(
         _ ticket: UInt32, _ action: TokenRequest.Action, _ growth: Origin.Growth = .full
     ) -> Event {
-        .address(
+        .token(
             TokenRequest(
                 origin: origin(ticket, growth), name: Harness.target, sender: Harness.sender, action: action))
     }

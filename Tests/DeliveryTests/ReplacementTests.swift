@@ -49,7 +49,7 @@ import Testing
         bench.post(.deviceClosed(phone, device))
         for _ in 0..<8 {
             bench.settle()
-            bench.post(.deviceReady(next, device))
+            bench.post(.deviceWritable(next, device))
         }
         bench.settle()
         let expected = stored + late == 0 ? [] : (1...stored + late).map { "deliver m\($0)" }

@@ -127,7 +127,7 @@ import Testing
         _ = bench.take(phone)
         bench.advance(milliseconds: 11_000)
         bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
-        bench.post(.appServerReady(appServer, Harness.sender))
+        bench.post(.appServerBound(appServer, Harness.sender))
         bench.runTurns()
         #expect(partition.loads.map(\.word) == ["upstream"])
         bench.read(partition)
@@ -163,7 +163,7 @@ import Testing
         bench.login()
         bench.settle()
         for _ in 0..<20 {
-            bench.post(.deviceReady(phone, device))
+            bench.post(.deviceWritable(phone, device))
             bench.settle()
         }
         let heard = bench.take(phone)

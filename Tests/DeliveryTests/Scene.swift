@@ -67,7 +67,7 @@ extension Harness {
 
     func bindAppServer(_ link: ConnectionID = appServer) {
         post(.appServerLogin(link, Self.sender, key: Self.key))
-        post(.appServerReady(link, Self.sender))
+        post(.appServerBound(link, Self.sender))
         settle()
         commands.removeAll { $0.0 == link && $0.1.word == "login accepted" }
     }

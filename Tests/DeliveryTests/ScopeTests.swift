@@ -94,20 +94,22 @@ import Testing
         ] as [(String, RegistrationScope, Bool)] {
             let bench = Harness.withDevice()
             let name = RegistrationName(device: device, number: RegistrationNumber(7))
+            bench.store.records[device]?.nextRegistration = 8
             bench.store.registrations[name] = Registration(
                 name: name, category: bytes(Self.app), subtype: [], senderText: bytes("100"),
                 sender: Harness.sender, instance: bytes(instance), createdAt: 0)
             let given = scope == .all ? instance : ""
             let words = register(bench, request(1, scope, instance: given))
-            #expect(words == ["registered 1 \(isFound ? 7 : 2)"], "\(instance) \(scope)")
+            #expect(words == ["registered 1 \(isFound ? 7 : 8)"], "\(instance) \(scope)")
             #expect(bench.store.registrations[name]?.scope == (isFound ? scope : .unrecorded))
         }
         let bench = Harness.withDevice()
         let name = RegistrationName(device: device, number: RegistrationNumber(7))
+        bench.store.records[device]?.nextRegistration = 8
         bench.store.registrations[name] = Registration(
             name: name, category: bytes(Self.app), subtype: [], senderText: bytes("100"),
             sender: Harness.sender, createdAt: 0)
-        #expect(register(bench, request(1, .all, instance: "iid")) == ["registered 1 2"])
+        #expect(register(bench, request(1, .all, instance: "iid")) == ["registered 1 8"])
         #expect(unregister(bench, request(2, .all, sender: "*", instance: "iid", ends: .named)) == [7])
         #expect(unregister(bench, request(3, sender: "", ends: .unnamed)) == [])
     }

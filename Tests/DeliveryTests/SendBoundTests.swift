@@ -101,7 +101,7 @@ import Testing
     @Test("What is under way is listed with how far it has come, the first ones of many")
     func running() throws {
         let bench = try Self.bench(Limits.topicPage + 5)
-        let owner = bench.partitions[Address.sender(Harness.sender).partition(of: 3)]
+        let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         for ticket in 1...3 as ClosedRange<UInt32> { bench.post(try Self.toTopic(ticket, lifetime: 3_600)) }
         bench.settle()
         #expect(owner.core.runningTopics(limit: 9).count == 0, "canary: all of them are done")

@@ -20,7 +20,7 @@ import Testing
                 "login refused wrong_credentials", "login refused wrong_credentials", "login accepted",
                 "login accepted", "login refused too_many_connections",
             ])
-        bench.post(.appServerReady(connection(3), Harness.sender))
+        bench.post(.appServerBound(connection(3), Harness.sender))
         bench.post(.appServerDraining(connection(3), Harness.sender))
         bench.post(.appServerLogin(connection(5), Harness.sender, key: Harness.key))
         bench.settle()

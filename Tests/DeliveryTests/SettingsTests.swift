@@ -54,7 +54,7 @@ import Testing
         bench.login()
         bench.settle()
         func delivered() -> [String] {
-            bench.post(.deviceReady(phone, device))
+            bench.post(.deviceWritable(phone, device))
             bench.settle()
             return bench.take(phone).words.filter { $0.hasPrefix("deliver") }
         }

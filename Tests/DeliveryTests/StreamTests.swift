@@ -12,7 +12,7 @@ import Testing
 
     private func manage(_ bench: Harness, _ connection: ConnectionID, _ id: String) {
         bench.post(.appServerLogin(connection, Harness.sender, key: Harness.key))
-        bench.post(.appServerReady(connection, Harness.sender))
+        bench.post(.appServerBound(connection, Harness.sender))
         bench.post(.appServerStreamManaged(connection, Harness.sender, id: id))
     }
 
@@ -74,7 +74,7 @@ import Testing
         bench.settle()
         #expect(bench.take(connection(2)).words == ["stream resumed s"])
         // And one that ends without leaving anything is waited for in vain.
-        bench.post(.appServerReady(connection(2), Harness.sender))
+        bench.post(.appServerBound(connection(2), Harness.sender))
         bench.post(.appServerStreamManaged(connection(2), Harness.sender, id: "s"))
         #expect(want(bench, 3, "s").isEmpty)
         bench.post(.appServerClosed(connection(2), Harness.sender))
@@ -107,7 +107,7 @@ import Testing
         lose(bench, appServer, "s")
         bench.settle()
         #expect(want(bench, 7, "s").map(\.word) == ["stream resumed s"])
-        bench.post(.appServerReady(connection(7), Harness.sender))
+        bench.post(.appServerBound(connection(7), Harness.sender))
         bench.settle()
         #expect(bench.take(connection(7)).compactMap(\.upstream).count == 1)
     }

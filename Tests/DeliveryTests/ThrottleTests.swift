@@ -15,7 +15,7 @@ import Testing
     }
 
     private func delivered(_ bench: Harness) -> [String] {
-        bench.post(.deviceReady(phone, device))
+        bench.post(.deviceWritable(phone, device))
         bench.post(.tick)
         bench.settle()
         return bench.take(phone).words.filter { $0.hasPrefix("deliver") }

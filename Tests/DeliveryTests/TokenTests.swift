@@ -14,7 +14,7 @@ import Testing
         _ ticket: UInt32, _ action: TokenRequest.Action, number: UInt64 = 1,
         sender: SenderID = Harness.sender
     ) -> Event {
-        .address(
+        .token(
             TokenRequest(
                 origin: Origin(connection: appServer, ticket: ticket),
                 name: RegistrationName(device: device, number: RegistrationNumber(number)), sender: sender,

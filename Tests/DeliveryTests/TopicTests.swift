@@ -141,7 +141,7 @@ import Testing
         #expect(bench.store.subscriptions.map(\.name.number) == [RegistrationNumber(3)])
         #expect(bench.store.subscriptions.map(\.sender) == [Harness.sender])
         bench.post(
-            .address(
+            .token(
                 TokenRequest(
                     origin: Origin(connection: appServer, ticket: 4),
                     name: RegistrationName(device: device, number: RegistrationNumber(4)),

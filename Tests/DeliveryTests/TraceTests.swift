@@ -82,7 +82,7 @@ import Testing
     func failures() {
         let bench = bench()
         bench.submit(1)
-        let partition = bench.partitions[Address.device(device).partition(of: 3)]
+        let partition = bench.partitions[PartitionKey.device(device).partition(of: 3)]
         while partition.batches.isEmpty {
             bench.runTurns()
             bench.read(partition)

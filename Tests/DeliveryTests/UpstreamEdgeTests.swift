@@ -165,6 +165,19 @@ import Testing
         #expect(bench.take(second).words == ["upstream u2"])
     }
 
+    @Test("A message that waits for its session goes to another one at once when its session is drained")
+    func drainedWhileWaiting() {
+        let bench = bench { $0.pendingWindow = 1 }
+        let second = connection(51)
+        bench.bindAppServer()
+        bench.bindAppServer(second)
+        _ = answers(bench, Harness.upstream(1), Harness.upstream(2))
+        #expect(bench.take(second).isEmpty)
+        bench.post(.appServerDraining(appServer, Harness.sender))
+        bench.settle()
+        #expect(bench.take(second).words == ["upstream u2"])
+    }
+
     @Test(
         "A message stays behind an older one of its device when that one still waits and a session has room")
     func order() {
@@ -192,7 +205,7 @@ import Testing
         let bench = bench()
         let partition = bench.partitions[0]
         bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
-        bench.post(.appServerReady(appServer, Harness.sender))
+        bench.post(.appServerBound(appServer, Harness.sender))
         bench.runTurns()
         #expect(partition.loads.map(\.word) == ["upstream"])
         bench.read(partition)

@@ -58,7 +58,7 @@ import Testing
             (7, 2, Harness.sender),
         ] as [(UInt32, UInt64, SenderID)] {
             bench.post(
-                .address(
+                .token(
                     TokenRequest(
                         origin: Origin(connection: appServer, ticket: ticket), name: name(number),
                         sender: sender, action: .describe)))

@@ -38,7 +38,7 @@ struct SequenceLeaseTests {
         let all = Mutex<[CommitOutcome]>([])
 
         func add(_ events: [Event]) {
-            for case .committed(let outcome) in events { all.withLock { $0.append(outcome) } }
+            for case .partition(.committed(let outcome)) in events { all.withLock { $0.append(outcome) } }
         }
     }
 

@@ -124,7 +124,7 @@ private struct Desk: ~Copyable {
         }
         func taken(_ desk: inout Desk) -> Int {
             defer { desk.flush() }
-            return desk.io.events.count { if case .submitted = $0 { true } else { false } }
+            return desk.io.events.count { if case .device(_, .submitted) = $0 { true } else { false } }
         }
         desk.session.perform(.changePendingWindow(2), now: desk.now, io: &desk.io)
         let narrow = submit(1...5, &desk)

@@ -63,7 +63,7 @@ import Wire
         bench.perform(.close(.streamResumed))
         bench.lose()
         let words = bench.words()
-        #expect(words == ["appServerStreamDetached", "appServerClosed"])
+        #expect(words == ["sender.streamDetached", "sender.closed"])
     }
 
     @Test("the core hears that an app server reads again once all that waited for it is written")
@@ -84,7 +84,7 @@ import Wire
             rounds += 1
         }
         let late = bench.words()
-        #expect(late == ["appServerRelieved"] && rounds > 1)
+        #expect(late == ["sender.writable"] && rounds > 1)
     }
 
     @Test("a message without lifetime is waited for until it is answered, though its time is over")

@@ -135,14 +135,18 @@ struct AppServerHarness: ~Copyable {
     /// What was settled since then, and how.
     mutating func settled() -> [String] {
         told().compactMap { event in
-            guard case .upstreamSettled(_, _, let sequence, let settlement) = event else { return nil }
+            guard case .sender(_, .upstreamSettled(_, let sequence, let settlement)) = event else {
+                return nil
+            }
             return "\(sequence.number) \(settlement)"
         }
     }
 
     /// The ticket of the message that was submitted last.
     mutating func ticket() -> UInt32? {
-        told().compactMap { if case .submitted(let message) = $0 { message.origin.ticket } else { nil } }.last
+        told().compactMap {
+            if case .device(_, .submitted(let message)) = $0 { message.origin.ticket } else { nil }
+        }.last
     }
 
     static func message(_ json: String) -> String {

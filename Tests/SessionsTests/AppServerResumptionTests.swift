@@ -57,7 +57,7 @@ import Wire
         #expect(!hasMore)
         bench.lose()
         let words = bench.words()
-        #expect(words == ["appServerStreamDetached", "appServerClosed"])
+        #expect(words == ["sender.streamDetached", "sender.closed"])
         var plain = AppServerHarness.ready()
         plain.feed(AppServerHarness.downstream("1"))
         let waits = plain.inputEnded()
@@ -90,7 +90,7 @@ import Wire
         bench.perform(.streamResumed(Self.remains))
         let (text, words) = (bench.taken(), bench.words())
         #expect(text.contains("CONNECTION_DRAINING"))
-        #expect(words == ["appServerReady", "appServerStreamManaged", "appServerDraining"])
+        #expect(words == ["sender.bound", "sender.streamManaged", "sender.draining"])
     }
 
     @Test("what was sent behind a request to resume is read where there is nothing to resume")
@@ -101,7 +101,7 @@ import Wire
         _ = bench.told()
         bench.perform(.streamNotResumed)
         let words = bench.words()
-        #expect(words == ["appServerReady"])
+        #expect(words == ["sender.bound"])
     }
 }
 
@@ -137,6 +137,6 @@ import Wire
         #expect(text.contains("<malformed-request/>") && words.isEmpty)
         bench.feed(AppServerHarness.plain)
         let login = bench.words()
-        #expect(login == ["appServerLogin"], "canary")
+        #expect(login == ["sender.login"], "canary")
     }
 }

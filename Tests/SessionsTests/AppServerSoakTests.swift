@@ -59,7 +59,7 @@ private struct Bench: ~Copyable {
     private mutating func collect() {
         sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
         io.out.removeAll()
-        for case .submitted(let message) in io.events {
+        for case .device(_, .submitted(let message)) in io.events {
             submitted.append((message.origin.ticket, String(decoding: message.messageID, as: UTF8.self)))
         }
         io.events.removeAll()

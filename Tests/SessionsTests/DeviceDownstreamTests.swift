@@ -168,16 +168,16 @@ import Wire
         harness.setCongested(true)
         harness.setCongested(true)
         harness.perform(.reportWhenReady)
-        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceCongested"])
+        #expect(harness.takeEvents().map(deviceEventWord) == ["device.congested"])
         harness.setCongested(false)
-        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+        #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
     @Test("readiness is told at once where little waits")
     func ready() {
         var harness = DeviceHarness.loggedIn()
         harness.perform(.reportWhenReady)
-        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+        #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
     @Test("readiness after a large page waits until the host has tried to send it")
@@ -188,7 +188,7 @@ import Wire
         harness.io.out.removeAll()
         #expect(harness.takeEvents().isEmpty)
         harness.pass(seconds: 0)
-        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceReady"])
+        #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
         harness.pass(seconds: 1)
         #expect(harness.takeEvents().isEmpty)
     }
@@ -205,7 +205,7 @@ import Wire
 
     private func acknowledged(_ events: [Event]) -> [[UInt64]] {
         events.compactMap { event in
-            guard case .deviceAcknowledged(_, _, let sequences) = event else { return nil }
+            guard case .device(_, .acknowledged(_, let sequences)) = event else { return nil }
             return sequences.map(\.number)
         }
     }

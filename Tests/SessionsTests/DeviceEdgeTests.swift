@@ -40,7 +40,7 @@ import Wire
             var harness = DeviceHarness.loggedIn()
             let id = String(repeating: "i", count: length)
             harness.receive(.dataMessage(DeviceSamples.upstream(id: id)))
-            #expect(harness.takeEvents().map(deviceEventWord) == (isTaken ? ["upstreamReceived"] : []))
+            #expect(harness.takeEvents().map(deviceEventWord) == (isTaken ? ["device.upstreamReceived"] : []))
             guard !isTaken else { continue }
             guard case .dataMessage(let answer)? = harness.takeSent().first else {
                 throw DeviceUnexpected("no answer")

@@ -14,7 +14,7 @@ import Wire
         login.receivedIDs = [Array(known.text.utf8), Array("up-1".utf8)]
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
         let events = harness.takeEvents()
-        guard case .deviceLogin(let asked) = events.first else { throw DeviceUnexpected(events) }
+        guard case .device(_, .login(let asked)) = events.first else { throw DeviceUnexpected(events) }
         #expect(asked.device == DeviceHarness.device)
         #expect(asked.connection == DeviceHarness.connection)
         #expect(asked.token.octets == Array("18446744073709551615".utf8))
@@ -99,7 +99,7 @@ import Wire
         _ = harness.takeEvents()
         harness.end(.loginRefused)
         harness.end(.loginRefused)
-        #expect(harness.takeEvents().map(deviceEventWord) == ["deviceClosed"])
+        #expect(harness.takeEvents().map(deviceEventWord) == ["device.closed"])
     }
 
     @Test(
@@ -221,4 +221,4 @@ struct DeviceUnexpected: Error {
 }
 
 /// The name of an event.
-func deviceEventWord(_ event: Event) -> String { "\(event)".prefix { $0 != "(" }.description }
+func deviceEventWord(_ event: Event) -> String { event.label }

@@ -46,7 +46,7 @@ import Wire
             }
             sent.frames += harness.takeSent().count(where: isOwn)
             var heard: [UInt64] = []
-            for case .deviceAcknowledged(_, _, let sequences) in harness.takeEvents() {
+            for case .device(_, .acknowledged(_, let sequences)) in harness.takeEvents() {
                 heard += sequences.map(\.number)
             }
             #expect(heard == expected, "step \(step)")
@@ -75,7 +75,7 @@ import Wire
                 let category = "com.example.\(Int.random(in: 0..<5, using: &random))"
                 harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(step)", category: category)))
                 incoming += 1
-                for case .upstreamReceived(let submission) in harness.takeEvents() {
+                for case .device(_, .upstreamReceived(let submission)) in harness.takeEvents() {
                     waiting.append((incoming, submission.origin.ticket))
                 }
             case 2:

@@ -59,7 +59,7 @@ import Wire
             var harness = DeviceHarness.loggedIn()
             harness.receive(Array(frame[..<length]))
             harness.end(.peerReset)
-            #expect(harness.takeEvents().map(deviceEventWord) == ["deviceClosed"], "at \(length)")
+            #expect(harness.takeEvents().map(deviceEventWord) == ["device.closed"], "at \(length)")
             #expect(harness.takeSent().isEmpty)
             let deadline = harness.session.deadline
             #expect(deadline == .distantFuture)
@@ -138,7 +138,7 @@ import Wire
             var harness = DeviceHarness()
             harness.receive([MCS.version, frame[0]] + size.copied() + content[..<length])
             let close = harness.io.close
-            let hasAsked = harness.takeEvents().map(deviceEventWord) == ["deviceLogin"]
+            let hasAsked = harness.takeEvents().map(deviceEventWord) == ["device.login"]
             #expect(
                 hasAsked ? close == nil : close == .protocolViolation || close == .loginRefused,
                 "at \(length)")

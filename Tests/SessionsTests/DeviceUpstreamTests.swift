@@ -256,7 +256,7 @@ import Wire
     }
 
     private func submission(_ events: [Event]) throws -> UpstreamSubmission {
-        guard case .upstreamReceived(let submission) = events.first, events.count == 1 else {
+        guard case .device(_, .upstreamReceived(let submission)) = events.first, events.count == 1 else {
             throw DeviceUnexpected(events)
         }
         return submission

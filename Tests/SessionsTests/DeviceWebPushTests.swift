@@ -79,7 +79,7 @@ import Wire
         harness.perform(.deliver(Self.delivery(DeviceSamples.stored(7))))
         _ = try Self.sent(&harness)
         harness.receive(.iq(MCS.Iq(.selectiveAck([Array("0:7%12345678f9fd7ecd".utf8)]))))
-        guard case .deviceAcknowledged(_, _, let sequences)? = harness.takeEvents().first else {
+        guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")
         }
         #expect(sequences == [Sequence(7)])
@@ -93,7 +93,7 @@ import Wire
         let marker = DeviceSamples.stored(8, body: [], kind: .discardedMarker(count: 101))
         harness.perform(.deliver(Self.delivery(marker, web: hasKeys ? Self.keys : nil)))
         #expect(harness.takeSent().isEmpty)
-        guard case .deviceAcknowledged(_, _, let sequences)? = harness.takeEvents().first else {
+        guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")
         }
         #expect(sequences == [Sequence(8)])

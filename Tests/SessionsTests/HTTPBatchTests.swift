@@ -48,7 +48,9 @@ import Wire
     }
 
     private static func submissions(_ desk: HTTPDesk) -> [Submission] {
-        desk.events.compactMap { if case .submitted(let submission) = $0 { submission } else { nil } }
+        desk.events.compactMap {
+            if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
+        }
     }
 
     private static func answered(_ id: String?, _ status: String, _ body: String, extra: String = "")

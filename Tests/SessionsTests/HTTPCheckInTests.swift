@@ -22,7 +22,7 @@ import Wire
     }
 
     private func event(_ desk: HTTPDesk) throws -> CheckIn {
-        guard case .checkIn(let checkIn)? = desk.events.first else {
+        guard case .device(_, .checkIn(let checkIn))? = desk.events.first else {
             throw RequestFault(.internalError, "no check-in")
         }
         return checkIn

@@ -18,7 +18,9 @@ import Wire
     }
 
     private static func tickets(_ desk: HTTPDesk) -> [UInt32] {
-        desk.events.compactMap { if case .submitted(let message) = $0 { message.origin.ticket } else { nil } }
+        desk.events.compactMap {
+            if case .device(_, .submitted(let message)) = $0 { message.origin.ticket } else { nil }
+        }
     }
 
     @Test("a server key counts at the time of the request, by the wall clock")

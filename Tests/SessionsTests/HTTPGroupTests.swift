@@ -28,11 +28,13 @@ import Wire
     private static func change(_ body: String) -> String { request("POST /fcm/notification", body) }
 
     private static func submissions(_ desk: HTTPDesk) -> [Submission] {
-        desk.events.compactMap { if case .submitted(let submission) = $0 { submission } else { nil } }
+        desk.events.compactMap {
+            if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
+        }
     }
 
     private static func requests(_ desk: HTTPDesk) -> [GroupRequest] {
-        desk.events.compactMap { if case .groupRequested(let request) = $0 { request } else { nil } }
+        desk.events.compactMap { if case .group(_, .requested(let request)) = $0 { request } else { nil } }
     }
 
     private static func answer(_ desk: HTTPDesk) -> (status: String, body: String) {
@@ -222,7 +224,7 @@ import Wire
     func sends(success: Int, failed: [UInt64], status: String, body: String) throws {
         let desk = HTTPDesk()
         desk.send(Self.send())
-        guard case .groupSubmitted(let sent)? = desk.events.first else {
+        guard case .group(_, .submitted(let sent))? = desk.events.first else {
             Issue.record("nothing was submitted")
             return
         }

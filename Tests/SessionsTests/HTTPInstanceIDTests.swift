@@ -23,7 +23,7 @@ import Wire
     }
 
     private static func asked(_ desk: HTTPDesk) -> [TokenRequest] {
-        desk.events.compactMap { if case .address(let request) = $0 { request } else { nil } }
+        desk.events.compactMap { if case .device(_, .token(let request)) = $0 { request } else { nil } }
     }
 
     private static func report(
@@ -188,7 +188,7 @@ import Wire
         desk.send(
             HTTPDesk.register("app=a&sender=123&device=600000000000000001" + (form.isEmpty ? "" : "&\(form)"))
         )
-        guard case .register(let request)? = desk.events.first else {
+        guard case .device(_, .register(let request))? = desk.events.first else {
             Issue.record("no registration")
             return
         }

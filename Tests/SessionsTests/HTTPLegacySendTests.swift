@@ -24,7 +24,9 @@ import Wire
     }
 
     private static func submissions(_ desk: HTTPDesk) -> [Submission] {
-        desk.events.compactMap { if case .submitted(let submission) = $0 { submission } else { nil } }
+        desk.events.compactMap {
+            if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
+        }
     }
 
     /// Status and body of the only answer.

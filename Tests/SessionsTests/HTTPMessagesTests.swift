@@ -26,7 +26,7 @@ import Wire
     }
 
     private static func submission(_ desk: HTTPDesk) throws -> Submission {
-        guard desk.events.count == 1, case .submitted(let submission) = desk.events[0] else {
+        guard desk.events.count == 1, case .device(_, .submitted(let submission)) = desk.events[0] else {
             throw V1Error(.internalError, "\(desk.events)")
         }
         return submission
@@ -90,7 +90,7 @@ import Wire
     func topics(_ target: String, _ truth: UInt32) throws {
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{\#(target),"data":{"a":"b"},"android":{"ttl":"9s"}}}"#))
-        guard desk.events.count == 1, case .topicSubmitted(let sent) = desk.events[0] else {
+        guard desk.events.count == 1, case .topic(_, .submitted(let sent)) = desk.events[0] else {
             Issue.record("\(desk.events)")
             return
         }
@@ -168,7 +168,7 @@ import Wire
         for (outcome, status) in outcomes {
             let desk = HTTPTokenTests.desk()
             desk.send(Self.request(#"{"message":{"token":"\#(key)"}}"#))
-            guard case .groupSubmitted(let sent)? = desk.events.first else {
+            guard case .group(_, .submitted(let sent))? = desk.events.first else {
                 Issue.record("\(desk.events)")
                 return
             }

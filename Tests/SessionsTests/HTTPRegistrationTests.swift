@@ -11,7 +11,7 @@ import Wire
 
     private func registration(_ desk: HTTPDesk) -> RegistrationRequest? {
         switch desk.events.first {
-        case .register(let request), .unregister(let request): request
+        case .device(_, .register(let request)), .device(_, .unregister(let request)): request
         default: nil
         }
     }
@@ -29,7 +29,7 @@ import Wire
         #expect(request.category == Array("org.chromium.linux".utf8))
         #expect(request.subtype == Array("wp:receiver.push.com#a-b".utf8))
         #expect(request.senderText == Array("BDOU99-h67 x=".utf8))
-        guard case .register = desk.events[0] else {
+        guard case .device(_, .register) = desk.events[0] else {
             Issue.record("not a registration")
             return
         }
@@ -149,7 +149,7 @@ import Wire
     func unregister(form: String, body: String) throws {
         let desk = HTTPDesk()
         desk.send(HTTPDesk.register(form))
-        guard case .unregister? = desk.events.first else {
+        guard case .device(_, .unregister)? = desk.events.first else {
             Issue.record("not an unregistration")
             return
         }
@@ -177,7 +177,7 @@ import Wire
     func notDeleted() {
         let desk = HTTPDesk()
         desk.send(HTTPDesk.register("app=a&device=600000000000000001&sender=1&delete=false"))
-        guard case .register? = desk.events.first else {
+        guard case .device(_, .register)? = desk.events.first else {
             Issue.record("taken for an unregistration")
             return
         }

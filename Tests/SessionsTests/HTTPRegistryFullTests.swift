@@ -62,8 +62,10 @@ import Wire
                 "{\"operation\":\"create\",\"notification_key_name\":\"n\",\"registration_ids\":[\"\(Self.token)\"]}",
                 "Content-Type: application/json\r\n"))
         let looked = try #require(
-            desk.events.compactMap { if case .submitted(let submission) = $0 { submission } else { nil } }
-                .first)
+            desk.events.compactMap {
+                if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
+            }
+            .first)
         desk.perform(.acknowledge(ticket: looked.origin.ticket, id: nil, canonical: nil))
         desk.perform(.groupRefused(ticket: 1, .registryFull))
         let text = desk.taken()

@@ -13,7 +13,9 @@ import Wire
     }
 
     private static func sent(_ desk: HTTPDesk) -> [TopicSubmission] {
-        desk.events.compactMap { if case .topicSubmitted(let submission) = $0 { submission } else { nil } }
+        desk.events.compactMap {
+            if case .topic(_, .submitted(let submission)) = $0 { submission } else { nil }
+        }
     }
 
     private static func body(_ octets: Int) -> String {

@@ -57,7 +57,7 @@ import Wire
     }
 
     static func submission(_ desk: HTTPDesk) throws -> Submission {
-        guard desk.events.count == 1, case .submitted(let submission) = desk.events[0] else {
+        guard desk.events.count == 1, case .device(_, .submitted(let submission)) = desk.events[0] else {
             Issue.record("no submission: \(desk.taken())")
             throw DeviceUnexpected("\(desk.events)")
         }

@@ -89,26 +89,26 @@ struct AppServerDialect: TranscriptDialect {
 
     func shown(_ event: Event) -> String {
         switch event {
-        case .appServerLogin(_, let sender, let key):
+        case .sender(let sender, .login(_, let key)):
             "login \(sender.number) key=\(String(decoding: key.octets, as: UTF8.self))"
-        case .appServerKeysWanted(_, let sender): "keys wanted \(sender.number)"
-        case .appServerStreamManaged(_, let sender, let id): "stream managed \(sender.number) \(id)"
-        case .appServerStreamWanted(_, let sender, let id): "stream wanted \(sender.number) \(id)"
-        case .appServerStreamDetached(_, let sender, let stream):
+        case .sender(let sender, .keysWanted(_)): "keys wanted \(sender.number)"
+        case .sender(let sender, .streamManaged(_, let id)): "stream managed \(sender.number) \(id)"
+        case .sender(let sender, .streamWanted(_, let id)): "stream wanted \(sender.number) \(id)"
+        case .sender(let sender, .streamDetached(_, let stream)):
             "stream detached \(sender.number) \(stream.id) handled=\(stream.handled) sent=\(stream.sent)"
                 + " confirmed=\(stream.confirmed) kept=\(stream.unconfirmed.map(\.number))"
-        case .appServerReady(_, let sender): "ready \(sender.number)"
-        case .appServerDraining(_, let sender): "draining \(sender.number)"
-        case .appServerCongested(_, let sender): "congested \(sender.number)"
-        case .appServerRelieved(_, let sender): "relieved \(sender.number)"
-        case .appServerClosed(_, let sender): "closed \(sender.number)"
-        case .upstreamSettled(_, let sender, let sequence, let settlement):
+        case .sender(let sender, .bound(_)): "ready \(sender.number)"
+        case .sender(let sender, .draining(_)): "draining \(sender.number)"
+        case .sender(let sender, .congested(_)): "congested \(sender.number)"
+        case .sender(let sender, .writable(_)): "relieved \(sender.number)"
+        case .sender(let sender, .closed(_)): "closed \(sender.number)"
+        case .sender(let sender, .upstreamSettled(_, let sequence, let settlement)):
             "settled \(sender.number) \(sequence.number) \(settlement)"
-        case .submitted(let submission): Self.shown(submission)
-        case .groupSubmitted(let message):
+        case .device(_, .submitted(let submission)): Self.shown(submission)
+        case .group(_, .submitted(let message)):
             "group \(message.group.number) of \(message.group.sender.number) "
                 + Self.shown(message.submission).replacing(" to=0", with: "")
-        case .topicSubmitted(let message): Self.shown(message)
+        case .topic(_, .submitted(let message)): Self.shown(message)
         default: "\(event)"
         }
     }

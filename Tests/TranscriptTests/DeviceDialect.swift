@@ -83,23 +83,23 @@ struct DeviceDialect: TranscriptDialect {
 
     func shown(_ event: Event) -> String {
         switch event {
-        case .deviceLogin(let login):
+        case .device(_, .login(let login)):
             "deviceLogin device=\(login.device.number) token=\(String(decoding: login.token.octets, as: UTF8.self))"
                 + " received=[\(login.received.map(\.text).joined(separator: ", "))]"
                 + (login.isIdle ? " idle" : "")
-        case .deviceAcknowledged(_, _, let sequences):
+        case .device(_, .acknowledged(_, let sequences)):
             "deviceAcknowledged [\(sequences.map { "\($0.number)" }.joined(separator: ", "))]"
-        case .upstreamReceived(let upstream):
+        case .device(_, .upstreamReceived(let upstream)):
             "upstreamReceived ticket=\(upstream.origin.ticket) sender=\(upstream.sender.number)"
                 + (upstream.group.map { " group=\($0.number)" } ?? "") + (upstream.isFCMDomain ? " fcm" : "")
                 + " category=\(String(decoding: upstream.category, as: UTF8.self))"
                 + " id=\(String(decoding: upstream.messageID, as: UTF8.self))"
                 + " persistent_id=\(String(decoding: upstream.persistentID, as: UTF8.self))"
                 + " ttl=\(upstream.lifetimeSeconds) \(DeviceMessages.pairs(upstream.body).shown)"
-        case .deviceReady: "deviceReady"
-        case .deviceCongested: "deviceCongested"
-        case .deviceIdleChanged(_, _, let isIdle): isIdle ? "deviceIdle" : "deviceActive"
-        case .deviceClosed(_, let device): "deviceClosed device=\(device.number)"
+        case .device(_, .writable): "deviceReady"
+        case .device(_, .congested): "deviceCongested"
+        case .device(_, .idleChanged(_, let isIdle)): isIdle ? "deviceIdle" : "deviceActive"
+        case .device(let device, .closed): "deviceClosed device=\(device.number)"
         default: "\(event)"
         }
     }

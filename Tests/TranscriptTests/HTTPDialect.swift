@@ -105,7 +105,7 @@ struct HTTPDialect: TranscriptDialect {
 
     func shown(_ event: Event) -> String {
         switch event {
-        case .checkIn(let checkIn):
+        case .device(_, .checkIn(let checkIn)):
             var text = "check-in #\(checkIn.origin.ticket)"
             if let (device, token) = checkIn.claimed {
                 text += " device=\(device.number) token=\(Self.text(token.octets))"
@@ -113,18 +113,19 @@ struct HTTPDialect: TranscriptDialect {
                 text += " new"
             }
             return checkIn.refusesWrongToken ? text + " strict" : text
-        case .register(let request): return "register \(Self.shown(request))"
-        case .unregister(let request): return "unregister \(Self.shown(request))"
-        case .submitted(let push) where push.entitlement != .account: return TranscriptWebPush.shown(push)
-        case .submitted(let message):
+        case .device(_, .register(let request)): return "register \(Self.shown(request))"
+        case .device(_, .unregister(let request)): return "unregister \(Self.shown(request))"
+        case .device(_, .submitted(let push)) where push.entitlement != .account:
+            return TranscriptWebPush.shown(push)
+        case .device(_, .submitted(let message)):
             let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender.number)"
-        case .topicSubmitted(let message):
+        case .topic(_, .submitted(let message)):
             let origin = message.submission.origin
             let ticket = RecipientTicket.parts(origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket)
                 + " sender=\(message.submission.sender.number)"
-        case .subscribe(let request):
+        case .device(_, .subscribe(let request)):
             return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.origin.ticket) "
                 + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
                 + "topic=\(Self.text(request.topic.octets))"
@@ -137,12 +138,12 @@ struct HTTPDialect: TranscriptDialect {
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
             return "installation #\(ticket ?? "\(request.origin.ticket)") \(Self.text(request.installation)) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
-        case .registerWeb(let request): return Self.shown(request)
-        case .address(let request):
+        case .device(_, .registerWeb(let request)): return Self.shown(request)
+        case .device(_, .token(let request)):
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
             return "address #\(ticket ?? "\(request.origin.ticket)") \(request.name.number.number) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
-        case .unregisterToken(let claim, let origin):
+        case .device(_, .unregisterToken(let claim, let origin)):
             return "give-up #\(origin.ticket) \(Self.shown(claim))"
         default: return "\(event)"
         }

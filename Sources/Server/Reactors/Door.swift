@@ -78,7 +78,7 @@ extension ReactorHost {
     /// tried. Returns whether it was refused.
     func refusesLogin(_ event: borrowing Event, from link: Link) -> Bool {
         switch event {
-        case .appServerLogin, .appServerKeysWanted, .deviceLogin: break
+        case .sender(_, .login), .sender(_, .keysWanted), .device(_, .login): break
         default: return false
         }
         guard let claim = link.peerNumber,

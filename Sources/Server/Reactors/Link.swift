@@ -74,9 +74,9 @@ class Link: ConnectionDelegate {
     /// Learns who logs in from the event that says so.
     final func noteName(in event: Event) {
         switch event {
-        case .appServerLogin(_, let sender, _), .appServerKeysWanted(_, let sender):
+        case .sender(let sender, .login(_, _)), .sender(let sender, .keysWanted(_)):
             peerNumber = sender.number
-        case .deviceLogin(let login): peerNumber = login.device.number
+        case .device(_, .login(let login)): peerNumber = login.device.number
         default: break
         }
     }

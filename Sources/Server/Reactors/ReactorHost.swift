@@ -10,7 +10,7 @@ import Transport
 final class ReactorHost: ReactorDelegate {
     let index: Int
     let reactor: Reactor
-    private var dispatcher: Dispatcher
+    private var core: Partition
     private var effects = Effects()
     private var links: [Link?] = []
     private var spareIO: SessionIO?
@@ -30,12 +30,12 @@ final class ReactorHost: ReactorDelegate {
     let log: Log
 
     init(
-        index: Int, reactor: Reactor, dispatcher: consuming Dispatcher, mailboxes: [ReactorMailbox],
+        index: Int, reactor: Reactor, core: consuming Partition, mailboxes: [ReactorMailbox],
         store: StoreThread, clock: ClockBoard, door: Door, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
-        self.dispatcher = dispatcher
+        self.core = core
         self.mailboxes = mailboxes
         self.store = store
         self.clock = clock
@@ -99,19 +99,29 @@ final class ReactorHost: ReactorDelegate {
 
     /// Hands an event to its partition: here at once, elsewhere with the parcel of this turn.
     func accept(_ event: consuming Event, now: Now) {
-        if let address = event.address {
-            let owner = address.partition(of: mailboxes.count)
+        if let key = event.key {
+            let owner = key.partition(of: mailboxes.count)
             if owner != index {
                 outgoing[owner].events.append(event)
                 return
             }
         }
-        dispatcher.handle(event, now: now, effects: &effects)
+        handle(event, now: now)
     }
 
-    /// Messages to topics that are under way here; see `Dispatcher.runningTopics`.
+    private func handle(_ event: consuming Event, now: Now) {
+        #if DEBUG
+            let key = event.key
+        #endif
+        core.handle(event, now: now, effects: &effects)
+        #if DEBUG
+            if let words = core.violation(of: key) { preconditionFailure(words) }
+        #endif
+    }
+
+    /// Messages to topics that are under way here; see `Partition.runningTopics`.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
-        dispatcher.runningTopics(limit: limit)
+        core.runningTopics(limit: limit)
     }
 
     /// Tells every connection of an app server how many messages may go unanswered on it.
@@ -126,10 +136,10 @@ final class ReactorHost: ReactorDelegate {
     func reactorWoke(_ reactor: Reactor, now: Now) {
         let parcel = mailboxes[index].takeAll()
         for event in parcel.events {
-            if case .committed(let outcome) = event, !outcome.duplicates.isEmpty {
+            if case .partition(.committed(let outcome)) = event, !outcome.duplicates.isEmpty {
                 tally.duplicates(outcome.duplicates.count)
             }
-            dispatcher.handle(event, now: now, effects: &effects)
+            handle(event, now: now)
         }
         for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
         for job in parcel.jobs { job(self) }
@@ -138,7 +148,7 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         settleEffects(now)
-        if let batch = dispatcher.endTurn(now: now, effects: &effects) {
+        if let batch = core.endTurn(now: now, effects: &effects) {
             store.submit(batch, partition: index)
         }
         settleEffects(now)
@@ -181,7 +191,7 @@ final class ReactorHost: ReactorDelegate {
     }
 
     private func tick(_ now: Now) {
-        dispatcher.handle(.tick, now: now, effects: &effects)
+        handle(.tick, now: now)
         if index == 0 { noteClock() }
         releasePressed()
         reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) {
@@ -251,8 +261,8 @@ final class ReactorHost: ReactorDelegate {
     /// Tells everybody what is thought of the clock; an error as long as it is in doubt.
     private func noteClock() {
         let before = clock.current
-        let state = dispatcher.clockDoubt.map {
-            ClockBoard.State(doubt: $0, graceEnds: dispatcher.clockGraceEnds)
+        let state = core.clockDoubt.map {
+            ClockBoard.State(doubt: $0, graceEnds: core.clockGraceEnds)
         }
         if state != before { clock.note(state) }
         if let state {
@@ -271,12 +281,12 @@ final class ReactorHost: ReactorDelegate {
 
     /// An operator says that the clock is right.
     func acceptClock() {
-        dispatcher.handle(.clockAccepted, now: Now.read(), effects: &effects)
+        handle(.clockAccepted, now: Now.read())
         if index == 0 { noteClock() }
     }
 
     /// The time by which sessions go.
-    func sessionTime(_ now: Now) -> Now { dispatcher.sessionTime(now) }
+    func sessionTime(_ now: Now) -> Now { core.sessionTime(now) }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
         guard Int(connection.reactor) == index else {

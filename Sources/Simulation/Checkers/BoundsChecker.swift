@@ -2,12 +2,12 @@ import Delivery
 
 /// When all is quiet, the core holds nothing but what is connected, and a few that have just left.
 struct BoundsChecker {
-    func finish(_ figures: [DispatcherFigures], _ world: World) {
+    func finish(_ figures: [PartitionFigures], _ world: World) {
         for text in findings(figures, world) { world.fail("bounds", text) }
     }
 
     /// What is held beyond that.
-    func findings(_ figures: [DispatcherFigures], _ world: World) -> [String] {
+    func findings(_ figures: [PartitionFigures], _ world: World) -> [String] {
         var found: [String] = []
         var sessions = 0
         // An app that only Apple reaches does not expire, and whenever its device is looked at, that is read and written: up to

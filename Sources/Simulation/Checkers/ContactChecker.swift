@@ -22,13 +22,13 @@ struct ContactChecker {
 
     mutating func check(_ step: CoreStep, _ world: World) {
         switch step.event {
-        case .deviceLogin(let login): logins[login.connection] = login.device
-        case .deviceClosed(let connection, let device):
+        case .device(_, .login(let login)): logins[login.connection] = login.device
+        case .device(let device, .closed(let connection)):
             logins[connection] = nil
             guard connected[device] == connection else { break }
             connected[device] = nil
             lastContact[device] = world.clock.honest
-        case .topicResumed: world.met(.topicResumed)
+        case .topic(_, .resumed): world.met(.topicResumed)
         default: break
         }
         for (id, command) in step.commands {
@@ -49,7 +49,8 @@ struct ContactChecker {
             case .removeDevice(let device): gone(device, step, world)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 let place = Place(sender: sender, sequence: sequence)
-                guard removed.insert(place).inserted, reason == .delivered, case .tick = step.event,
+                guard removed.insert(place).inserted, reason == .delivered,
+                    case .partition(.tick) = step.event,
                     let since = handed[place]
                 else { continue }
                 world.met(.receiptAged)
@@ -65,7 +66,7 @@ struct ContactChecker {
     private func gone(_ device: DeviceID, _ step: CoreStep, _ world: World) {
         let isExpiry =
             switch step.event {
-            case .unseen, .loaded: !world.checkers.truth.forgotten.contains(device)
+            case .device(_, .unseen), .partition(.loaded): !world.checkers.truth.forgotten.contains(device)
             default: false
             }
         guard isExpiry else { return }

@@ -71,15 +71,17 @@ struct RateChecker {
 
     mutating func check(_ step: CoreStep, _ world: World) {
         switch step.event {
-        case .submitted(let submission): submitted[submission.origin] = submission
-        case .upstreamReceived(let upstream): received[upstream.origin] = upstream
-        case .upstreamAnswered(let name):
+        case .device(_, .submitted(let submission)): submitted[submission.origin] = submission
+        case .device(_, .upstreamReceived(let upstream)): received[upstream.origin] = upstream
+        case .device(let device, .upstreamAnswered(let number)):
+            let name = RegistrationName(device: device, number: number)
             if let category = categories[name] {
                 waiting[Upstream(device: name.device, category: category), default: 0] -= 1
             }
-        case .upstreamResolved(let upstream, _): checkResolved(upstream, step, world)
-        case .address(let request): asked[request.origin] = request.sender
-        case .tick where step.loads.contains(where: { if case .messages = $0 { true } else { false } }):
+        case .sender(_, .upstreamResolved(let upstream, _)): checkResolved(upstream, step, world)
+        case .device(_, .token(let request)): asked[request.origin] = request.sender
+        case .partition(.tick)
+        where step.loads.contains(where: { if case .messages = $0 { true } else { false } }):
             world.met(.collapsibleReleased)
         default: break
         }
@@ -95,10 +97,10 @@ struct RateChecker {
         }
         for forward in step.forwards {
             switch forward {
-            case .upstreamResolved(let upstream, let name):
+            case .sender(_, .upstreamResolved(let upstream, let name)):
                 received[upstream.origin] = nil
                 passed(upstream, name, step, world)
-            case .groupSubmitted(let group):
+            case .sender(_, .groupUpstream(let group)):
                 guard let name = group.author?.own.last, let upstream = received[group.submission.origin]
                 else { continue }
                 passed(upstream, name, step, world)

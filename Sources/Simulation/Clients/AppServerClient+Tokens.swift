@@ -25,7 +25,7 @@ extension AppServerClient {
         let question = world.checkers.fanOuts.asks(name, topic, of: sender, isEnd: isEnd, world)
         world.request(
             { [self] in
-                .address(
+                .token(
                     TokenRequest(
                         origin: $0, name: name, sender: sender,
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic)))

@@ -68,7 +68,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         guard case .command(let command) = cargo else { return }
         switch command {
         case .loginAccepted:
-            pipe?.sendToServer(.event(.appServerReady(id, client.sender)))
+            pipe?.sendToServer(.event(.appServerBound(id, client.sender)))
             client.hear(.loggedIn, link)
         case .loginRefused: client.hear(.refusedLogin, link)
         case .acknowledge(let ticket, _, let canonical):

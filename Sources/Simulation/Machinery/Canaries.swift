@@ -36,23 +36,25 @@ struct Canaries {
     /// What the core hears of what a session told.
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
-        case (.losesLogins, .deviceLogin(let login)):
+        case (.losesLogins, .device(_, .login(let login))):
             return world.isLoginStorm && login.connection.generation % 2 == 1 ? [] : [event]
-        case (.losesAppServerLogins, .appServerLogin(let connection, _, _)):
+        case (.losesAppServerLogins, .sender(_, .login(let connection, _))):
             return world.isLoginStorm && connection.generation % 2 == 1 ? [] : [event]
-        case (.losesFarewell, .appServerClosed), (.losesDrain, .appServerDraining),
-            (.losesCongestion, .appServerCongested), (.losesIdleness, .deviceIdleChanged),
-            (.losesStream, .appServerStreamDetached):
+        case (.losesFarewell, .sender(_, .closed)), (.losesDrain, .sender(_, .draining)),
+            (.losesCongestion, .sender(_, .congested)), (.losesIdleness, .device(_, .idleChanged)),
+            (.losesStream, .sender(_, .streamDetached)):
             return []
-        case (.forgetsAnswers, .appServerStreamDetached(let connection, let sender, var remains)):
+        case (.forgetsAnswers, .sender(let sender, .streamDetached(let connection, var remains))):
             remains.unconfirmed = []
             return [.appServerStreamDetached(connection, sender, remains)]
-        case (.settlesTooMuch, .deviceAcknowledged(let connection, let device, let sequences)):
+        case (.settlesTooMuch, .device(let device, .acknowledged(let connection, let sequences))):
             return [.deviceAcknowledged(connection, device, sequences + (delivered[connection] ?? []))]
-        case (.settlesTooMuchUpstream, .upstreamSettled(let connection, let sender, _, let settlement)):
+        case (
+            .settlesTooMuchUpstream, .sender(let sender, .upstreamSettled(let connection, _, let settlement))
+        ):
             let all = delivered[connection] ?? []
             return [event] + all.map { .upstreamSettled(connection, sender, $0, settlement) }
-        case (.forgetsRepeats, .upstreamReceived(var upstream)):
+        case (.forgetsRepeats, .device(_, .upstreamReceived(var upstream))):
             upstream.persistentID = []
             return [.upstreamReceived(upstream)]
         default: return [event]

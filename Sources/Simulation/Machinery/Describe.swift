@@ -5,48 +5,51 @@ import Delivery
 enum Describe {
     static func event(_ event: Event) -> String {
         switch event {
-        case .submitted(let submission):
+        case .device(_, .submitted(let submission)):
             "submitted \(text(submission.messageID)) to \(name(submission.target)) key \(submission.collapseKey ?? [])"
                 + " for \(submission.lifetimeSeconds) s"
-        case .deviceLogin(let login):
+        case .device(_, .login(let login)):
             "deviceLogin \(login.connection.generation) of \(short(login.device.number)) with"
                 + " \(login.received.map { short($0.sequence.number) })"
-        case .upstreamReceived(let upstream):
+        case .device(_, .upstreamReceived(let upstream)):
             "upstreamReceived \(text(upstream.messageID)) of \(short(upstream.device.number))"
-        case .upstreamResolved(let upstream, let from):
+        case .sender(_, .upstreamResolved(let upstream, let from)):
             "upstreamResolved \(text(upstream.messageID)) of \(name(from))"
-        case .deviceAcknowledged(let connection, let device, let sequences):
+        case .device(let device, .acknowledged(let connection, let sequences)):
             "deviceAcknowledged \(connection.generation) of \(short(device.number)): \(sequences.map { short($0.number) })"
-        case .deviceClosed(let connection, let device):
+        case .device(let device, .closed(let connection)):
             "deviceClosed \(connection.generation) of \(short(device.number))"
-        case .deviceReady(let connection, _): "deviceReady \(connection.generation)"
-        case .deviceCongested(let connection, _): "deviceCongested \(connection.generation)"
-        case .upstreamSettled(let connection, _, let sequence, let settlement):
+        case .device(_, .writable(let connection)): "deviceWritable \(connection.generation)"
+        case .device(_, .congested(let connection)): "deviceCongested \(connection.generation)"
+        case .sender(_, .upstreamSettled(let connection, let sequence, let settlement)):
             "upstreamSettled \(connection.generation): \(short(sequence.number)) \(settlement)"
-        case .upstreamAnswered(let from): "upstreamAnswered \(name(from))"
-        case .receiptDue(let due): "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"
-        case .receiptStored(let device, let sequence):
+        case .device(let device, .upstreamAnswered(let number)):
+            "upstreamAnswered \(name(RegistrationName(device: device, number: number)))"
+        case .sender(_, .receiptDue(let due)):
+            "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"
+        case .device(let device, .receiptStored(let sequence)):
             "receiptStored \(short(device.number)) \(short(sequence.number))"
-        case .receiptRefused(let device, let sequence):
+        case .device(let device, .receiptRefused(let sequence)):
             "receiptRefused \(short(device.number)) \(short(sequence.number))"
-        case .committed(let outcome):
+        case .partition(.committed(let outcome)):
             "committed \(outcome.ticket)\(outcome.hasFailed ? " FAILED" : "") \(outcome.duplicates.map { short($0.1.number) })"
-        case .loaded(let loaded): "loaded \(self.loaded(loaded))"
-        case .expired(.message(let device, let sequence, _)):
+        case .partition(.loaded(let loaded)): "loaded \(self.loaded(loaded))"
+        case .device(let device, .expired(let sequence, _)):
             "expired \(short(device.number)) \(short(sequence.number))"
-        case .expired(.upstream(let sender, let sequence, _, _)):
+        case .sender(let sender, .expired(let sequence, _, _)):
             "expired \(sender.number) \(short(sequence.number))"
-        case .appServerLogin(let connection, let sender, _):
+        case .sender(let sender, .login(let connection, _)):
             "appServerLogin \(connection.generation) of \(sender.number)"
-        case .appServerReady(let connection, _): "appServerReady \(connection.generation)"
-        case .appServerClosed(let connection, let sender):
+        case .sender(_, .bound(let connection)): "appServerBound \(connection.generation)"
+        case .sender(let sender, .closed(let connection)):
             "appServerClosed \(connection.generation) of \(sender.number)"
-        case .register(let request): "register \(text(request.category)) of \(short(request.device.number))"
-        case .unregister(let request):
+        case .device(_, .register(let request)):
+            "register \(text(request.category)) of \(short(request.device.number))"
+        case .device(_, .unregister(let request)):
             "unregister \(text(request.category)) of \(short(request.device.number))"
-        case .checkIn(let request): "checkIn \(short(request.freshDevice.number))"
-        case .forgetDevice(let device, _): "forgetDevice \(short(device.number))"
-        case .senders: "senders"
+        case .device(_, .checkIn(let request)): "checkIn \(short(request.freshDevice.number))"
+        case .device(let device, .forget): "forgetDevice \(short(device.number))"
+        case .partition(.senders): "senders"
         default: "\(event)"
         }
     }

@@ -40,10 +40,10 @@ final class DirectEnd: ServerEnd {
     override func received(_ cargo: Cargo) {
         guard case .event(let event) = cargo else { return }
         switch event {
-        case .appServerLogin(_, let sender, _):
+        case .sender(let sender, .login(_, _)):
             farewell = .appServerClosed(id, sender)
             draining = .appServerDraining(id, sender)
-        case .deviceLogin(let login): farewell = .deviceClosed(id, login.device)
+        case .device(_, .login(let login)): farewell = .deviceClosed(id, login.device)
         default: break
         }
         tell(event)
@@ -52,9 +52,9 @@ final class DirectEnd: ServerEnd {
     override func perform(_ command: SessionCommand) {
         switch command {
         case .reportWhenReady:
-            guard case .deviceClosed(_, let device) = farewell else { return }
+            guard case .device(let device, .closed(_)) = farewell else { return }
             world.after(world.random(0...100_000_000)) { [self] in
-                if world.server?.connections[id] === self, !isCongested { tell(.deviceReady(id, device)) }
+                if world.server?.connections[id] === self, !isCongested { tell(.deviceWritable(id, device)) }
             }
         case .close: close()
         case .drain:
@@ -71,7 +71,7 @@ final class DirectEnd: ServerEnd {
 
     /// The peer reads too slowly for a while.
     private func congest() {
-        guard case .deviceClosed(_, let device) = farewell, !isCongested, world.faults.congests,
+        guard case .device(let device, .closed(_)) = farewell, !isCongested, world.faults.congests,
             world.chance(5, in: 100)
         else { return }
         isCongested = true
@@ -79,7 +79,7 @@ final class DirectEnd: ServerEnd {
         world.after(world.random(0...5_000_000_000)) { [self] in
             guard world.server?.connections[id] === self else { return }
             isCongested = false
-            tell(.deviceReady(id, device))
+            tell(.deviceWritable(id, device))
         }
     }
 

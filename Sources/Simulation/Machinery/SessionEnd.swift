@@ -118,8 +118,8 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         io.events = []
         for event in events {
             switch event {
-            case .submitted(let submission): submitted.insert(submission.origin.ticket)
-            case .topicSubmitted(let topic): submitted.insert(topic.submission.origin.ticket)
+            case .device(_, .submitted(let submission)): submitted.insert(submission.origin.ticket)
+            case .topic(_, .submitted(let topic)): submitted.insert(topic.submission.origin.ticket)
             default: break
             }
         }

@@ -7,12 +7,12 @@ import Store
 final class SimulatedServer {
     /// One reactor with its partition.
     private final class Reactor {
-        var dispatcher: Dispatcher
+        var core: Partition
         var effects = Effects()
         var inbox: [Event] = []
         var isTurnPlanned = false
 
-        init(_ dispatcher: consuming Dispatcher) { self.dispatcher = dispatcher }
+        init(_ core: consuming Partition) { self.core = core }
     }
 
     /// Held until the world ends, like all that does so: asking whether it still lives costs more than all checkers.
@@ -36,7 +36,7 @@ final class SimulatedServer {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
             reactors.append(
                 Reactor(
-                    Dispatcher(
+                    Partition(
                         partition: partition, of: world.settings.partitions, seed: seed,
                         hashKey: (seed, ~seed), settings: settings)))
         }
@@ -62,11 +62,11 @@ final class SimulatedServer {
     }
 
     /// What each partition holds in memory.
-    var figures: [DispatcherFigures] { reactors.map { $0.dispatcher.figures } }
+    var figures: [PartitionFigures] { reactors.map { $0.core.figures } }
 
     /// The time by which the sessions of a connection's reactor go.
     func sessionTime(of id: ConnectionID) -> Now {
-        reactors[Int(id.reactor)].dispatcher.sessionTime(world.clock.now)
+        reactors[Int(id.reactor)].core.sessionTime(world.clock.now)
     }
 
     // MARK: Connections
@@ -102,10 +102,10 @@ final class SimulatedServer {
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
             switch event {
-            case .appServerDraining(let id, _): world.checkers.core?.draining(id, world)
-            case .appServerCongested(let id, _): world.checkers.core?.reading(id, false, world)
-            case .appServerRelieved(let id, _): world.checkers.core?.reading(id, true, world)
-            case .deviceIdleChanged(let id, _, let isIdle):
+            case .sender(_, .draining(let id)): world.checkers.core?.draining(id, world)
+            case .sender(_, .congested(let id)): world.checkers.core?.reading(id, false, world)
+            case .sender(_, .writable(let id)): world.checkers.core?.reading(id, true, world)
+            case .device(_, .idleChanged(let id, let isIdle)):
                 world.checkers.core?.idle(id, isIdle, world)
             default: break
             }
@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     private func sendOn(_ event: Event, from reactor: Int) {
-        guard let address = event.address else { return }
-        send(event, to: address.partition(of: reactors.count), from: reactor)
+        guard let key = event.key else { return }
+        send(event, to: key.partition(of: reactors.count), from: reactor)
     }
 
     private func send(_ event: Event, to partition: Int, from reactor: Int) {
@@ -167,8 +167,8 @@ final class SimulatedServer {
             let forwards = reactor.effects.forwards
             reactor.effects.forwards = []
             for event in forwards {
-                guard let address = event.address else { continue }
-                let target = address.partition(of: reactors.count)
+                guard let key = event.key else { continue }
+                let target = key.partition(of: reactors.count)
                 if target == partition {
                     reactor.inbox.append(event)
                 } else {
@@ -191,8 +191,12 @@ final class SimulatedServer {
         let mutations = reactor.effects.mutations.count
         let forwards = reactor.effects.forwards.count
         let loads = reactor.effects.loads.count
-        reactor.dispatcher.handle(event, now: now, effects: &reactor.effects)
-        if case .tick = event, commands == reactor.effects.commands.count,
+        reactor.core.handle(event, now: now, effects: &reactor.effects)
+        // A planted fault may break the core's state by what it is told.
+        if world.canary == nil, let words = reactor.core.violation(of: event.key) {
+            world.fail("invariants", words)
+        }
+        if case .partition(.tick) = event, commands == reactor.effects.commands.count,
             mutations == reactor.effects.mutations.count, loads == reactor.effects.loads.count,
             forwards == reactor.effects.forwards.count
         {
@@ -202,7 +206,7 @@ final class SimulatedServer {
             event: event, partition: partition, now: now, commands: reactor.effects.commands[commands...],
             mutations: reactor.effects.mutations[mutations...],
             forwards: reactor.effects.forwards[forwards...], loads: reactor.effects.loads[loads...])
-        if reactor.dispatcher.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
+        if reactor.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
     }
 
@@ -211,7 +215,7 @@ final class SimulatedServer {
             !reactor.effects.commands.isEmpty || !reactor.effects.mutations.isEmpty
                 || !reactor.effects.loads.isEmpty
         else { return }
-        let batch = reactor.dispatcher.endTurn(now: world.clock.now, effects: &reactor.effects)
+        let batch = reactor.core.endTurn(now: world.clock.now, effects: &reactor.effects)
         var effects = Effects()
         swap(&effects, &reactor.effects)
         let commands = effects.commands

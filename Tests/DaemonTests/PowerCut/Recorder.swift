@@ -40,7 +40,7 @@ enum Recorder {
         var random = SeededRandom(seed: plan.seed &+ UInt64(plan.endings.count))
         let durable = Mutex<Set<UInt64>>([])
         let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { events, _ in
-            for case .committed(let outcome) in events {
+            for case .partition(.committed(let outcome)) in events {
                 if outcome.hasFailed {
                     note("failed \(outcome.ticket)")
                 } else {

@@ -42,7 +42,7 @@ private func messages(
 ) throws(Violation) -> (told: [String], output: [UInt8]) {
     var run = makeRun(flags)
     logIn(&run)
-    try demand(run.told.contains { $0.contains("appServerReady") }, "the fuzzer could not log in")
+    try demand(run.told.contains { $0.contains("sender.bound") }, "the fuzzer could not log in")
     run.forget()
     var stream = ByteBuffer()
     for payload in payloads {
@@ -53,7 +53,9 @@ private func messages(
     run.receive(stream.copied(), piece: piece)
     let submitted = run.told.count { !$0.contains("upstreamSettled") }
     run.settle { event in
-        if case .submitted(let message) = event, message.body.count > 2 * Limits.payloadBytes + 4_096 {
+        if case .device(_, .submitted(let message)) = event,
+            message.body.count > 2 * Limits.payloadBytes + 4_096
+        {
             return nil
         }
         return FuzzWorld.answer(to: event)
@@ -76,7 +78,7 @@ private func logIn(_ run: inout Run) {
             "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(credentials)</auth>".utf8)
     )
     run.settle { event in
-        if case .appServerLogin = event { .loginAccepted } else { nil }
+        if case .sender(_, .login) = event { .loginAccepted } else { nil }
     }
     run.receive(Array(opening.utf8))
     run.receive(
@@ -180,7 +182,7 @@ private func login(
     run.settle()
     try demand(
         !String(decoding: run.output, as: UTF8.self).contains("<success"), "somebody without a key is in")
-    try demand(!run.told.contains { $0.contains("appServerReady") }, "somebody without a key is ready")
+    try demand(!run.told.contains { $0.contains("sender.bound") }, "somebody without a key is ready")
     return (run.told, run.output)
 }
 

@@ -33,7 +33,7 @@ private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
     MCS.Message.loginRequest(login).append(to: &hello)
     run.receive(hello.copied())
     run.settle()
-    try demand(run.told.contains { $0.contains("deviceLogin") }, "the fuzzer could not log in")
+    try demand(run.told.contains { $0.contains("device.login") }, "the fuzzer could not log in")
     run.receive(stream, piece: piece)
     run.settle()
     if run.close == nil { run.wait(2) }

@@ -61,30 +61,30 @@ enum FuzzWorld {
     /// What the core says to an event that wants an answer; what it is depends on the ticket alone.
     static func answer(to event: Event) -> SessionCommand? {
         switch event {
-        case .appServerLogin: .loginRefused(.wrongCredentials)
-        case .appServerKeysWanted: .loginKeys([key])
-        case .appServerStreamWanted: .streamNotResumed
-        case .submitted(let message): outcome(message.origin.ticket)
-        case .topicSubmitted(let message): outcome(message.submission.origin.ticket)
-        case .groupSubmitted(let message):
+        case .sender(_, .login): .loginRefused(.wrongCredentials)
+        case .sender(_, .keysWanted): .loginKeys([key])
+        case .sender(_, .streamWanted): .streamNotResumed
+        case .device(_, .submitted(let message)): outcome(message.origin.ticket)
+        case .topic(_, .submitted(let message)): outcome(message.submission.origin.ticket)
+        case .group(_, .submitted(let message)):
             .groupAnswered(
                 ticket: message.submission.origin.ticket,
                 GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)]))
-        case .groupRequested(let request): request.origin.map { group($0.ticket, request.sender) }
-        case .upstreamReceived(let message):
+        case .group(_, .requested(let request)): request.origin.map { group($0.ticket, request.sender) }
+        case .device(_, .upstreamReceived(let message)):
             message.origin.ticket % 4 == 3
                 ? .upstreamRefused(ticket: message.origin.ticket, .tooLarge)
                 : .upstreamStored(ticket: message.origin.ticket)
-        case .deviceLogin: .deviceLoginAccepted
-        case .checkIn(let request):
+        case .device(_, .login): .deviceLoginAccepted
+        case .device(_, .checkIn(let request)):
             .checkedIn(
                 ticket: request.origin.ticket, request.claimed?.0 ?? request.freshDevice,
                 freshToken: request.claimed == nil ? request.freshToken : nil)
-        case .register(let request): .registered(ticket: request.origin.ticket, name(1))
-        case .registerWeb(let request): .registered(ticket: request.origin.ticket, name(1))
-        case .unregister(let request): .unregistered(ticket: request.origin.ticket)
-        case .unregisterToken(_, let origin): .unregistered(ticket: origin.ticket)
-        case .subscribe(let request): .unregistered(ticket: request.origin.ticket)
+        case .device(_, .register(let request)): .registered(ticket: request.origin.ticket, name(1))
+        case .device(_, .registerWeb(let request)): .registered(ticket: request.origin.ticket, name(1))
+        case .device(_, .unregister(let request)): .unregistered(ticket: request.origin.ticket)
+        case .device(_, .unregisterToken(_, let origin)): .unregistered(ticket: origin.ticket)
+        case .device(_, .subscribe(let request)): .unregistered(ticket: request.origin.ticket)
         case .installation(let request):
             switch request.action {
             case .vouch(let event), .claim(let event, _): answer(to: event)
@@ -101,7 +101,7 @@ enum FuzzWorld {
             case .send: outcome(request.origin.ticket)
             default: .unregistered(ticket: request.origin.ticket)
             }
-        case .address(let request): report(request.origin.ticket)
+        case .device(_, .token(let request)): report(request.origin.ticket)
         default: nil
         }
     }

@@ -73,7 +73,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         io.out.removeAll()
         for event in io.events {
             told.append(Self.text(of: event))
-            FuzzReach.note("event \(Mirror(reflecting: event).children.first?.label ?? "\(event)")")
+            FuzzReach.note("event \(event.label)")
         }
         if let reason = io.close { FuzzReach.note("close \(reason.rawValue)") }
         waiting += io.events
@@ -83,14 +83,14 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     /// Short where events are many: to describe one whole takes longer than to make it.
     private static func text(of event: Event) -> String {
         switch event {
-        case .submitted(let message): "submitted \(text(of: message))"
-        case .topicSubmitted(let message): "\(message.target) \(text(of: message.submission))"
-        case .groupSubmitted(let message): "\(message.group) \(text(of: message.submission))"
-        case .upstreamReceived(let message):
+        case .device(_, .submitted(let message)): "submitted \(text(of: message))"
+        case .topic(_, .submitted(let message)): "\(message.target) \(text(of: message.submission))"
+        case .group(_, .submitted(let message)): "\(message.group) \(text(of: message.submission))"
+        case .device(_, .upstreamReceived(let message)):
             "upstream \(message.origin.ticket) \(message.sender.number) \(message.lifetimeSeconds) "
                 + "\(sum(message.category)) \(sum(message.messageID)) \(sum(message.persistentID)) "
                 + "\(sum(message.body))"
-        default: "\(event)"
+        default: "\(event.label) \(event)"
         }
     }
 

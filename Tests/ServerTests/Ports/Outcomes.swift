@@ -9,7 +9,7 @@ final class OutcomeList: Sendable {
     var all: [CommitOutcome] { outcomes.withLock { $0 } }
 
     func add(_ events: [Event]) {
-        for case .committed(let outcome) in events { outcomes.withLock { $0.append(outcome) } }
+        for case .partition(.committed(let outcome)) in events { outcomes.withLock { $0.append(outcome) } }
     }
 }
 

@@ -18,7 +18,7 @@ struct PortLimitTests {
         thread.load(
             Array(repeating: .device(DeviceID(1)), count: Limits.waitingLoads + 1), partition: 0)
         let failed = heard.withLock { events in
-            events.count { if case .loaded(.failed(_)) = $0 { true } else { false } }
+            events.count { if case .partition(.loaded(.failed(_))) = $0 { true } else { false } }
         }
         #expect(failed == Limits.waitingLoads + 1)
         thread.load([.device(DeviceID(1))], partition: 0)

@@ -20,7 +20,7 @@ import Testing
         func outcomes(_ partition: Int) -> [CommitOutcome] {
             calls.withLock { calls in
                 calls.filter { $0.partition == partition }.flatMap(\.events).compactMap {
-                    if case .committed(let outcome) = $0 { outcome } else { nil }
+                    if case .partition(.committed(let outcome)) = $0 { outcome } else { nil }
                 }
             }
         }
@@ -165,10 +165,10 @@ import Testing
         var states: [(UInt64, Bool)] = []
         var failed: [Load] = []
         for event in ear.calls.withLock({ $0.flatMap(\.events) }) {
-            if case .loaded(.device(let state)) = event {
+            if case .partition(.loaded(.device(let state))) = event {
                 states.append((state.device.number, state.record != nil))
             }
-            if case .loaded(.failed(let load)) = event { failed.append(load) }
+            if case .partition(.loaded(.failed(let load))) = event { failed.append(load) }
         }
         #expect(states.map(\.0) == [5, 6, 7])
         #expect(states.map(\.1) == [true, false, false])

@@ -1,0 +1,234 @@
+import Basics
+
+/// A registration with what is counted for it.
+struct RegistrationState {
+    var registration: Registration
+    /// The topics that it subscribes to.
+    var topics = SubscriptionSet()
+    /// Whether the app named several senders.
+    private let isList: Bool
+    /// Messages without collapse key that wait for a connection to take them.
+    var plainWaiting = 0
+    /// Messages without collapse key that wait until the device is active.
+    var plainDelayed = 0
+    /// Messages with collapse key, waiting or sent.
+    var keyed = 0
+    /// The batch that stores it, while it is on its way.
+    var batch: UInt64?
+    /// What is left of the rate of messages with collapse key.
+    var bucket = TokenBucket()
+    /// Whether it waits to be told that it may have one more.
+    var isDue = false
+
+    init(_ registration: Registration, batch: UInt64? = nil) {
+        self.registration = registration
+        self.batch = batch
+        isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender.number != 0
+    }
+
+    /// A message without collapse key enters a state, or leaves it (-1).
+    mutating func countPlain(_ state: MailboxSlot.State, by change: Int = 1) {
+        switch state {
+        case .waiting: plainWaiting += change
+        case .delayed: plainDelayed += change
+        case .held, .sent, .owingReceipt: break
+        }
+    }
+
+    /// `from` of a frame: the sender as the app gave it, or who sent it of several.
+    func from(_ sender: SenderID) -> [UInt8] {
+        guard isList else { return registration.senderText }
+        let author = sender.number == 0 ? registration.sender : sender
+        return Array(String(author.number).utf8)
+    }
+}
+
+/// A device's connection.
+struct DeviceLink {
+    /// How far it is.
+    enum Mode {
+        /// The login stands once its received ids are gone from the store.
+        case accepting
+        /// A page of its mailbox is being read; the newest message that the store had confirmed when it was asked.
+        case loading(target: Sequence)
+        /// The store still answers a question that an earlier connection asked.
+        case queued
+        /// A page was handed over, or the connection is congested: it says when more may come.
+        case paused
+        /// All that is stored has been handed over; what comes is handed on at once.
+        case live
+        /// It has been told to close.
+        case closing
+    }
+
+    let connection: ConnectionID
+    var mode = Mode.accepting
+    /// Everything stored up to here has been handed over or need not be.
+    var cursor = Sequence(0) { didSet { given = max(given, cursor) } }
+    /// The farthest that `cursor` has been.
+    private(set) var given = Sequence(0)
+    /// Its outbound octets pile up.
+    var isCongested = false
+    /// Messages handed over and not acknowledged.
+    var unacknowledged = 0
+    /// Whether the device says that it is idle.
+    var isIdle = false
+
+    /// Whether what is not stored may be handed over.
+    var takesPassing: Bool {
+        switch mode {
+        case .accepting, .closing: false
+        case .loading, .queued, .paused, .live: !isCongested
+        }
+    }
+}
+
+/// A device in the memory of its partition.
+final class DeviceEntry {
+    /// Whether what is in memory can be relied on.
+    enum Phase {
+        /// The store has been asked; events wait.
+        case loading
+        /// It can.
+        case ready
+        /// A batch failed: it is read again once nothing of it is on its way.
+        case stale
+    }
+
+    let device: DeviceID
+    var phase = Phase.loading
+    /// Events that came before the state was there.
+    var waiting: [DeviceEvent] = []
+    var record: DeviceRecord?
+    /// What is left of its rates; full again when it comes back into memory.
+    var buckets = DeviceBuckets()
+    /// By number.
+    var registrations: [RegistrationState] = []
+    var mailbox = Mailbox()
+    /// Messages in the mailbox that wait until the device is active.
+    private(set) var delayed = 0
+    var link: DeviceLink?
+    /// Batches with changes to it that the store has not answered.
+    var batchesInFlight = 0
+    /// Whether the store has been asked for a page of its mailbox: one question at a time, since answers do not say whose they are.
+    var isPageAsked = false
+    /// Whether the turn that runs has changes to it.
+    var isTouched = false
+    /// Whether nothing but messages to topics has met it since it came into memory; changes only while it is not idle.
+    var isPassing = false
+    /// Whether it has been let go of: another entry stands for the device when it is met again.
+    var isForgotten = false
+    /// When it became idle, in a count of all that did; 0 while it is not.
+    var idleStamp: UInt64 = 0
+    /// Upstream messages on their way to the store, by registration.
+    var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
+
+    init(_ device: DeviceID) { self.device = device }
+
+    /// Whether it may be forgotten.
+    var isIdle: Bool {
+        phase == .ready && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
+            && waitingUpstream.isEmpty
+    }
+
+    /// Place of a registration in `registrations`.
+    func index(of number: RegistrationNumber) -> Int? {
+        var low = 0
+        var high = registrations.count
+        while low < high {
+            let middle = (low &+ high) / 2
+            let found = registrations[middle].registration.name.number
+            if found == number { return middle }
+            if found < number { low = middle &+ 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// Adds a message to the mailbox and to the counts of its registration.
+    func append(_ slot: MailboxSlot, registrationAt at: Int) {
+        mailbox.append(slot)
+        if slot.state == .delayed { delayed += 1 }
+        if slot.isPlain { registrations[at].countPlain(slot.state) }
+        if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
+    }
+
+    /// Takes a message out of the mailbox and the counts.
+    func remove(at index: Int) -> MailboxSlot {
+        let slot = mailbox.remove(at: index)
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
+        if slot.state == .delayed { delayed -= 1 }
+        if let at = self.index(of: slot.entry.registration) {
+            if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
+            if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
+        }
+        return slot
+    }
+
+    /// Moves a message to another state.
+    func setState(_ state: MailboxSlot.State, at index: Int) {
+        let slot = mailbox.slots[index]
+        guard slot.state != state else { return }
+        mailbox.setState(state, at: index)
+        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
+        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
+        if slot.state == .delayed { delayed -= 1 }
+        if state == .delayed { delayed += 1 }
+        guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }
+        registrations[at].countPlain(slot.state, by: -1)
+        registrations[at].countPlain(state)
+    }
+
+    /// The connection is gone: what it had not acknowledged waits again.
+    func unlink() {
+        guard link != nil else { return }
+        for at in mailbox.slots.indices {
+            let state = mailbox.slots[at].state
+            if state == .sent || state == .held || state == .delayed { setState(.waiting, at: at) }
+        }
+        link = nil
+    }
+
+    /// Goes back so that everything from a message on is read again; what has been sent is not sent again.
+    func rewind(before sequence: Sequence) {
+        guard let link, sequence <= link.cursor else { return }
+        self.link?.cursor = Sequence(sequence.number &- 1)
+        // The page that is under way begins too late.
+        if case .loading = link.mode { self.link?.mode = .queued }
+    }
+
+    /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
+    func take(_ state: DeviceState) {
+        record = state.record
+        let old = (registrations: registrations, mailbox: mailbox)
+        registrations = state.registrations.map { known in
+            var fresh = RegistrationState(known)
+            if let before = old.registrations.first(where: { $0.registration.name == known.name }) {
+                fresh.bucket = before.bucket
+                fresh.isDue = before.isDue
+            }
+            return fresh
+        }
+        for subscription in state.subscriptions {
+            guard let at = index(of: subscription.name.number) else { continue }
+            registrations[at].topics.insert(subscription)
+        }
+        mailbox.removeAll()
+        link?.unacknowledged = 0
+        delayed = 0
+        for entry in state.mailbox {
+            guard let at = index(of: entry.registration) else { continue }
+            let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }
+            append(
+                MailboxSlot(entry: entry, isStored: true, isCounted: before?.isCounted ?? false),
+                registrationAt: at)
+            guard let link, entry.sequence <= link.given else { continue }
+            switch before?.state {
+            case .held: setState(.held, at: mailbox.slots.count - 1)
+            case .delayed: setState(.delayed, at: mailbox.slots.count - 1)
+            case .waiting: rewind(before: entry.sequence)
+            case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1)
+            }
+        }
+        phase = .ready
+    }
+}

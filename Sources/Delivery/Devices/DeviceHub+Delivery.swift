@@ -1,0 +1,148 @@
+import Basics
+
+/// Stored messages on their way to a connected device.
+extension DeviceHub {
+    /// Goes on handing over what is stored: reads the next page, or is live where nothing is left.
+    mutating func proceed(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard entry.phase == .ready, let link = entry.link else { return }
+        if entry.isPageAsked {
+            entry.link?.mode = .queued
+        } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
+            entry.link?.mode = .loading(target: newest)
+            entry.isPageAsked = true
+            turn.load(.messages(entry.device, after: link.cursor, limit: turn.settings.mailboxPage))
+        } else {
+            entry.link?.mode = .live
+        }
+    }
+
+    /// Goes on after the state was read again: what was read before may no longer be so.
+    mutating func resume(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let link = entry.link else { return }
+        if entry.record == nil {
+            turn.send(.close(.deviceForgotten), to: link.connection)
+            entry.link?.mode = .closing
+            return
+        }
+        switch link.mode {
+        case .live: proceed(entry, &turn)
+        case .paused where !link.isCongested: proceed(entry, &turn)
+        // A page that is under way comes; a login that waits is settled by its batch.
+        case .accepting, .loading, .queued, .paused, .closing: break
+        }
+    }
+
+    mutating func pageLoaded(
+        _ device: DeviceID, _ messages: [StoredMessage], isLast: Bool, _ turn: inout Turn
+    ) {
+        guard let entry = table[device] else { return }
+        entry.isPageAsked = false
+        guard let link = entry.link, let target = pageTarget(entry, link, &turn) else {
+            return entry.phase == .stale ? forgetIfUnread(entry) : table.rest(entry)
+        }
+        entry.link?.mode = .paused
+        var hasDelivered = false
+        for message in messages {
+            guard let link = entry.link, case .paused = link.mode else { return }
+            entry.link?.cursor = max(link.cursor, message.sequence)
+            guard let at = entry.mailbox.index(of: message.sequence),
+                entry.mailbox.slots[at].state == .waiting
+            else { continue }
+            if message.expiresAt <= turn.now.ended {
+                remove(at: at, of: entry, reason: .expired, &turn)
+            } else {
+                hasDelivered = deliver(message, at: at, to: entry, &turn) || hasDelivered
+            }
+        }
+        // All that was confirmed before the question is in the answer, or no longer there.
+        if isLast, let cursor = entry.link?.cursor { entry.link?.cursor = max(cursor, target) }
+        guard let link = entry.link, case .paused = link.mode else { return }
+        if hasDelivered {
+            turn.send(.reportWhenReady, to: link.connection)
+        } else {
+            proceed(entry, &turn)
+        }
+    }
+
+    /// Up to where the answer is complete; nil if it is not for this connection or cannot be used now.
+    private mutating func pageTarget(
+        _ entry: DeviceEntry, _ link: DeviceLink, _ turn: inout Turn
+    ) -> Sequence? {
+        switch link.mode {
+        case .loading(let target) where entry.phase == .ready && !link.isCongested:
+            return target
+        case .loading:
+            // Read again when it is ready, or when its state has been.
+            entry.link?.mode = .paused
+        case .queued:
+            entry.link?.mode = .paused
+            if !link.isCongested { proceed(entry, &turn) }
+        case .accepting, .paused, .live, .closing: break
+        }
+        return nil
+    }
+
+    mutating func pageLoadFailed(_ device: DeviceID, _ turn: inout Turn) {
+        guard let entry = table[device] else { return }
+        entry.isPageAsked = false
+        guard let link = entry.link else {
+            return entry.phase == .stale ? forgetIfUnread(entry) : table.rest(entry)
+        }
+        if case .queued = link.mode {
+            entry.link?.mode = .paused
+            if !link.isCongested { proceed(entry, &turn) }
+        } else if case .loading = link.mode {
+            turn.send(.close(.storeFailed), to: link.connection)
+            entry.link?.mode = .closing
+        }
+    }
+
+    /// A message is on disk: hands it on if the connection has all that came before.
+    mutating func messageStored(
+        _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard entry.phase == .ready, let at = entry.mailbox.index(of: message.sequence) else { return }
+        entry.mailbox.setStored(at: at)
+        guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state == .waiting
+        else { return }
+        entry.link?.cursor = max(link.cursor, message.sequence)
+        guard message.expiresAt > turn.now.ended else {
+            return remove(at: at, of: entry, reason: .expired, &turn)
+        }
+        _ = deliver(message, at: at, to: entry, &turn)
+    }
+
+    /// Hands a stored message to the device's connection, unless the app is throttled. Returns whether it did.
+    private mutating func deliver(
+        _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ turn: inout Turn
+    ) -> Bool {
+        guard let link = entry.link, let at = entry.index(of: message.registration) else { return false }
+        guard !link.isIdle || !message.delaysWhileIdle else {
+            entry.setState(.delayed, at: index)
+            return false
+        }
+        guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind == .sendError else {
+            turn.send(.close(.tooManyUnacknowledged), to: link.connection)
+            entry.link?.mode = .closing
+            return false
+        }
+        guard !throttleIfNeeded(at: index, of: entry, registrationAt: at, turn) else { return false }
+        entry.setState(.sent, at: index)
+        send(message, isStored: true, entry, registrationAt: at, link.connection, &turn)
+        return true
+    }
+
+    /// Writes the frame of a message.
+    mutating func send(
+        _ message: consuming StoredMessage, isStored: Bool, _ entry: DeviceEntry, registrationAt at: Int,
+        _ connection: ConnectionID, _ turn: inout Turn
+    ) {
+        if message.kind == .message { turn.effects.downstream.sent += 1 }
+        turn.traceMessage(message, .sent, detail: isStored ? "" : "now_or_never")
+        var from = entry.registrations[at].from(message.sender)
+        if let path = message.topic?.path, !path.isEmpty { from = path }
+        let app = entry.registrations[at].registration.app
+        let delivery = DeviceDelivery(message: message, app: app, from: from, isStored: isStored)
+        turn.send(.deliver(delivery), to: connection)
+    }
+}

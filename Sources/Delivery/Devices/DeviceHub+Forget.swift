@@ -1,0 +1,36 @@
+import Basics
+
+/// Devices that are removed with all that belongs to them.
+extension DeviceHub {
+    mutating func forget(_ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn) {
+        let registrations = entry.registrations.count
+        guard entry.record != nil || registrations > 0 else {
+            turn.send(.forgotten(ticket: origin.ticket, registrations: 0, messages: 0), to: origin.connection)
+            return
+        }
+        let messages = dissolve(entry, &turn)
+        if let link = entry.link {
+            turn.send(.close(.deviceForgotten), to: link.connection)
+            entry.link?.mode = .closing
+        }
+        turn.wait(
+            .request(
+                origin.connection,
+                success: .forgotten(
+                    ticket: origin.ticket, registrations: registrations, messages: messages),
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+    }
+
+    /// Takes a device out of the store with its registrations and messages; how many messages they were, markers not counted.
+    mutating func dissolve(_ entry: DeviceEntry, _ turn: inout Turn) -> Int {
+        var messages = 0
+        for number in entry.registrations.map(\.registration.name.number) {
+            messages += removeRegistration(number, entry, &turn)
+        }
+        turn.write(.removeDevice(entry.device))
+        turn.touch(entry)
+        entry.record = nil
+        turn.traceConnection(entry.device, .forgotten)
+        return messages
+    }
+}

@@ -1,0 +1,32 @@
+import Basics
+
+/// Messages that wait until the device is active (`delay_while_idle`, ccs-xmpp 6, mcs-device 3.5).
+///
+/// A connected device is active until it says that it is idle. While it is idle such messages are stored like those of a
+/// device that is away: they collapse, are capped and expire, and one that may not wait is dropped. All others go at once.
+extension DeviceHub {
+    /// Whether a message would have to wait now.
+    func waits(_ delaysWhileIdle: Bool, for entry: DeviceEntry) -> Bool {
+        delaysWhileIdle && entry.link?.isIdle == true
+    }
+
+    mutating func idleChanged(
+        _ connection: ConnectionID, _ entry: DeviceEntry, isIdle: Bool, _ turn: inout Turn
+    ) {
+        guard let link = entry.link, link.connection == connection, link.isIdle != isIdle else { return }
+        entry.link?.isIdle = isIdle
+        turn.traceConnection(entry.device, isIdle ? .idle : .active)
+        if !isIdle { releaseDelayed(entry, &turn) }
+    }
+
+    /// Goes back to the first message that waited for the device to be active.
+    private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard entry.delayed > 0 else { return }
+        var first: Sequence?
+        for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state == .delayed {
+            entry.setState(.waiting, at: index)
+            first = first ?? entry.mailbox.slots[index].entry.sequence
+        }
+        goBack(to: first, entry, &turn)
+    }
+}

@@ -1,0 +1,108 @@
+import Basics
+
+/// Requests of installations at the devices of their registrations (mcs-device 5.4, 5.5; http 8.2).
+extension DeviceHub {
+    /// The registrations of an installation are known, and this device has the first of them.
+    mutating func installationFound(
+        _ request: InstallationRequest, _ names: [RegistrationName], _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
+        switch request.action {
+        case .remove: remove(names, of: entry, request, &turn)
+        case .apple(let address): note(address, of: names, entry, request, &turn)
+        case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, &turn)
+        case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, &turn)
+        case .address(let action): token(action, names, of: entry, request, &turn)
+        case .send(let submission): send(submission, names, of: entry, request, &turn)
+        case .create(let offer): vouch(offer, entry, request, &turn)
+        // These have no business with a device.
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke, .expire: break
+        }
+    }
+
+    /// Subscribes the newest registration that the installation has with the sender. An id that several devices have was
+    /// copied with the app's data: each of them shows the same token, so all are meant, one after the other.
+    private mutating func change(
+        _ names: [RegistrationName], of entry: DeviceEntry, _ topic: TopicName, isEnd: Bool,
+        _ request: InstallationRequest, _ turn: inout Turn
+    ) {
+        let at = entry.registrations.lastIndex {
+            request.isServed(by: $0.registration)
+                && (request.sender.number == 0 || $0.registration.allows(request.sender))
+        }
+        let others = names.filter { $0.device != entry.device }
+        do throws(RegistrationRefusal) {
+            guard let at else {
+                guard let next = others.first else { throw .notRegistered }
+                turn.forward(.installationFound(request, others, at: next.device))
+                return
+            }
+            let sender =
+                request.sender.number == 0 ? entry.registrations[at].registration.sender : request.sender
+            guard sender.number != 0 else { throw .invalidSender }
+            try changeSubscription(entry, at, sender, topic, isEnd: isEnd, request.origin, &turn)
+        } catch {
+            turn.refuse(request, error)
+        }
+    }
+
+    private mutating func remove(
+        _ names: [RegistrationName], of entry: DeviceEntry, _ request: InstallationRequest,
+        _ turn: inout Turn
+    ) {
+        for registration in entry.registrations.map(\.registration)
+        where request.isServed(by: registration) {
+            _ = removeRegistration(registration.name.number, entry, &turn)
+        }
+        let others = names.filter { $0.device != entry.device }
+        guard let next = others.first else {
+            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
+            return answerOnceSettled(answer, entry, request.origin, &turn)
+        }
+        let event = Event.installationFound(request, others, at: next.device)
+        guard entry.isTouched else { return turn.forward(event) }
+        turn.wait(.next(event, request.origin))
+    }
+
+    /// Sends to the newest registration that the installation has with the sender, on any of its devices: the message goes on
+    /// as if the token of that registration had been named.
+    func send(
+        _ submission: Submission, _ names: [RegistrationName], of entry: DeviceEntry,
+        _ request: InstallationRequest, _ turn: inout Turn
+    ) {
+        let found = entry.registrations.lastIndex {
+            request.isServed(by: $0.registration) && $0.registration.allows(request.sender)
+        }
+        if let found {
+            var submission = submission
+            submission.target = entry.registrations[found].registration.name
+            return turn.forward(.submitted(submission))
+        }
+        let others = names.filter { $0.device != entry.device }
+        if let next = others.first {
+            return turn.forward(.installationFound(request, others, at: next.device))
+        }
+        let isForeign = entry.registrations.contains { request.isServed(by: $0.registration) }
+        turn.refuseSend(request, isForeign ? .senderMismatch : .notRegistered)
+    }
+
+    /// Looks at the check-in pair that somebody shows to have an installation: it must be of a device that has registered it.
+    mutating func vouch(
+        _ offer: InstallationOffer, _ entry: DeviceEntry, _ request: InstallationRequest,
+        _ turn: inout Turn
+    ) {
+        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        var isProved = false
+        if let (device, token) = offer.device, device == entry.device, expected == token, entry.record != nil
+        {
+            for at in entry.registrations.indices
+            where request.isServed(by: entry.registrations[at].registration) {
+                isProved = true
+                var registration = entry.registrations[at].registration
+                registration.isProved = true
+                change(at, of: entry, to: registration, &turn)
+            }
+        }
+        turn.answerVouch(request, isProved: isProved)
+    }
+}

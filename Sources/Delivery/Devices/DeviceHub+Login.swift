@@ -1,0 +1,96 @@
+import Basics
+
+/// Connections of devices: logins, room, ends.
+extension DeviceHub {
+    mutating func login(_ login: DeviceLogin, _ entry: DeviceEntry, _ turn: inout Turn) {
+        // An unknown device takes as long as a wrong token.
+        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        guard expected == login.token, let record = entry.record else {
+            turn.send(.loginRefused(.wrongCredentials), to: login.connection)
+            turn.traceConnection(
+                login.device, .loginRefused, detail: LoginRefusal.wrongCredentials.rawValue)
+            return
+        }
+        if let old = entry.link {
+            turn.send(.close(.replacedByNewerLogin), to: old.connection)
+            turn.traceConnection(
+                login.device, .disconnected, detail: CloseReason.replacedByNewerLogin.rawValue)
+            entry.unlink()
+        }
+        let hasRemoved = settleReceived(login.received, entry, &turn)
+        entry.link = DeviceLink(connection: login.connection)
+        entry.link?.isIdle = login.isIdle
+        noteLogin(entry, record, &turn)
+        if hasRemoved {
+            turn.wait(.device(entry, .login(login.connection)))
+        } else {
+            accept(entry, &turn)
+        }
+    }
+
+    /// Removes what the device names as received, before it is told to forget its list (mcs-device 3.1).
+    private mutating func settleReceived(
+        _ received: [PersistentID], _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> Bool {
+        var hasRemoved = false
+        for id in received.suffix(Limits.receivedIDs) {
+            guard let at = entry.mailbox.index(of: id.sequence),
+                entry.mailbox.slots[at].entry.salt == id.salt
+            else { continue }
+            settle(at, of: entry, &turn)
+            hasRemoved = true
+        }
+        return hasRemoved && entry.isTouched
+    }
+
+    mutating func loginCommitted(
+        _ connection: ConnectionID, _ entry: DeviceEntry, hasFailed: Bool, _ turn: inout Turn
+    ) {
+        guard let link = entry.link, link.connection == connection, case .accepting = link.mode else {
+            return
+        }
+        if hasFailed {
+            turn.send(.loginRefused(.unavailable), to: connection)
+            entry.unlink()
+        } else {
+            accept(entry, &turn)
+        }
+    }
+
+    private mutating func accept(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let link = entry.link else { return }
+        turn.send(.deviceLoginAccepted, to: link.connection)
+        entry.link?.mode = .paused
+        turn.traceConnection(entry.device, .connected)
+        proceed(entry, &turn)
+    }
+
+    mutating func closed(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
+        if entry.link?.connection == connection {
+            entry.unlink()
+            turn.traceConnection(entry.device, .disconnected)
+            // It was here until now, however long ago it logged in.
+            if entry.phase != .ready {
+                contacts.note(entry.device, at: turn.contactTime)
+            } else if let record = entry.record {
+                seen(entry, record, every: Limits.seenAtCloseSeconds, &turn)
+            }
+        } else if entry.phase != .ready {
+            entry.waiting.removeAll { event in
+                if case .login(let login) = event { login.connection == connection } else { false }
+            }
+        }
+    }
+
+    func congested(_ connection: ConnectionID, _ entry: DeviceEntry) {
+        guard let link = entry.link, link.connection == connection else { return }
+        entry.link?.isCongested = true
+        if case .live = link.mode { entry.link?.mode = .paused }
+    }
+
+    mutating func writable(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let link = entry.link, link.connection == connection else { return }
+        entry.link?.isCongested = false
+        if case .paused = link.mode, entry.phase == .ready { proceed(entry, &turn) }
+    }
+}

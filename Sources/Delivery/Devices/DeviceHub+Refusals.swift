@@ -1,0 +1,35 @@
+import Basics
+
+/// Events that cannot wait for the store any longer.
+extension DeviceHub {
+    /// Answers such an event; what needs no answer is dropped: the device repeats it.
+    func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
+        switch event {
+        case .submitted(let submission):
+            turn.refuse(submission.origin, of: submission.sender, .unavailable)
+            turn.effects.downstream.refused += 1
+        case .login(let login): turn.send(.loginRefused(.unavailable), to: login.connection)
+        case .upstreamReceived(let upstream): turn.refuse(upstream.origin, UpstreamRefusal.unavailable)
+        case .checkIn(let request): turn.refuse(request.origin, .serviceNotAvailable)
+        case .register(let request), .unregister(let request):
+            turn.refuse(request.origin, .serviceNotAvailable)
+        case .registerWeb(let request): turn.refuse(request.origin, .serviceNotAvailable)
+        case .subscribe(let request): turn.refuse(request.origin, .serviceNotAvailable)
+        case .token(let request): turn.refuse(request.origin, TokenRefusal.unavailable)
+        case .installationFound(let request, _):
+            if request.action.isChange {
+                turn.answerVouch(request, isProved: false)
+            } else {
+                turn.refuse(request, .serviceNotAvailable)
+            }
+        case .forget(let origin), .unregisterToken(_, let origin):
+            turn.refuse(origin, .serviceNotAvailable)
+        case .upstreamReturned(let gone):
+            // The next search for what has expired sends it back again.
+            turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
+        case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
+            .upstreamAnswered, .receiptRefused, .expired:
+            break
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Basics
+
+/// Subscriptions to topics (mcs-device 5.4).
+extension DeviceHub {
+    /// A device subscribes one of its registrations, or ends that.
+    mutating func subscribe(_ request: TopicRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
+        do throws(RegistrationRefusal) {
+            // An unknown device takes as long as a wrong token.
+            let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+            guard expected == request.token, entry.record != nil else { throw .authenticationFailed }
+            guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
+            let sender = entry.registrations[at].registration.sender
+            guard sender.number != 0 else { throw .invalidSender }
+            try changeSubscription(
+                entry, at, sender, request.topic, isEnd: request.isEnd, request.origin, &turn)
+        } catch {
+            turn.refuse(request.origin, error)
+        }
+    }
+
+    /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the newest
+    /// that was made beside it with the keys of the first; `sender`: one that this account may send to, if there is any.
+    func publishedTo(
+        _ number: RegistrationNumber, _ entry: DeviceEntry, for sender: SenderID? = nil
+    ) -> Int? {
+        guard let at = entry.index(of: number) else { return nil }
+        let named = entry.registrations[at].registration
+        guard named.sender.number == 0 else { return at }
+        let beside = entry.registrations.indices.filter {
+            let registration = entry.registrations[$0].registration
+            return registration.isOfEndpoint(named) && registration.senderText == named.senderText
+        }
+        // Others may be a stranger's, who knows the endpoint and not the keys.
+        let keys = beside.first.map { entry.registrations[$0].registration.web }
+        let own = beside.filter { entry.registrations[$0].registration.web == keys }
+        let allowed = own.last { at in sender.map { entry.registrations[at].registration.allows($0) } ?? true
+        }
+        return allowed ?? own.last ?? at
+    }
+
+    /// Makes or ends a subscription, and answers when that is on disk.
+    mutating func changeSubscription(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
+        _ origin: Origin, _ turn: inout Turn
+    ) throws(RegistrationRefusal) {
+        if isEnd {
+            _ = endSubscription(entry, at, sender, topic, &turn)
+        } else {
+            if entry.record?.hasLoggedIn == true { turn.giveBackPlace(of: origin) }
+            let isThere = entry.registrations[at].hasSubscription(sender, topic)
+            if !isThere, let refusal = turn.refusalToAdd(for: entry.record, origin) { throw refusal }
+            guard makeSubscription(entry, at, sender, topic, &turn) != nil else {
+                throw .tooManySubscriptions
+            }
+        }
+        answerOnceSettled(.unregistered(ticket: origin.ticket), entry, origin, &turn)
+    }
+
+    /// Ends a subscription; nil if there is none.
+    mutating func endSubscription(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
+    ) -> Subscription? {
+        let name = entry.registrations[at].registration.name
+        guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
+        turn.write(.removeSubscription(gone))
+        turn.touch(entry)
+        return gone
+    }
+
+    /// Makes a subscription where there is none, and tells whether there was one; nil if the registration has too many.
+    mutating func makeSubscription(
+        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
+    ) -> (subscription: Subscription, wasThere: Bool)? {
+        let name = entry.registrations[at].registration.name
+        if let known = entry.registrations[at].topics.find(sender, topic, of: name) { return (known, true) }
+        guard entry.registrations[at].topics.count < turn.settings.subscriptionsPerRegistration else {
+            return nil
+        }
+        let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
+        entry.registrations[at].topics.insert(made)
+        turn.write(.putSubscription(made))
+        turn.touch(entry)
+        return (made, false)
+    }
+
+    /// Answers when all that changed the device so far is on disk.
+    mutating func answerOnceSettled(
+        _ answer: SessionCommand, orFailed failure: SessionCommand? = nil, _ entry: DeviceEntry,
+        _ origin: Origin, _ turn: inout Turn
+    ) {
+        let waiter = Waiter.request(
+            origin.connection, success: answer,
+            failure: failure ?? .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
+        if entry.isTouched {
+            turn.wait(waiter)
+        } else if entry.batchesInFlight == 0 || !turn.ledger.wait(waiter, for: turn.ledger.nextTicket - 1) {
+            turn.send(answer, to: origin.connection)
+        }
+    }
+
+    /// What goes with a registration: its subscriptions, and the way to it from its installation.
+    mutating func removeBelongings(
+        of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let at = entry.index(of: number) else { return }
+        let registration = entry.registrations[at].registration
+        for subscription in entry.registrations[at].topics.all(of: registration.name) {
+            turn.write(.removeSubscription(subscription))
+        }
+        for place in turn.settings.places(of: registration) {
+            turn.write(.unlinkInstallation(place, registration.name))
+        }
+    }
+}
+
+extension RegistrationState {
+    /// Whether it is subscribed to a topic of a sender.
+    func hasSubscription(_ sender: SenderID, _ topic: TopicName) -> Bool {
+        topics.find(sender, topic, of: registration.name) != nil
+    }
+}

@@ -1,0 +1,71 @@
+import Basics
+
+/// Messages with collapse key that come faster than an app may have them wait and replace each other (ccs-xmpp 5.4).
+extension DeviceHub {
+    /// Throttles a message whose app may not have one more now. Returns whether it did.
+    mutating func throttleIfNeeded(
+        at index: Int, of entry: DeviceEntry, registrationAt at: Int, _ turn: borrowing Turn
+    ) -> Bool {
+        let now = turn.now.monotonic
+        let rate = turn.settings.rates.collapsible
+        let slot = entry.mailbox.slots[index]
+        // What goes again after a lost connection has been counted.
+        guard rate.isLimited, slot.entry.collapseKey != nil, !slot.isCounted else { return false }
+        guard entry.registrations[at].bucket.allows(rate, now: now) else {
+            entry.setState(.held, at: index)
+            if !entry.registrations[at].isDue {
+                entry.registrations[at].isDue = true
+                throttled.add(
+                    entry.registrations[at].registration.name,
+                    due: entry.registrations[at].bucket.next(rate, now: now))
+            }
+            return true
+        }
+        entry.registrations[at].bucket.take(rate, now: now)
+        entry.mailbox.setCounted(at: index)
+        return false
+    }
+
+    /// Lets those go on whose time comes by an instant; those that may not yet are held again.
+    mutating func releaseThrottled(dueBy due: Instant, _ turn: inout Turn) {
+        var again: [RegistrationName] = []
+        while let name = throttled.take(by: due) {
+            guard let entry = table[name.device], let at = entry.index(of: name.number) else { continue }
+            guard entry.phase == .ready else {
+                // It is being read again; what is held stays so.
+                again.append(name)
+                continue
+            }
+            entry.registrations[at].isDue = false
+            release(name.number, of: entry, &turn)
+        }
+        for name in again {
+            throttled.add(
+                name, due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds)))
+        }
+    }
+
+    /// Goes back to the first held message of an app; what it still may not have is held again.
+    private mutating func release(
+        _ number: RegistrationNumber, of entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        var first: Sequence?
+        for index in entry.mailbox.slots.indices {
+            let slot = entry.mailbox.slots[index]
+            guard slot.state == .held, slot.entry.registration == number else { continue }
+            entry.setState(.waiting, at: index)
+            first = first ?? slot.entry.sequence
+        }
+        goBack(to: first, entry, &turn)
+    }
+
+    /// Hands over again from a message on; what has been sent is not sent again.
+    mutating func goBack(to first: Sequence?, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let first, let link = entry.link else { return }
+        entry.rewind(before: first)
+        switch link.mode {
+        case .live: proceed(entry, &turn)
+        case .accepting, .loading, .queued, .paused, .closing: break
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Basics
+
+/// App servers that ask about a registration of their sender, or subscribe it to topics (http 7, 8.7).
+extension DeviceHub {
+    mutating func token(_ request: TokenRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
+        do throws(TokenRefusal) {
+            guard let at = publishedTo(request.name.number, entry, for: request.sender) else {
+                throw .notRegistered
+            }
+            guard entry.registrations[at].registration.allows(request.sender) else {
+                throw .senderMismatch
+            }
+            let report = try perform(
+                request.action, entry, at, request.sender, request.origin, &turn)
+            answer(report, entry, request.origin, &turn)
+        } catch {
+            turn.refuse(request.origin, error)
+        }
+    }
+
+    /// The same for the newest registration that an installation has with the sender, on any of its devices.
+    mutating func token(
+        _ action: TokenRequest.Action, _ names: [RegistrationName], of entry: DeviceEntry,
+        _ request: InstallationRequest, _ turn: inout Turn
+    ) {
+        let found = entry.registrations.lastIndex {
+            request.isServed(by: $0.registration) && $0.registration.allows(request.sender)
+        }
+        let others = names.filter { $0.device != entry.device }
+        do throws(TokenRefusal) {
+            guard let at = found else {
+                guard let next = others.first else { throw .notRegistered }
+                turn.forward(.installationFound(request, others, at: next.device))
+                return
+            }
+            let report = try perform(action, entry, at, request.sender, request.origin, &turn)
+            answer(report, entry, request.origin, &turn)
+        } catch {
+            turn.refuse(request.origin, error)
+        }
+    }
+
+    private mutating func perform(
+        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ origin: Origin,
+        _ turn: inout Turn
+    ) throws(TokenRefusal) -> TokenReport {
+        let registration = entry.registrations[at].registration
+        if action != .describe {
+            guard topicBuckets.allows(sender, now: turn.now.monotonic) else { throw .rateExceeded }
+            topicBuckets.take(sender, now: turn.now.monotonic)
+        }
+        switch action {
+        case .describe:
+            let topics = entry.registrations[at].topics.all(of: registration.name)
+            return TokenReport(registration: registration, topics: topics.filter { $0.sender == sender })
+        case .subscribe(let topic):
+            guard origin.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
+                throw .registryFull
+            }
+            guard let made = makeSubscription(entry, at, sender, topic, &turn) else {
+                throw .tooManyTopics
+            }
+            return TokenReport(
+                registration: registration, topics: [made.subscription], wasThere: made.wasThere)
+        case .unsubscribe(let topic):
+            let gone = endSubscription(entry, at, sender, topic, &turn)
+            return TokenReport(
+                registration: registration, topics: gone.map { [$0] } ?? [], wasThere: gone != nil)
+        }
+    }
+
+    private mutating func answer(
+        _ report: TokenReport, _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
+    ) {
+        answerOnceSettled(
+            .tokenKnown(ticket: origin.ticket, report),
+            orFailed: .tokenRefused(ticket: origin.ticket, .unavailable), entry, origin, &turn)
+    }
+}

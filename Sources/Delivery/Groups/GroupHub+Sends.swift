@@ -1,0 +1,148 @@
+import Basics
+
+/// Messages to device groups: one to each member, and one answer for all (http 2.5; ccs-xmpp 3.2, 4.4).
+extension GroupHub {
+    mutating func submit(_ submission: GroupSubmission, _ turn: inout Turn) {
+        do throws(Refusal) {
+            guard submission.group.sender == submission.submission.sender else { throw .senderMismatch }
+            guard sends.hasRoom else { throw .unavailable }
+        } catch {
+            return turn.answer(submission, .failure(error))
+        }
+        sends.begin()
+        guard sends.reads[submission.group] == nil else {
+            sends.reads[submission.group]?.next.append(submission)
+            return
+        }
+        sends.reads[submission.group] = GroupReads(asked: [submission])
+        turn.load(.group(submission.group, isForChange: false))
+    }
+
+    /// The store has said who the members are; nil: there is no such group.
+    mutating func membersLoaded(_ group: GroupName, _ record: GroupRecord?, _ turn: inout Turn) {
+        for submission in takeReads(of: group, &turn) {
+            var members = record?.members ?? []
+            if let author = submission.author {
+                // Who is in none of its groups learns nothing of it.
+                guard members.contains(where: { author.own.contains($0) }) else {
+                    end(submission, .failure(.notRegistered), &turn)
+                    continue
+                }
+                members.removeAll { author.own.contains($0) }
+            }
+            guard record != nil else {
+                end(submission, .failure(.notRegistered), &turn)
+                continue
+            }
+            guard !members.isEmpty else {
+                end(submission, .success(GroupAnswer(success: 0, failed: [])), &turn)
+                continue
+            }
+            let number = sends.insert(
+                GroupSend(
+                    submission: submission, members: members,
+                    answers: Array(repeating: nil, count: members.count), pending: members.count))
+            for (place, member) in members.enumerated() {
+                var message = submission.submission
+                message.submitter = message.origin.connection
+                message.origin = .core(GroupSends.ticket(number, place))
+                message.target = member
+                turn.forward(.submitted(message))
+            }
+        }
+    }
+
+    mutating func membersLoadFailed(_ group: GroupName, _ turn: inout Turn) {
+        for submission in takeReads(of: group, &turn) {
+            end(submission, .failure(.unavailable), &turn)
+        }
+    }
+
+    private mutating func takeReads(of group: GroupName, _ turn: inout Turn) -> [GroupSubmission] {
+        guard let reads = sends.reads[group] else { return [] }
+        if reads.next.isEmpty {
+            sends.reads[group] = nil
+        } else {
+            sends.reads[group] = GroupReads(asked: reads.next)
+            turn.load(.group(group, isForChange: false))
+        }
+        return reads.asked
+    }
+
+    /// A member's partition has answered.
+    mutating func memberAnswered(_ ticket: UInt32, _ answer: MemberAnswer, _ turn: inout Turn) {
+        guard let send = sends.note(ticket, answer) else { return }
+        sends.end()
+        var told = GroupAnswer(success: 0, failed: [])
+        var gone: [RegistrationName] = []
+        var replaced: [(old: RegistrationName, new: RegistrationName)] = []
+        for (member, answer) in zip(send.members, send.answers) {
+            switch answer {
+            case .sent(let canonical):
+                told.success += 1
+                if let canonical { replaced.append((member, canonical)) }
+            case .refused(let refusal):
+                told.failed.append((member, refusal))
+                if refusal == .notRegistered { gone.append(member) }
+            case nil: break
+            }
+        }
+        turn.answer(send.submission, .success(told))
+        guard !gone.isEmpty || !replaced.isEmpty, !send.submission.submission.isDryRun else { return }
+        let group = send.submission.group
+        change(
+            GroupRequest(
+                origin: nil, sender: group.sender,
+                operation: .settle(number: group.number, gone: gone, replaced: replaced)), &turn)
+    }
+
+    /// Answers a message that was sent to nobody.
+    private mutating func end(
+        _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>, _ turn: inout Turn
+    ) {
+        sends.end()
+        turn.answer(submission, outcome)
+    }
+}
+
+extension Turn {
+    /// Reports to whoever sent a message to a group what became of it.
+    mutating func answer(_ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>) {
+        let (connection, ticket) = (
+            submission.submission.origin.connection, submission.submission.origin.ticket
+        )
+        guard let author = submission.author else {
+            switch outcome {
+            case .success(let told):
+                send(.groupAnswered(ticket: ticket, told), to: connection)
+            case .failure(let refusal):
+                send(.refuse(ticket: ticket, refusal), to: connection)
+            }
+            return
+        }
+        let refusal = Self.upstreamRefusal(outcome)
+        if let refusal {
+            send(.upstreamRefused(ticket: ticket, refusal), to: connection)
+            effects.upstream.refused += 1
+        } else {
+            send(.upstreamStored(ticket: ticket), to: connection)
+        }
+        guard let name = author.own.last else { return }
+        forward(.upstreamAnswered(name))
+    }
+
+    /// What a device hears of its message to a group; nil: it is with the others, as far as they are there.
+    ///
+    /// While one of them cannot be stored for, the device sends it again, and the others may get it twice.
+    private static func upstreamRefusal(_ outcome: Result<GroupAnswer, Refusal>) -> UpstreamRefusal? {
+        switch outcome {
+        case .failure(.unavailable): return .unavailable
+        case .failure(.senderRateExceeded): return .tooMany
+        case .failure: return .invalidParameters
+        case .success(let told):
+            if told.failed.contains(where: { $0.refusal == .unavailable }) { return .unavailable }
+            let isReached = told.success > 0 || told.failed.allSatisfy { $0.refusal == .notRegistered }
+            return isReached ? nil : .tooMany
+        }
+    }
+}

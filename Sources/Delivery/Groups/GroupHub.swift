@@ -1,0 +1,159 @@
+import Basics
+
+/// The changes of one sender's groups: one at a time, since each begins from what the one before has left.
+struct GroupChanges {
+    /// Those that wait, the first one being worked on.
+    var queue: [GroupRequest] = []
+}
+
+/// The device groups of a partition's senders: made, changed and read (http 6.1, 6.2).
+struct GroupHub: ~Copyable {
+    /// Changes that wait, by sender.
+    private var changes: [SenderID: GroupChanges] = [:]
+    /// How many those are.
+    private var waitingChanges = 0
+    /// Messages to groups that are not answered.
+    var sends = GroupSends()
+
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? {
+        if changes.values.reduce(0, { $0 + $1.queue.count }) != waitingChanges {
+            return "wrong count of changes of groups"
+        }
+        return changes.values.contains { $0.queue.isEmpty } ? "a queue of changes is empty" : sends.violation
+    }
+
+    mutating func handle(_ event: consuming GroupEvent, of sender: SenderID, _ turn: inout Turn) {
+        switch consume event {
+        case .requested(let request): change(request, &turn)
+        case .submitted(let submission): submit(submission, &turn)
+        case .memberAnswered(let ticket, let answer): memberAnswered(ticket, answer, &turn)
+        }
+    }
+
+    mutating func change(_ request: GroupRequest, _ turn: inout Turn) {
+        guard waitingChanges < Limits.groupRequestsWaiting else {
+            return refuse(request, .unavailable, &turn)
+        }
+        waitingChanges += 1
+        changes[request.sender, default: GroupChanges()].queue.append(request)
+        if changes[request.sender]?.queue.count == 1 { ask(request, &turn) }
+    }
+
+    private func ask(_ request: GroupRequest, _ turn: inout Turn) {
+        switch request.operation {
+        case .create(let label, _), .find(let label):
+            turn.load(.groupLabelled(request.sender, label))
+        case .add(let number, _, _), .remove(let number, _, _), .show(let number), .settle(let number, _, _):
+            let name = GroupName(sender: request.sender, number: number)
+            turn.load(.group(name, isForChange: true))
+        }
+    }
+
+    /// The store has said what the first request of a sender begins from.
+    mutating func changeLoaded(
+        _ sender: SenderID, _ record: GroupRecord?, _ turn: inout Turn
+    ) {
+        guard let request = changes[sender]?.queue.first else { return }
+        do throws(GroupRefusal) {
+            guard let changed = try decide(request, record, &turn) else {
+                guard let record else { throw .notFound }
+                answer(request, record, &turn)
+                return nextGroupChange(of: sender, &turn)
+            }
+            if changed.members.isEmpty {
+                turn.write(.removeGroup(changed.name, label: changed.label))
+            } else {
+                turn.write(.putGroup(changed))
+            }
+            turn.wait(.group(request, changed))
+        } catch {
+            refuse(request, error, &turn)
+            nextGroupChange(of: sender, &turn)
+        }
+    }
+
+    mutating func changeLoadFailed(_ sender: SenderID, _ turn: inout Turn) {
+        guard let request = changes[sender]?.queue.first else { return }
+        refuse(request, .unavailable, &turn)
+        nextGroupChange(of: sender, &turn)
+    }
+
+    /// The batch of a change is on disk, or has failed.
+    mutating func changeCommitted(
+        _ request: GroupRequest, _ record: GroupRecord, hasFailed: Bool, _ turn: inout Turn
+    ) {
+        if hasFailed { refuse(request, .unavailable, &turn) } else { answer(request, record, &turn) }
+        nextGroupChange(of: request.sender, &turn)
+    }
+
+    private mutating func nextGroupChange(of sender: SenderID, _ turn: inout Turn) {
+        waitingChanges -= 1
+        changes[sender]?.queue.removeFirst()
+        if let next = changes[sender]?.queue.first {
+            ask(next, &turn)
+        } else {
+            changes[sender] = nil
+        }
+    }
+
+    /// What a request makes of a group; without members: it is to be removed. Nil: nothing changes.
+    private mutating func decide(
+        _ request: GroupRequest, _ record: GroupRecord?, _ turn: inout Turn
+    ) throws(GroupRefusal) -> GroupRecord? {
+        switch request.operation {
+        case .create(let label, let members):
+            guard record == nil else { throw .labelTaken }
+            guard !members.isEmpty else { throw .noMembers }
+            let name = GroupName(sender: request.sender, number: turn.nextSequence().number)
+            let made = GroupRecord(
+                name: name, label: label, members: Self.distinct(members), createdAt: turn.now.wall)
+            guard made.members.count <= Limits.groupMembers else { throw .tooManyMembers }
+            guard request.origin?.growth != .full else { throw .registryFull }
+            return made
+        case .add(_, let label, let members):
+            var group = try Self.known(record, label)
+            guard !members.isEmpty else { throw .noMembers }
+            group.members = Self.distinct(group.members + members)
+            guard group.members.count <= Limits.groupMembers else { throw .tooManyMembers }
+            guard group != record else { return nil }
+            guard request.origin?.growth != .full else { throw .registryFull }
+            return group
+        case .remove(_, let label, let members):
+            var group = try Self.known(record, label)
+            group.members.removeAll { members.contains($0) }
+            return group == record ? nil : group
+        case .settle(_, let gone, let replaced):
+            var group = try Self.known(record, nil)
+            for (old, new) in replaced {
+                if let at = group.members.firstIndex(of: old) { group.members[at] = new }
+            }
+            group.members = Self.distinct(group.members.filter { !gone.contains($0) })
+            return group == record ? nil : group
+        case .find, .show: return nil
+        }
+    }
+
+    private static func known(
+        _ record: GroupRecord?, _ label: [UInt8]?
+    ) throws(GroupRefusal) -> GroupRecord {
+        guard let record else { throw .notFound }
+        if let label, label != record.label { throw .labelMismatch }
+        return record
+    }
+
+    private static func distinct(_ members: [RegistrationName]) -> [RegistrationName] {
+        var seen: Set<RegistrationName> = []
+        return members.filter { seen.insert($0).inserted }
+    }
+
+    private func answer(_ request: GroupRequest, _ record: GroupRecord, _ turn: inout Turn) {
+        guard let origin = request.origin else { return }
+        turn.send(.groupKnown(ticket: origin.ticket, record), to: origin.connection)
+    }
+
+    private func refuse(_ request: GroupRequest, _ refusal: GroupRefusal, _ turn: inout Turn) {
+        guard let origin = request.origin else { return }
+        turn.send(.groupRefused(ticket: origin.ticket, refusal), to: origin.connection)
+    }
+}

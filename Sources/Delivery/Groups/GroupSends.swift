@@ -1,0 +1,75 @@
+import Basics
+
+/// A message on its way to the members of a group.
+struct GroupSend {
+    let submission: GroupSubmission
+    let members: [RegistrationName]
+    var answers: [MemberAnswer?]
+    var pending: Int
+}
+
+/// Sends that wait for the members of one group.
+struct GroupReads {
+    /// Those that the question on its way answers.
+    var asked: [GroupSubmission] = []
+    /// Those that came after it was asked: what it answers may be older than what their senders know.
+    var next: [GroupSubmission] = []
+}
+
+/// The sends to groups in one partition.
+struct GroupSends {
+    /// A ticket is the number of a send and the place of a member: more bits than a group has members.
+    private static let placeBits: UInt32 = 8
+
+    private var open: [UInt32: GroupSend] = [:]
+    private var nextNumber: UInt32 = 0
+    /// Sends that wait for the members of their group, by group.
+    var reads: [GroupName: GroupReads] = [:]
+    /// Sends that wait for anything.
+    private(set) var count = 0
+
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? {
+        let waiting = reads.values.reduce(0) { $0 + $1.asked.count + $1.next.count }
+        if open.count + waiting != count { return "wrong count of sends to groups" }
+        let isCounted = open.values.allSatisfy { send in
+            send.pending > 0 && send.pending == send.answers.count { $0 == nil }
+        }
+        return isCounted ? nil : "wrong count of pending members"
+    }
+
+    /// Whether one more may be taken.
+    var hasRoom: Bool { count < Limits.groupSendsWaiting }
+
+    /// Counts one that is taken.
+    mutating func begin() { count += 1 }
+
+    /// Counts one that has been answered.
+    mutating func end() { count -= 1 }
+
+    /// Keeps a send until all of its members have answered; the number for their tickets.
+    mutating func insert(_ send: GroupSend) -> UInt32 {
+        repeat {
+            nextNumber = (nextNumber + 1) & (.max >> Self.placeBits)
+        } while open[nextNumber] != nil
+        open[nextNumber] = send
+        return nextNumber
+    }
+
+    /// The ticket of a member.
+    static func ticket(_ number: UInt32, _ place: Int) -> UInt32 { number << placeBits | UInt32(place) }
+
+    /// Notes the answer of a member; the send, once all have answered.
+    mutating func note(_ ticket: UInt32, _ answer: MemberAnswer) -> GroupSend? {
+        let number = ticket >> Self.placeBits
+        let place = Int(ticket & (1 << Self.placeBits - 1))
+        guard let answers = open[number]?.answers, place < answers.count, answers[place] == nil else {
+            return nil
+        }
+        open[number]?.answers[place] = answer
+        open[number]?.pending -= 1
+        guard let send = open[number], send.pending == 0 else { return nil }
+        open[number] = nil
+        return send
+    }
+}

@@ -1,0 +1,93 @@
+public import Basics
+
+/// A Firebase installation: who it is that may use its id (mcs-device 5.5).
+///
+/// The id is no secret. It belongs to who made it first, and who proves to be that later; one that was deleted or revoked stays
+/// taken until nobody can remember it, so that nothing which is sent to it comes to another.
+public struct InstallationRecord: Sendable, Equatable {
+    /// The id: 22 characters of base64url.
+    public var id: [UInt8]
+    /// The project that the app named; 0: none.
+    public var sender: SenderID
+    /// SHA-256 of its refresh token; nil: it was deleted, or an operator revoked it.
+    public var refresh: SecretDigest?
+    /// When it was made, milliseconds since 1970.
+    public var createdAt: UnixMilliseconds
+    /// When its refresh token was last shown, milliseconds since 1970; written lazily.
+    public var usedAt: UnixMilliseconds
+
+    /// A record; all parts are the caller's.
+    public init(
+        id: [UInt8], sender: SenderID, refresh: SecretDigest?, createdAt: UnixMilliseconds,
+        usedAt: UnixMilliseconds
+    ) {
+        self.id = id
+        self.sender = sender
+        self.refresh = refresh
+        self.createdAt = createdAt
+        self.usedAt = usedAt
+    }
+
+    /// What its access tokens are marked with: they end with the refresh token. Nil where there is none.
+    public var mark: UInt64? { refresh.map { Self.mark(of: $0) } }
+
+    /// The mark of the access tokens that a refresh token with this digest is good for.
+    public static func mark(of refresh: SecretDigest) -> UInt64 {
+        refresh.octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// What somebody who wants an installation shows, and what it is to get.
+public struct InstallationOffer: Sendable {
+    /// Digest of the refresh token that the installation of the wanted id gets.
+    public var refresh: SecretDigest
+    /// The id that is given where the wanted one is another's, and the digest of its refresh token; nil where it is that.
+    public var other: (id: [UInt8], refresh: SecretDigest)?
+    /// Digest of the refresh token that was shown as a proof; nil: none was.
+    public var shown: SecretDigest?
+    /// The check-in pair that was shown as a proof; nil: none was.
+    public var device: (DeviceID, SecretDigest)?
+
+    /// An offer; all parts are the caller's.
+    public init(
+        refresh: SecretDigest, other: (id: [UInt8], refresh: SecretDigest)?, shown: SecretDigest? = nil,
+        device: (DeviceID, SecretDigest)? = nil
+    ) {
+        self.refresh = refresh
+        self.other = other
+        self.shown = shown
+        self.device = device
+    }
+}
+
+/// Changes of installations, each of which has its turn: the next one of the same id begins when the last is on disk.
+struct InstallationTurns {
+    /// By id, the one whose turn it is first.
+    private var requests: [[UInt8]: [InstallationRequest]] = [:]
+    /// How many there are.
+    private(set) var count = 0
+
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? {
+        requests.values.reduce(0, { $0 + $1.count }) == count ? nil : "wrong count of waiting changes"
+    }
+
+    /// Adds one; whether it is its turn.
+    mutating func append(_ request: InstallationRequest) -> Bool {
+        count += 1
+        requests[request.installation, default: []].append(request)
+        return requests[request.installation]?.count == 1
+    }
+
+    /// The one whose turn it is.
+    func current(_ id: [UInt8]) -> InstallationRequest? { requests[id]?.first }
+
+    /// Ends its turn; the next one.
+    mutating func end(_ id: [UInt8]) -> InstallationRequest? {
+        guard var waiting = requests[id], !waiting.isEmpty else { return nil }
+        waiting.removeFirst()
+        count -= 1
+        requests[id] = waiting.isEmpty ? nil : waiting
+        return waiting.first
+    }
+}

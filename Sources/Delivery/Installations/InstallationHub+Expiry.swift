@@ -1,0 +1,68 @@
+import Basics
+
+/// Installations that nobody uses any more.
+extension InstallationHub {
+    /// Forgets an installation that was last used before a time; whether it is being changed.
+    mutating func expire(
+        _ record: InstallationRecord, _ time: UnixMilliseconds, _ turn: inout Turn
+    ) -> Bool {
+        guard turn.clock.doubt == nil, record.usedAt < time else { return false }
+        if record.usedAt < Limits.earliestClock {
+            // It was used in a time that cannot have been, which says nothing of how long ago that was: its time begins now.
+            var record = record
+            record.usedAt = turn.now.wall
+            turn.write(.putInstallation(record))
+        } else {
+            turn.write(.removeInstallation(record.id))
+        }
+        turn.wait(.installation(record.id))
+        return true
+    }
+
+    /// Has the store looked through for installations that nobody uses any more, page by page, as for devices.
+    mutating func tick(_ turn: inout Turn) {
+        guard turn.partition == 0, turn.settings.deviceExpirySeconds > 0, !sweep.isAsking,
+            turn.clock.doubt == nil,
+            turn.now.monotonic >= sweep.next
+        else { return }
+        sweep.isAsking = true
+        sweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        let before = turn.now.wall - turn.settings.expiryMilliseconds
+        let unlinked = turn.now.wall - Int64(Limits.unusedInstallationSeconds) * 1_000
+        turn.load(
+            .unusedInstallations(
+                before: before, unlinkedBefore: max(before, unlinked), from: sweep.from,
+                examine: Limits.installationRowsPerSweep, limit: Limits.expiredDevicesPerSweep))
+    }
+
+    mutating func unusedLoaded(
+        _ found: [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds,
+        _ turn: inout Turn
+    ) {
+        sweep.isAsking = false
+        sweep.from = next ?? []
+        if next == nil {
+            let rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, turn.settings.expiryMilliseconds / 8)
+            sweep.next = turn.now.monotonic.advanced(milliseconds: rest)
+        }
+        for id in found {
+            turn.forward(
+                .installation(
+                    InstallationRequest(
+                        origin: Origin(
+                            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), ticket: 0),
+                        installation: id, sender: SenderID(0),
+                        action: .expire(before: before, unlinkedBefore: unlinkedBefore))))
+        }
+    }
+}
+
+/// The search of partition 0 for installations that nobody uses any more.
+struct InstallationSweep {
+    /// Whether the store has been asked.
+    var isAsking = false
+    /// When it is asked again.
+    var next = Instant.distantPast
+    /// Where it goes on.
+    var from: [UInt8] = []
+}

@@ -1,0 +1,267 @@
+import Basics
+
+/// The Firebase installations of a partition: made, used, ended (mcs-device 5.5, docs/security.md).
+///
+/// A request reads the installation from the store first. Changes of one installation follow one another.
+struct InstallationHub: ~Copyable {
+    /// Requests whose installations the store has been asked for.
+    var waiting = WaitingInstallations()
+    /// Changes of installations.
+    var turns = InstallationTurns()
+    /// The search for installations that nobody uses any more.
+    var sweep = InstallationSweep()
+
+    /// Asks the store for an installation; a change of it waits for its turn.
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? { waiting.violation ?? turns.violation }
+
+    mutating func handle(
+        _ request: InstallationRequest, _ turn: inout Turn
+    ) {
+        if case .vouched(let offer, let isProved) = request.action {
+            return vouched(request, offer, isProved: isProved, &turn)
+        }
+        guard waiting.count + turns.count < Limits.waitingInstallations else {
+            return turn.refuse(request, .serviceNotAvailable)
+        }
+        guard request.action.isChange else {
+            waiting.append(request)
+            return ask(request, &turn)
+        }
+        if turns.append(request) { ask(request, &turn) }
+    }
+
+    private func ask(_ request: InstallationRequest, _ turn: inout Turn) {
+        turn.load(
+            .installation(
+                request.installation, limit: Limits.registrationsPerInstallation,
+                isForChange: request.action.isChange))
+    }
+
+    /// Ends the turn of a change.
+    mutating func endTurn(of id: [UInt8], _ turn: inout Turn) {
+        if let next = turns.end(id) { ask(next, &turn) }
+    }
+
+    mutating func loadFailed(
+        _ installation: [UInt8], isForChange: Bool, _ turn: inout Turn
+    ) {
+        guard isForChange else {
+            if let request = waiting.take(installation) {
+                turn.refuse(request, .serviceNotAvailable)
+            }
+            return
+        }
+        guard let request = turns.current(installation) else { return }
+        turn.refuse(request, .serviceNotAvailable)
+        endTurn(of: installation, &turn)
+    }
+
+    /// Lets a request go on that shows what its installation's record asks for.
+    func admit(
+        _ request: inout InstallationRequest, _ record: InstallationRecord?
+    ) throws(RegistrationRefusal) {
+        request.isBound = record != nil
+        guard let mark = request.mark else { return }
+        guard record?.mark == mark else { throw .authenticationFailed }
+    }
+
+    /// An installation is known, and the change that wants it has its turn.
+    mutating func changeLoaded(
+        _ id: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName], _ turn: inout Turn
+    ) {
+        guard var request = turns.current(id) else { return }
+        do throws(RegistrationRefusal) {
+            switch request.action {
+            case .create(let offer):
+                request.isBound = record != nil
+                return create(request, offer, record, names, &turn)
+            case .refresh(let shown):
+                return keep(try verified(record, shown, turn), request, names, &turn)
+            case .end(let shown):
+                _ = try verified(record, shown, turn)
+                return end(request, record, names, &turn)
+            case .revoke:
+                guard var record else { throw .notRegistered }
+                record.refresh = nil
+                return put(record, request, names, &turn)
+            case .expire(let before, let unlinkedBefore):
+                if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) {
+                    return
+                }
+            default: break
+            }
+        } catch { turn.refuse(request, error) }
+        endTurn(of: id, &turn)
+    }
+
+    /// The record, if the refresh token of this digest is its own and has not ended.
+    private func verified(
+        _ record: InstallationRecord?, _ shown: SecretDigest, _ turn: borrowing Turn
+    ) throws(RegistrationRefusal) -> InstallationRecord {
+        guard let record, let refresh = record.refresh,
+            turn.settings.deviceExpirySeconds == 0 || turn.clock.doubt != nil
+                || record.usedAt < Limits.earliestClock
+                || turn.now.wall - record.usedAt <= turn.settings.expiryMilliseconds
+        else { throw .notRegistered }
+        guard refresh == shown else { throw .authenticationFailed }
+        return record
+    }
+
+    /// Makes an installation, or answers who proves to be it; anybody else gets a fresh one.
+    private mutating func create(
+        _ request: InstallationRequest, _ offer: InstallationOffer, _ record: InstallationRecord?,
+        _ names: [RegistrationName], _ turn: inout Turn
+    ) {
+        if let shown = offer.shown, let known = try? verified(record, shown, turn) {
+            return keep(known, request, names, &turn)
+        }
+        if record == nil, names.isEmpty { return make(request, offer, &turn) }
+        if let (device, _) = offer.device, let name = names.first(where: { $0.device == device }) {
+            return turn.forward(.installationFound(request, [name], at: device))
+        }
+        giveOther(request, offer, &turn)
+    }
+
+    /// Its device has looked at the check-in pair that a request for an installation shows.
+    private mutating func vouched(
+        _ request: InstallationRequest, _ offer: InstallationOffer, isProved: Bool, _ turn: inout Turn
+    ) {
+        guard turns.current(request.installation) != nil else { return }
+        if isProved {
+            make(request, offer, &turn)
+        } else {
+            giveOther(request, offer, &turn)
+        }
+    }
+
+    private mutating func make(
+        _ request: InstallationRequest, _ offer: InstallationOffer, _ turn: inout Turn
+    ) {
+        let record = InstallationRecord(
+            id: request.installation, sender: request.sender, refresh: offer.refresh,
+            createdAt: turn.contactTime,
+            usedAt: turn.contactTime)
+        if let refusal = turn.refusalToAdd(for: nil, request.origin) {
+            turn.refuse(request, refusal)
+            return endTurn(of: request.installation, &turn)
+        }
+        put(record, request, [], &turn)
+    }
+
+    /// The id is another's: a fresh one is made.
+    private mutating func giveOther(
+        _ request: InstallationRequest, _ offer: InstallationOffer, _ turn: inout Turn
+    ) {
+        if let other = offer.other {
+            var fresh = request
+            fresh.installation = other.id
+            fresh.action = .create(InstallationOffer(refresh: other.refresh, other: nil))
+            turn.forward(.installation(fresh))
+        } else {
+            // A fresh id is taken; the odds are those of guessing it.
+            turn.refuse(request, .serviceNotAvailable)
+        }
+        endTurn(of: request.installation, &turn)
+    }
+
+    /// Answers with an installation as it is, or as used now where that is worth a write.
+    private mutating func keep(
+        _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
+        _ turn: inout Turn
+    ) {
+        turn.giveBackPlace(of: request.origin)
+        var record = record
+        let isNoted = turn.clock.doubt != nil && record.usedAt == Limits.contactInDoubt
+        let granularity = turn.settings.seenGranularity(atMost: Limits.seenGranularitySeconds)
+        if !isNoted,
+            turn.clock.doubt != nil || (turn.now.wall - record.usedAt).magnitude >= granularity.magnitude
+        {
+            record.usedAt = turn.contactTime
+            return put(record, request, names, &turn)
+        }
+        let origin = request.origin
+        turn.send(
+            .installationKnown(ticket: origin.ticket, record, registrations: names.count),
+            to: origin.connection)
+        endTurn(of: record.id, &turn)
+    }
+
+    /// Writes a record, and answers when it is on disk.
+    private mutating func put(
+        _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
+        _ turn: inout Turn
+    ) {
+        let origin = request.origin
+        turn.write(.putInstallation(record))
+        turn.wait(
+            .request(
+                origin.connection,
+                success: .installationKnown(ticket: origin.ticket, record, registrations: names.count),
+                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        turn.wait(.installation(record.id))
+    }
+
+    /// Ends an installation, and then what it has registered.
+    private mutating func end(
+        _ request: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ turn: inout Turn
+    ) {
+        guard var record else { return }
+        record.refresh = nil
+        record.usedAt = turn.contactTime
+        turn.write(.putInstallation(record))
+        turn.wait(.installation(record.id))
+        let origin = request.origin
+        guard let first = names.first else {
+            turn.wait(
+                .request(
+                    origin.connection, success: .unregistered(ticket: origin.ticket),
+                    failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+            return
+        }
+        var rest = InstallationRequest(
+            origin: origin, installation: request.installation, sender: request.sender, action: .remove)
+        rest.isBound = true
+        turn.wait(.next(.installationFound(rest, names, at: first.device), origin))
+    }
+
+    mutating func loaded(
+        _ installation: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ turn: inout Turn
+    ) {
+        guard var request = waiting.take(installation) else { return }
+        do throws(RegistrationRefusal) { try admit(&request, record) } catch {
+            return turn.refuse(request, error)
+        }
+        switch request.action {
+        case .vouch(let event): return turn.forward(event)
+        case .claim(let event, let device):
+            guard record == nil, names.allSatisfy({ $0.device == device }) else {
+                return turn.refuse(request, .authenticationFailed)
+            }
+            return turn.forward(event)
+        default: break
+        }
+        guard let first = names.first else {
+            if case .apple(let address) = request.action {
+                return turn.forward(.installationFound(request, [], at: address.freshDevice))
+            }
+            // What is not there need not be removed.
+            guard case .remove = request.action else { return turn.refuse(request, .notRegistered) }
+            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
+            turn.send(answer, to: request.origin.connection)
+            return
+        }
+        turn.forward(
+            .installationFound(request, names, at: request.imported(among: names)?.device ?? first.device))
+    }
+}
+
+extension InstallationRequest {
+    /// The registration that an earlier import has made, which is answered again whatever the app has registered since.
+    fileprivate func imported(among names: [RegistrationName]) -> RegistrationName? {
+        guard case .apple(let address) = action, address.isImport else { return nil }
+        return names.first { $0.device == address.freshDevice }
+    }
+}

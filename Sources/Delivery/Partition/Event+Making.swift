@@ -1,0 +1,245 @@
+public import Basics
+
+/// How events are made: each function takes the address from what the event carries, so that both always agree.
+extension Event {
+    // MARK: Of a device
+
+    /// A message that an app server submitted, for its target.
+    public static func submitted(_ submission: Submission) -> Event {
+        .device(submission.target.device, .submitted(submission))
+    }
+
+    /// A device wants to log in.
+    public static func deviceLogin(_ login: DeviceLogin) -> Event { .device(login.device, .login(login)) }
+
+    /// A device has these messages.
+    public static func deviceAcknowledged(
+        _ connection: ConnectionID, _ device: DeviceID, _ sequences: [Sequence]
+    ) -> Event { .device(device, .acknowledged(connection, sequences)) }
+
+    /// A device can be sent more.
+    public static func deviceWritable(_ connection: ConnectionID, _ device: DeviceID) -> Event {
+        .device(device, .writable(connection))
+    }
+
+    /// A device cannot be sent more now.
+    public static func deviceCongested(_ connection: ConnectionID, _ device: DeviceID) -> Event {
+        .device(device, .congested(connection))
+    }
+
+    /// A device reports that it is idle, or active again.
+    public static func deviceIdleChanged(
+        _ connection: ConnectionID, _ device: DeviceID, isIdle: Bool
+    ) -> Event { .device(device, .idleChanged(connection, isIdle: isIdle)) }
+
+    /// The connection of a device is gone.
+    public static func deviceClosed(_ connection: ConnectionID, _ device: DeviceID) -> Event {
+        .device(device, .closed(connection))
+    }
+
+    /// A device sent a message to an app server.
+    public static func upstreamReceived(_ upstream: UpstreamSubmission) -> Event {
+        .device(upstream.device, .upstreamReceived(upstream))
+    }
+
+    static func upstreamAnswered(_ name: RegistrationName) -> Event {
+        .device(name.device, .upstreamAnswered(name.number))
+    }
+
+    static func upstreamReturned(_ gone: UpstreamReturn) -> Event {
+        .device(gone.author.from.device, .upstreamReturned(gone))
+    }
+
+    static func receiptStored(_ device: DeviceID, _ sequence: Sequence) -> Event {
+        .device(device, .receiptStored(sequence))
+    }
+
+    static func receiptRefused(_ device: DeviceID, _ sequence: Sequence) -> Event {
+        .device(device, .receiptRefused(sequence))
+    }
+
+    /// The device is the one that is claimed, else the fresh one.
+    public static func checkIn(_ checkIn: CheckIn) -> Event {
+        .device(checkIn.claimed?.0 ?? checkIn.freshDevice, .checkIn(checkIn))
+    }
+
+    /// An app registers.
+    public static func register(_ request: RegistrationRequest) -> Event {
+        .device(request.device, .register(request))
+    }
+
+    /// An app unregisters.
+    public static func unregister(_ request: RegistrationRequest) -> Event {
+        .device(request.device, .unregister(request))
+    }
+
+    /// A web app wants a token whose messages the server encrypts.
+    public static func registerWeb(_ request: WebRegistrationRequest) -> Event {
+        .device(request.endpoint.device, .registerWeb(request))
+    }
+
+    /// An app gives a token up.
+    public static func unregisterToken(_ claim: TokenClaim, _ origin: Origin) -> Event {
+        .device(claim.name.device, .unregisterToken(claim, origin))
+    }
+
+    /// A registration subscribes to a topic, or ends that.
+    public static func subscribe(_ request: TopicRequest) -> Event {
+        .device(request.name.device, .subscribe(request))
+    }
+
+    /// An app server asks about a registration, or changes its topics.
+    public static func token(_ request: TokenRequest) -> Event {
+        .device(request.name.device, .token(request))
+    }
+
+    static func installationFound(
+        _ request: InstallationRequest, _ names: [RegistrationName], at device: DeviceID
+    ) -> Event { .device(device, .installationFound(request, names)) }
+
+    /// An operator removes a device.
+    public static func forgetDevice(_ device: DeviceID, _ origin: Origin) -> Event {
+        .device(device, .forget(origin))
+    }
+
+    /// A device has not been seen for long.
+    public static func unseen(_ device: DeviceID) -> Event { .device(device, .unseen) }
+
+    // MARK: Of a sender
+
+    /// An app server wants to log in.
+    public static func appServerLogin(
+        _ connection: ConnectionID, _ sender: SenderID, key: SecretDigest
+    ) -> Event { .sender(sender, .login(connection, key: key)) }
+
+    /// An app server wants to log in without showing its key.
+    public static func appServerKeysWanted(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .keysWanted(connection))
+    }
+
+    /// An app server takes upstream messages from now on.
+    public static func appServerBound(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .bound(connection))
+    }
+
+    /// An app server takes no more upstream messages.
+    public static func appServerDraining(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .draining(connection))
+    }
+
+    /// An app server cannot be sent more now.
+    public static func appServerCongested(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .congested(connection))
+    }
+
+    /// An app server can be sent more.
+    public static func appServerWritable(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .writable(connection))
+    }
+
+    /// The connection of an app server is gone.
+    public static func appServerClosed(_ connection: ConnectionID, _ sender: SenderID) -> Event {
+        .sender(sender, .closed(connection))
+    }
+
+    /// The stream of an app server can be resumed from now on.
+    public static func appServerStreamManaged(
+        _ connection: ConnectionID, _ sender: SenderID, id: String
+    ) -> Event { .sender(sender, .streamManaged(connection, id: id)) }
+
+    /// The connection of a stream is lost.
+    public static func appServerStreamDetached(
+        _ connection: ConnectionID, _ sender: SenderID, _ stream: ResumableStream
+    ) -> Event { .sender(sender, .streamDetached(connection, stream)) }
+
+    /// An app server wants to resume a stream.
+    public static func appServerStreamWanted(
+        _ connection: ConnectionID, _ sender: SenderID, id: String
+    ) -> Event { .sender(sender, .streamWanted(connection, id: id)) }
+
+    /// An app server has answered, or need not answer, an upstream message.
+    public static func upstreamSettled(
+        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence, _ settlement: UpstreamSettlement
+    ) -> Event { .sender(sender, .upstreamSettled(connection, sequence, settlement)) }
+
+    static func upstreamResolved(_ upstream: UpstreamSubmission, from name: RegistrationName) -> Event {
+        .sender(upstream.sender, .upstreamResolved(upstream, from: name))
+    }
+
+    static func groupUpstream(_ submission: GroupSubmission) -> Event {
+        .sender(submission.group.sender, .groupUpstream(submission))
+    }
+
+    static func upstreamReturnSettled(_ sender: SenderID, _ sequence: Sequence) -> Event {
+        .sender(sender, .upstreamReturnSettled(sequence))
+    }
+
+    static func receiptDue(_ receipt: ReceiptDue) -> Event { .sender(receipt.sender, .receiptDue(receipt)) }
+
+    // MARK: Of groups and topics
+
+    /// An app server wants to make, change or read a group.
+    public static func groupRequested(_ request: GroupRequest) -> Event {
+        .group(request.sender, .requested(request))
+    }
+
+    /// A message to a group.
+    public static func groupSubmitted(_ submission: GroupSubmission) -> Event {
+        .group(submission.group.sender, .submitted(submission))
+    }
+
+    static func memberAnswered(_ sender: SenderID, ticket: UInt32, _ answer: MemberAnswer) -> Event {
+        .group(sender, .memberAnswered(ticket: ticket, answer))
+    }
+
+    /// A message to topics.
+    public static func topicSubmitted(_ submission: TopicSubmission) -> Event {
+        .topic(submission.submission.sender, .submitted(submission))
+    }
+
+    static func topicAnswered(_ sender: SenderID, run: UInt32, _ answer: TopicAnswer) -> Event {
+        .topic(sender, .answered(run: run, answer))
+    }
+
+    static func topicResumed(_ job: TopicJob) -> Event { .topic(job.name.sender, .resumed(job)) }
+
+    // MARK: Of a partition
+
+    /// The outcome of a batch.
+    public static func committed(_ outcome: CommitOutcome) -> Event { .partition(.committed(outcome)) }
+
+    /// The answer to a question.
+    public static func loaded(_ answer: Loaded) -> Event { .partition(.loaded(answer)) }
+
+    /// The senders as they are from now on.
+    public static func senders(_ directory: SenderDirectory) -> Event { .partition(.senders(directory)) }
+
+    /// Settings as they are from now on.
+    public static func settingsChanged(_ settings: RunningSettings) -> Event {
+        .partition(.settingsChanged(settings))
+    }
+
+    /// The machine's clock is right.
+    public static var clockAccepted: Event { .partition(.clockAccepted) }
+
+    /// Time passed.
+    public static var tick: Event { .partition(.tick) }
+
+    /// An operator watches a device.
+    public static func trace(_ device: DeviceID, _ watcher: Origin) -> Event {
+        .partition(.trace(device, watcher))
+    }
+
+    /// An operator watches no more.
+    public static func untrace(_ watcher: Origin) -> Event { .partition(.untrace(watcher)) }
+
+    /// An entry of the store has expired.
+    public static func expired(_ entry: ExpiredEntry) -> Event {
+        switch entry {
+        case .message(let device, let sequence, let end): .device(device, .expired(sequence, end))
+        case .upstream(let sender, let sequence, let end, let author):
+            .sender(sender, .expired(sequence, end, author))
+        case .topicBody(let job, let end): .topic(job.sender, .bodyExpired(job, end))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Basics
+
+/// What must hold between events. Tests, the simulation and debug builds of the daemon check it after every event, for the owner
+/// that the event was about.
+extension Partition {
+    /// Returns what is wrong with what belongs to `key`, or with the partition as a whole if that is `nil`; `nil` if nothing is.
+    public func violation(of key: PartitionKey?) -> String? {
+        switch key {
+        case .device(let device): devices.table[device]?.violation.map { "device \(device.number): \($0)" }
+        case .sender(let sender):
+            senders.table[sender]?.violation.map { "sender \(sender.number): \($0)" } ?? groups.violation
+                ?? topics.violation
+        case .installation: installations.violation
+        case nil: turn.violation
+        }
+    }
+}
+
+extension Turn {
+    fileprivate var violation: String? {
+        if let entry = batch.devices.first(where: { !$0.isTouched }) {
+            return "device \(entry.device.number) is changed and not touched"
+        }
+        return nil
+    }
+}
+
+extension DeviceEntry {
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? {
+        let slots = mailbox.slots
+        if zip(slots, slots.dropFirst()).contains(where: { $0.entry.sequence >= $1.entry.sequence }) {
+            return "the mailbox is out of order"
+        }
+        if slots.count(where: { $0.state == .delayed }) != delayed {
+            return "wrong count of delayed messages"
+        }
+        if let link, slots.count(where: \.isUnacknowledged) != link.unacknowledged {
+            return "wrong count of unacknowledged messages"
+        }
+        if phase == .ready, link == nil,
+            slots.contains(where: { $0.state == .sent || $0.state == .held || $0.state == .delayed })
+        {
+            return "a message was sent on no connection"
+        }
+        if idleStamp != 0, !isIdle { return "in the list of idle devices, and not idle" }
+        return violationOfRegistrations
+    }
+
+    private var violationOfRegistrations: String? {
+        for state in registrations {
+            let number = state.registration.name.number
+            let slots = mailbox.slots.filter { $0.entry.registration == number }
+            let plain = slots.filter(\.isPlain)
+            if plain.count(where: { $0.state == .waiting }) != state.plainWaiting
+                || plain.count(where: { $0.state == .delayed }) != state.plainDelayed
+                || slots.count(where: { $0.entry.collapseKey != nil }) != state.keyed
+            {
+                return "wrong counts of registration \(number.number)"
+            }
+        }
+        let numbers = registrations.map(\.registration.name.number)
+        return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } ? nil : "registrations out of order"
+    }
+}
+
+extension SenderEntry {
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? {
+        if zip(backlog, backlog.dropFirst()).contains(where: { $0.sequence >= $1.sequence }) {
+            return "the backlog is out of order"
+        }
+        if let last = backlog.last, last.sequence > cursor { return "the backlog goes beyond what was read" }
+        var outstanding: [UInt64: Int] = [:]
+        for session in sessions {
+            for item in session.window.messages { outstanding[item.device, default: 0] += 1 }
+        }
+        if outstanding != sticky.mapValues(\.count) {
+            return "wrong counts of outstanding messages by device"
+        }
+        if Set(sessions.map(\.connection)).count != sessions.count { return "two sessions of one connection" }
+        return nil
+    }
+}

@@ -1,0 +1,22 @@
+import Basics
+
+/// What an operator changes while the server runs.
+extension Partition {
+    /// Takes other limits: what has been used of the old ones counts towards the new ones, and what only waited for the old
+    /// ones goes on.
+    mutating func change(to changed: RunningSettings) {
+        let old = turn.settings.rates
+        turn.settings.running = changed
+        turn.messageBuckets.change(
+            to: changed.rates.sender.share(of: turn.partitions), now: turn.now.monotonic)
+        devices.ratesChanged(from: old, &turn)
+        senders.ratesChanged(from: old, &turn)
+    }
+
+    mutating func replaceDirectory(_ directory: SenderDirectory) {
+        turn.directory = directory
+        turn.messageBuckets.keep { directory[$0] != nil }
+        devices.topicBuckets.keep { directory[$0] != nil }
+        senders.directoryChanged(&turn)
+    }
+}

@@ -1,0 +1,108 @@
+import Basics
+
+/// What the store reports: commits and answers.
+extension Partition {
+    mutating func committed(_ outcome: CommitOutcome) {
+        guard let record = turn.ledger.take(outcome.ticket) else { return }
+        if outcome.hasFailed {
+            // Before the answers: what they lead to must not rely on what is in memory.
+            undo(record)
+        } else {
+            turn.effects.downstream.add(record.downstream)
+            turn.effects.upstream.add(record.upstream)
+        }
+        for waiter in record.waiters { settle(waiter, outcome) }
+        if record.removesUpstream { senders.removalsCommitted(record, outcome) }
+        devices.committed(record.devices, &turn)
+    }
+
+    /// A failed batch may be on disk or not: what it changed is read again, or written again.
+    private mutating func undo(_ record: borrowing BatchRecord) {
+        for entry in record.devices { entry.phase = .stale }
+        for mutation in record.mutations {
+            switch mutation {
+            case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
+            case .putDevice(let device): devices.contacts.note(device.device, at: device.seenAt)
+            // A process that ends before the next note is due must leave one all the same.
+            case .putMark(.clock, _): clockMark.next = .distantPast
+            default: break
+            }
+        }
+        topics.changesFailed(record)
+    }
+
+    private mutating func settle(_ waiter: Waiter, _ outcome: CommitOutcome) {
+        switch waiter {
+        case .device(let entry, let waiter): devices.settle(waiter, of: entry, outcome, &turn)
+        case .sender(let sender, let waiter): senders.settle(waiter, of: sender, outcome, &turn)
+        case .topicJob(let job, let origin):
+            topics.jobCommitted(job, origin, hasFailed: outcome.hasFailed, &turn)
+        case .group(let request, let changed):
+            groups.changeCommitted(request, changed, hasFailed: outcome.hasFailed, &turn)
+        case .installation(let id): installations.endTurn(of: id, &turn)
+        case .request(let connection, let success, let failure):
+            turn.send(outcome.hasFailed ? failure : success, to: connection)
+        case .next(let event, let origin):
+            if outcome.hasFailed {
+                turn.refuse(origin, .serviceNotAvailable)
+            } else {
+                turn.forward(event)
+            }
+        }
+    }
+
+    mutating func loaded(_ answer: Loaded) {
+        switch answer {
+        case .device(let state): devices.loaded(state, &turn)
+        case .messages(let device, let messages, let isLast):
+            devices.pageLoaded(device, messages, isLast: isLast, &turn)
+        case .upstream(let sender, let messages, let isLast):
+            senders.pageLoaded(sender, messages, isLast: isLast, &turn)
+        case .expired(let entries):
+            expirySweep.isAsking = false
+            for entry in entries { turn.forward(.expired(entry)) }
+        case .group(let name, let record, let isForChange):
+            if isForChange {
+                groups.changeLoaded(name.sender, record, &turn)
+            } else {
+                groups.membersLoaded(name, record, &turn)
+            }
+        case .groupLabelled(let sender, _, let record): groups.changeLoaded(sender, record, &turn)
+        case .unseen(let found, let next): devices.unseenLoaded(found, next: next, &turn)
+        case .installation(let installation, let record, let names, let isForChange):
+            if isForChange {
+                installations.changeLoaded(installation, record, names, &turn)
+            } else {
+                installations.loaded(installation, record, names, &turn)
+            }
+        case .unusedInstallations(let found, let next, let before, let unlinkedBefore):
+            installations.unusedLoaded(
+                found, next: next, before: before, unlinkedBefore: unlinkedBefore, &turn)
+        case .topicPage(let job, let page): topics.pageLoaded(job, page, &turn)
+        case .topicJobs(let jobs, let isLast): topics.jobsLoaded(jobs, isLast: isLast, &turn)
+        case .failed(let question): loadFailed(question)
+        }
+    }
+
+    private mutating func loadFailed(_ question: Load) {
+        switch question {
+        case .device(let device): devices.loadFailed(device, &turn)
+        case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)
+        case .upstream(let sender, _, _): senders.pageLoadFailed(sender)
+        case .expired: expirySweep.isAsking = false
+        case .unseen: devices.sweep.isAsking = false
+        case .group(let name, let isForChange):
+            if isForChange {
+                groups.changeLoadFailed(name.sender, &turn)
+            } else {
+                groups.membersLoadFailed(name, &turn)
+            }
+        case .groupLabelled(let sender, _): groups.changeLoadFailed(sender, &turn)
+        case .installation(let installation, _, let isForChange):
+            installations.loadFailed(installation, isForChange: isForChange, &turn)
+        case .unusedInstallations: installations.sweep.isAsking = false
+        case .topicPage(let job, _, _, _): topics.pageLoadFailed(job, turn)
+        case .topicJobs: topics.resumption.isAsking = false
+        }
+    }
+}

@@ -1,0 +1,96 @@
+public import Basics
+
+/// A partition of the core: decides who gets what, when, and until it is acknowledged (design 1, 3, 11.1).
+///
+/// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then
+/// `endTurn`, gives the batch to the store, and hands in `.committed` for every batch and `.loaded` for every question.
+/// Batches of one partition are committed, and their outcomes reported, in the order in which they were ended. A question
+/// may be answered before, between or after the outcomes of batches that were ended earlier.
+///
+/// The partition itself owns the turn, the batches and the clock. All else belongs to one of five owners, which do not see
+/// each other: what concerns another owner is an event.
+public struct Partition: ~Copyable {
+    /// What the owners share while a turn runs.
+    var turn: Turn
+    var devices: DeviceHub
+    var senders: SenderHub
+    var groups = GroupHub()
+    var topics = TopicHub()
+    var installations = InstallationHub()
+    /// The search for messages that have expired.
+    var expirySweep = ExpirySweep()
+    /// The note of the time for the next process.
+    var clockMark = ClockMark()
+
+    /// Makes a partition with nothing in memory; `seed` gives the salt, `hashKey` keys the tables.
+    public init(
+        partition: Int, of count: Int, seed: UInt64, hashKey: (UInt64, UInt64),
+        settings: DeliverySettings = DeliverySettings()
+    ) {
+        precondition(count > 0 && partition >= 0 && partition < count, "no such partition")
+        var random = SeededRandom(seed: seed)
+        let salt = UInt32(truncatingIfNeeded: random.next())
+        turn = Turn(partition: partition, of: count, salt: salt, settings: settings)
+        let hash = SipHash(key: hashKey)
+        // The search starts anywhere: a process that is restarted often must not look at the same devices each time.
+        devices = DeviceHub(hash: hash, searchFrom: DeviceID(random.next() >> 1), turn)
+        senders = SenderHub(hash: hash)
+    }
+
+    /// Handles one event; what follows from it is appended to `effects`.
+    public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
+        swap(&turn.effects, &effects)
+        turn.read(now)
+        switch consume event {
+        case .device(let device, let event): devices.handle(event, of: device, &turn)
+        case .sender(let sender, let event): senders.handle(event, of: sender, &turn)
+        case .group(let sender, let event): groups.handle(event, of: sender, &turn)
+        case .topic(_, let event): topics.handle(event, &turn)
+        case .installation(let event): installations.handle(event, &turn)
+        case .partition(let event): handle(event, machine: now)
+        }
+        swap(&turn.effects, &effects)
+    }
+
+    private mutating func handle(_ event: consuming PartitionEvent, machine: Now) {
+        switch consume event {
+        case .committed(let outcome): committed(outcome)
+        case .loaded(let answer): loaded(answer)
+        case .tick: tick()
+        case .clockAccepted:
+            if turn.clock.accept(machine) { turn.read(machine) }
+            tick()
+        case .senders(let directory): replaceDirectory(directory)
+        case .settingsChanged(let changed): change(to: changed)
+        case .trace(let device, let watcher): turn.trace(device, watcher)
+        case .untrace(let watcher): turn.untrace(watcher)
+        }
+    }
+
+    /// Ends the turn: returns the changes of this turn as a batch, which `effects` no longer holds; `nil` if nothing changes.
+    /// The batch's ticket returns in `.committed`.
+    public mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
+        swap(&turn.effects, &effects)
+        let batch = turn.takeBatch()
+        swap(&turn.effects, &effects)
+        return batch
+    }
+
+    /// When `.tick` is wanted, if earlier than twice a second: the next search for messages that have expired.
+    public var deadline: Instant {
+        turn.partition == 0 && !expirySweep.isAsking ? expirySweep.next : .distantFuture
+    }
+
+    /// Returns up to `limit` messages to topics that are under way, and how many there are.
+    public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
+        (topics.runs.list(limit: limit), topics.runs.count)
+    }
+}
+
+/// The search of partition 0 for messages that have expired.
+struct ExpirySweep {
+    /// Whether the store has been asked.
+    var isAsking = false
+    /// When it is asked again.
+    var next = Instant.distantPast
+}

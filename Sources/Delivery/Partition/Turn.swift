@@ -1,0 +1,152 @@
+import Basics
+
+/// What the owners of a partition share while a turn runs: the time, the effects, and what waits for the changes of the turn.
+///
+/// An owner reads and changes its own state and this, and no other owner. What concerns another one becomes an event
+/// (`forward`), also inside of the same partition.
+struct Turn: ~Copyable {
+    /// The partition and how many there are.
+    let partition: Int
+    let partitions: Int
+    /// Second half of this process's persistent IDs.
+    let salt: UInt32
+    /// The time of the event that is handled, as far as the machine's clock is believed.
+    var now = Now(monotonic: .distantPast, wall: 0)
+    /// What the shell is to do.
+    var effects = Effects()
+    /// What this turn has gathered besides its changes.
+    var batch = BatchRecord()
+    /// Batches that the store has not answered.
+    var ledger = BatchLedger()
+    var settings: DeliverySettings
+    var directory = SenderDirectory()
+    var sequences: SequenceSource
+    /// Whether the machine's wall clock is believed.
+    var clock: ClockGuard
+    /// Devices that somebody watches.
+    var traces: [DeviceID: Trace] = [:]
+    /// What is left of this partition's share of each sender's messages.
+    var messageBuckets: SenderBuckets
+
+    init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings) {
+        self.partition = partition
+        partitions = count
+        self.salt = salt
+        self.settings = settings
+        sequences = SequenceSource(floor: settings.sequenceFloor)
+        clock = ClockGuard(mark: settings.clockMark)
+        messageBuckets = SenderBuckets(settings.rates.sender.share(of: count))
+    }
+
+    /// Takes the time of an event.
+    mutating func read(_ machine: Now) { now = clock.read(machine, grace: settings.clockGraceSeconds) }
+
+    /// A sequence greater than all before.
+    mutating func nextSequence() -> Sequence { sequences.next(now) }
+
+    /// Whether the store is so far behind that nothing more is accepted.
+    var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= settings.waitingWrites }
+
+    // MARK: Effects
+
+    /// Gives a command to a session.
+    mutating func send(_ command: SessionCommand, to connection: ConnectionID) {
+        effects.commands.append((connection, command))
+    }
+
+    /// Passes an event on to its owner, in this partition or another.
+    mutating func forward(_ event: Event) { effects.forwards.append(event) }
+
+    /// Asks the store.
+    mutating func load(_ question: Load) { effects.loads.append(question) }
+
+    /// Adds a change to the batch of this turn.
+    mutating func write(_ mutation: Mutation) { effects.mutations.append(mutation) }
+
+    /// Keeps what waits for the batch of this turn.
+    mutating func wait(_ waiter: Waiter) { batch.waiters.append(waiter) }
+
+    /// Adds a change to the batch of this turn, and what waits for it.
+    mutating func write(_ mutation: Mutation, then waiter: Waiter) {
+        effects.mutations.append(mutation)
+        batch.waiters.append(waiter)
+    }
+
+    /// Records that the batch of this turn changes a device.
+    mutating func touch(_ entry: DeviceEntry) {
+        guard !entry.isTouched else { return }
+        entry.isTouched = true
+        batch.devices.append(entry)
+    }
+
+    /// Returns the batch of this turn, with what waits for it kept in the ledger; `nil` if nothing changes.
+    mutating func takeBatch() -> WriteBatch? {
+        guard !effects.mutations.isEmpty else {
+            assert(batch.waiters.isEmpty && batch.devices.isEmpty, "something waits for no change")
+            return nil
+        }
+        let ticket = ledger.nextTicket
+        var record = BatchRecord()
+        swap(&record, &batch)
+        record.mutations = effects.mutations
+        effects.mutations = []
+        effects.mutations.reserveCapacity(min(record.mutations.count, 64))
+        for entry in record.devices {
+            entry.isTouched = false
+            entry.batchesInFlight += 1
+        }
+        let batch = WriteBatch(
+            ticket: ticket, mutations: record.mutations, isDurable: !record.waiters.isEmpty)
+        ledger.append(record)
+        return batch
+    }
+
+    // MARK: Answers
+
+    /// Reports to whoever submitted a message that it is accepted; `id` is `nil` for a dry run.
+    mutating func accept(
+        _ origin: Origin, of sender: SenderID, _ id: PersistentID?, canonical: RegistrationName?
+    ) {
+        if origin.isTopicJob {
+            forward(.topicAnswered(sender, run: origin.ticket, .reached))
+        } else if origin.isCore {
+            forward(.memberAnswered(sender, ticket: origin.ticket, .sent(canonical: canonical)))
+        } else {
+            send(.acknowledge(ticket: origin.ticket, id: id, canonical: canonical), to: origin.connection)
+        }
+    }
+
+    /// Reports to whoever submitted a message why it is refused.
+    mutating func refuse(_ origin: Origin, of sender: SenderID, _ refusal: Refusal) {
+        if origin.isTopicJob {
+            let answer = refusal == .unavailable ? TopicAnswer.unavailable : .passedOver
+            forward(.topicAnswered(sender, run: origin.ticket, answer))
+        } else if origin.isCore {
+            forward(.memberAnswered(sender, ticket: origin.ticket, .refused(refusal)))
+        } else {
+            send(.refuse(ticket: origin.ticket, refusal), to: origin.connection)
+        }
+    }
+
+    /// Refuses an app server's request about a registration.
+    mutating func refuse(_ origin: Origin, _ refusal: TokenRefusal) {
+        send(.tokenRefused(ticket: origin.ticket, refusal), to: origin.connection)
+    }
+
+    /// Refuses a device's message.
+    mutating func refuse(_ origin: Origin, _ refusal: UpstreamRefusal) {
+        send(.upstreamRefused(ticket: origin.ticket, refusal), to: origin.connection)
+        effects.upstream.refused += 1
+    }
+
+    /// Refuses a device's message, as one that is traced.
+    mutating func refuse(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
+        traceUpstream(upstream, .refused, detail: refusal.rawValue)
+        refuse(upstream.origin, refusal)
+    }
+
+    /// Refuses a request about the registry.
+    mutating func refuse(_ origin: Origin, _ refusal: RegistrationRefusal) {
+        send(.registrationRefused(ticket: origin.ticket, refusal), to: origin.connection)
+    }
+}

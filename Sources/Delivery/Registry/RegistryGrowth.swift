@@ -1,0 +1,150 @@
+import Basics
+
+/// What may be added to the registry, which has a bound for all, and one in a minute for those who are not known yet.
+///
+/// The door measures the registry, counts requests of strangers by address, and says what each request may add; who is known, and
+/// what is there already, is known here alone.
+extension Turn {
+    /// Why a request may not add rows; `nil` if it may. Where strangers have had all their places, only a device that has logged in
+    /// may; where the registry is full, nobody. `device` is `nil` for a new one.
+    func refusalToAdd(for device: DeviceRecord?, _ origin: Origin) -> RegistrationRefusal? {
+        switch origin.growth {
+        case .unbounded, .counted: nil
+        case .knownOnly: device?.hasLoggedIn == true ? nil : .tooManyStrangers
+        case .full: .registryFull
+        }
+    }
+
+    /// Has the door told that a request was no stranger's.
+    mutating func giveBackPlace(of origin: Origin) {
+        guard origin.growth == .counted else { return }
+        send(.placeUnused, to: origin.connection)
+    }
+}
+
+extension Event {
+    /// What this request may add to the registry; `nil` if it adds nothing. An endpoint that makes rows is bounded with all others
+    /// by its line here.
+    public var growth: Origin.Growth? {
+        get {
+            switch self {
+            case .device(_, let event): event.growth
+            case .group(_, .requested(let request)) where request.operation.addsRows: request.origin?.growth
+            case .installation(let request):
+                switch request.action {
+                case .vouch(for: let event), .claim(for: let event, by: _): event.growth
+                default: request.action.addsRows ? request.origin.growth : nil
+                }
+            case .group, .sender, .topic, .partition: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch consume self {
+            case .device(let device, var event):
+                event.growth = newValue
+                self = .device(device, event)
+            case .group(let sender, .requested(var request)):
+                request.origin?.growth = newValue
+                self = .group(sender, .requested(request))
+            case .installation(let request): self = .installation(request.with(newValue))
+            case let other: self = other
+            }
+        }
+    }
+
+    /// Whether anybody can ask for this without an account of a sender, so that it takes a place among those of strangers.
+    public var needsNoAccount: Bool {
+        switch self {
+        case .device(_, .checkIn), .device(_, .register), .device(_, .registerWeb), .device(_, .subscribe):
+            true
+        case .installation(let request):
+            switch request.action {
+            case .vouch(for: let event), .claim(for: let event, by: _): event.needsNoAccount
+            case .subscribe, .create: true
+            // An import is an app server's.
+            case .apple(let address): !address.isImport
+            case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke, .expire: false
+            }
+        default: false
+        }
+    }
+}
+
+extension DeviceEvent {
+    fileprivate var growth: Origin.Growth? {
+        get {
+            switch self {
+            case .checkIn(let checkIn): checkIn.origin.growth
+            case .register(let request): request.origin.growth
+            case .registerWeb(let request): request.origin.growth
+            case .subscribe(let request) where !request.isEnd: request.origin.growth
+            case .token(let request) where request.action.addsRows: request.origin.growth
+            default: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch consume self {
+            case .checkIn(var checkIn):
+                checkIn.origin.growth = newValue
+                self = .checkIn(checkIn)
+            case .register(var request):
+                request.origin.growth = newValue
+                self = .register(request)
+            case .registerWeb(var request):
+                request.origin.growth = newValue
+                self = .registerWeb(request)
+            case .subscribe(var request):
+                request.origin.growth = newValue
+                self = .subscribe(request)
+            case .token(var request):
+                request.origin.growth = newValue
+                self = .token(request)
+            case let other: self = other
+            }
+        }
+    }
+}
+
+extension InstallationRequest {
+    /// This request, with all that goes on in its name, as one that may add so much.
+    fileprivate func with(_ growth: Origin.Growth) -> InstallationRequest {
+        var request = self
+        request.origin.growth = growth
+        switch request.action {
+        case .vouch(for: var event):
+            event.growth = growth
+            request.action = .vouch(for: event)
+        case .claim(for: var event, by: let device):
+            event.growth = growth
+            request.action = .claim(for: event, by: device)
+        default: break
+        }
+        return request
+    }
+}
+
+extension InstallationRequest.Action {
+    /// Whether it adds to the registry by itself, and not by what it lets go on.
+    fileprivate var addsRows: Bool {
+        switch self {
+        case .subscribe, .create, .apple: true
+        case .address(let action): action.addsRows
+        case .unsubscribe, .send, .remove, .vouch, .claim, .vouched, .refresh, .end, .revoke, .expire: false
+        }
+    }
+}
+
+extension TokenRequest.Action {
+    fileprivate var addsRows: Bool { if case .subscribe = self { true } else { false } }
+}
+
+extension GroupRequest.Operation {
+    fileprivate var addsRows: Bool {
+        switch self {
+        case .create, .add: true
+        case .remove, .find, .show, .settle: false
+        }
+    }
+}

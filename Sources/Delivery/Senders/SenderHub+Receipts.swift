@@ -1,0 +1,34 @@
+import Basics
+
+/// Delivery receipts: stored in the sender's mailbox before their message is removed.
+extension SenderHub {
+    mutating func receiptDue(_ due: ReceiptDue, _ turn: inout Turn) {
+        guard turn.directory[due.sender] != nil else {
+            // Nobody is left to hear it.
+            turn.forward(.receiptStored(due.message.device, due.sequence))
+            return
+        }
+        let receipt = StoredUpstream(
+            sender: due.sender, sequence: turn.nextSequence(), kind: .receipt(sentAt: due.deliveredAt),
+            from: due.message, category: due.category, messageID: due.messageID,
+            expiresAt: turn.now.end(after: Int64(Limits.upstreamLifetimeSeconds) * 1_000), lifetimeSeconds: 0,
+            body: [])
+        table.entry(due.sender).stored += 1
+        // The store keeps no connection: the waiter does.
+        var routed = receipt
+        routed.origin = due.origin
+        turn.write(
+            .putUpstream(receipt, now: turn.now.wall),
+            then: .sender(due.sender, .receipt(routed, ofMessage: due.sequence)))
+    }
+
+    /// The batch that stores a receipt is on disk, or has failed.
+    mutating func receiptCommitted(
+        _ receipt: StoredUpstream, ofMessage sequence: Sequence, hasFailed: Bool, _ turn: inout Turn
+    ) {
+        let device = receipt.from.device
+        guard !hasFailed else { return turn.forward(.receiptRefused(device, sequence)) }
+        turn.forward(.receiptStored(device, sequence))
+        route(receipt, &turn)
+    }
+}

@@ -1,0 +1,215 @@
+import Basics
+
+/// From a sender's mailbox to its sessions, and out of it.
+extension SenderHub {
+    /// The session that a message is to go to; nil if it has to wait.
+    ///
+    /// Where a device has outstanding messages, its next one goes to the same session, so that they arrive in order.
+    /// A receipt goes to the connection that its original came from, else to any; it takes no room of messages.
+    /// `isForced`: a full session does not hold the device's messages back.
+    func choose(
+        for message: borrowing StoredUpstream, of entry: SenderEntry, isForced: Bool, _ turn: borrowing Turn
+    ) -> Int? {
+        guard message.kind == .message else {
+            return entry.sessionForReceipt(from: message.origin, window: turn.settings.pendingWindow)
+        }
+        if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
+            entry.sessions[at].mode == .ready
+        {
+            if entry.sessions[at].takesMessage(window: turn.settings.pendingWindow) { return at }
+            if !isForced { return nil }
+        }
+        return entry.leastOutstanding(window: turn.settings.pendingWindow)
+    }
+
+    /// Writes the stanza of a message and notes who has it.
+    mutating func hand(
+        _ message: StoredUpstream, toSessionAt at: Int, of entry: SenderEntry, isStored: Bool,
+        _ turn: inout Turn
+    ) {
+        let isReceipt = message.kind != .message
+        let connection = entry.sessions[at].connection
+        let device = isReceipt ? 0 : message.from.device.number
+        entry.sessions[at].window.insert(
+            OutstandingUpstream(
+                sequence: message.sequence, expiresAt: message.expiresAt, device: device,
+                isReceipt: isReceipt, isStored: isStored, sentAt: turn.now.monotonic))
+        turn.send(.deliverUpstream(message), to: connection)
+        if !isReceipt {
+            let count = entry.sticky[device]?.count ?? 0
+            entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
+            turn.effects.upstream.sent += 1
+            turn.traceUpstream(message, .sent, detail: isStored ? "" : "now_or_never")
+        }
+    }
+
+    /// A message is on disk: hands it on if all before it are handed out, else leaves it to be read.
+    mutating func route(_ message: StoredUpstream, _ turn: inout Turn) {
+        // One that a page has shown already has been taken from there.
+        guard let entry = table[message.sender], message.sequence > entry.cursor else { return }
+        entry.newest = max(entry.newest, message.sequence)
+        guard !entry.isBehind else { return }
+        // Behind what still waits of the same device, or the two would change places.
+        let isQueued =
+            message.kind == .message
+            && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
+        if message.expiresAt <= turn.now.ended {
+            entry.cursor = message.sequence
+            expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+        } else if !isQueued, let at = choose(for: message, of: entry, isForced: false, turn) {
+            entry.cursor = message.sequence
+            hand(message, toSessionAt: at, of: entry, isStored: true, &turn)
+        } else if entry.hasReadySession, entry.backlog.count < turn.settings.mailboxPage {
+            entry.cursor = message.sequence
+            entry.backlog.append(message)
+        } else {
+            entry.isBehind = true
+        }
+    }
+
+    /// Hands out what can be, and reads on where there is room for more.
+    mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
+        guard entry.hasReadySession else { return }
+        if !entry.backlog.isEmpty { handOutBacklog(entry, &turn) }
+        guard entry.isBehind, entry.load == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
+            entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
+        else { return }
+        entry.load = SenderEntry.Load(after: entry.cursor, target: entry.newest)
+        turn.load(.upstream(entry.sender, after: entry.cursor, limit: turn.settings.mailboxPage))
+    }
+
+    private mutating func handOutBacklog(
+        _ entry: SenderEntry, _ turn: inout Turn
+    ) {
+        let backlog = entry.backlog
+        entry.backlog = []
+        // So many may wait for a full session; beyond that, room elsewhere counts more than the order of one device.
+        var surplus = backlog.count - turn.settings.mailboxPage / 2
+        for message in backlog {
+            if message.expiresAt <= turn.now.ended {
+                expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+            } else if let at = choose(for: message, of: entry, isForced: surplus > 0, turn) {
+                hand(message, toSessionAt: at, of: entry, isStored: true, &turn)
+            } else {
+                entry.backlog.append(message)
+                continue
+            }
+            surplus -= 1
+        }
+    }
+
+    mutating func pageLoaded(
+        _ sender: SenderID, _ messages: [StoredUpstream], isLast: Bool, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let load = entry.load else { return }
+        entry.load = nil
+        // Nobody is there, or it went back meanwhile: what was read is read again.
+        guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, &turn) }
+        for message in messages where message.sequence > entry.cursor {
+            entry.cursor = message.sequence
+            if entry.holds(message.sequence) { continue }
+            if message.expiresAt <= turn.now.ended {
+                expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+            } else {
+                entry.backlog.append(message)
+            }
+        }
+        if isLast {
+            // All that was known before the question is in the answer, or no longer there.
+            entry.cursor = max(entry.cursor, load.target)
+            entry.isBehind = entry.newest > entry.cursor
+        }
+        if let newest = messages.last?.sequence { turn.sequences.observe(newest) }
+        pump(entry, &turn)
+    }
+
+    mutating func pageLoadFailed(_ sender: SenderID) { table[sender]?.load = nil }
+
+    // MARK: Leaving
+
+    /// An app server acknowledged it, or declined it with `nack`, or need not answer it, or it came too late.
+    ///
+    /// All but the last count as delivered: it has reached an app server. `removed` is for what an operator or an
+    /// unregistration takes away.
+    mutating func upstreamSettled(
+        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence,
+        _ settlement: UpstreamSettlement, _ turn: inout Turn
+    ) {
+        // Only an answer on the connection that has it counts (ccs-xmpp 4.2).
+        guard let entry = table[sender], let at = entry.index(of: connection),
+            let item = entry.sessions[at].window.remove(sequence)
+        else { return }
+        entry.released(item)
+        if settlement == .expired, item.isStored, !item.isReceipt {
+            // Read again, since its device is to hear of it by its ID.
+            entry.rewind(before: sequence)
+        } else {
+            remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &turn)
+        }
+        pump(entry, &turn)
+    }
+
+    /// A message or receipt has expired, as the store says.
+    mutating func expired(
+        _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds,
+        _ author: UpstreamAuthor?, _ turn: inout Turn
+    ) {
+        // The search may have been asked for by a clock that was wrong.
+        guard turn.clock.doubt == nil else { return }
+        // Kept in memory until it has left, so that it is sent back once.
+        let entry = table.entry(sender)
+        guard !entry.leaving.contains(sequence.number) else { return }
+        for at in entry.sessions.indices {
+            guard let item = entry.sessions[at].window.remove(sequence) else { continue }
+            entry.released(item)
+        }
+        entry.backlog.removeAll { $0.sequence == sequence }
+        expire(sequence, expiresAt, author, of: entry, &turn)
+        pump(entry, &turn)
+    }
+
+    /// Takes what nobody took in time out of the sender's mailbox: a message by way of its device, which hears of it.
+    private mutating func expire(
+        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
+        of entry: SenderEntry, _ turn: inout Turn
+    ) {
+        guard let author else {
+            return remove(sequence, expiresAt, isReceipt: true, of: entry, reason: .expired, &turn)
+        }
+        entry.leaving.insert(sequence.number)
+        entry.stored = max(0, entry.stored - 1)
+        entry.shares.remove(author.from.device, endingAt: expiresAt)
+        turn.forward(
+            .upstreamReturned(
+                UpstreamReturn(
+                    sender: entry.sender, sequence: sequence, expiresAt: expiresAt, author: author)))
+    }
+
+    /// Takes what a connection had out of the sender's mailbox.
+    mutating func remove(
+        _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ turn: inout Turn
+    ) {
+        guard item.isStored else {
+            if !item.isReceipt { turn.traceUpstreamEnd(item.sequence, reason) }
+            turn.effects.upstream[reason] += 1
+            return
+        }
+        if !item.isReceipt { entry.shares.remove(DeviceID(item.device), endingAt: item.expiresAt) }
+        remove(
+            item.sequence, item.expiresAt, isReceipt: item.isReceipt, of: entry, reason: reason,
+            &turn)
+    }
+
+    private mutating func remove(
+        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
+        reason: Milestone, _ turn: inout Turn
+    ) {
+        turn.write(.removeUpstream(entry.sender, sequence, expiresAt: expiresAt, reason: reason))
+        entry.leaving.insert(sequence.number)
+        entry.stored = max(0, entry.stored - 1)
+        turn.batch.removesUpstream = true
+        if isReceipt { return }
+        turn.batch.upstream[reason] += 1
+        turn.traceUpstreamEnd(sequence, reason)
+    }
+}

@@ -1,0 +1,77 @@
+import Basics
+
+/// Sessions of app servers: logins, drains, ends.
+extension SenderHub {
+    mutating func login(
+        _ connection: ConnectionID, _ sender: SenderID, _ key: SecretDigest, _ turn: inout Turn
+    ) {
+        if let refusal = turn.directory.check(sender, key: key, at: turn.now.wall) {
+            turn.send(.loginRefused(refusal), to: connection)
+            return
+        }
+        let entry = table.entry(sender)
+        // Those that are being drained are on their way out: whoever was told to reconnect must be let in.
+        guard entry.sessions.count(where: { $0.mode != .draining }) < turn.settings.connectionsPerSender
+        else {
+            turn.send(.loginRefused(.tooManyConnections), to: connection)
+            return
+        }
+        entry.sessions.append(AppServerSessionState(connection: connection))
+        turn.send(.loginAccepted, to: connection)
+    }
+
+    mutating func bound(
+        _ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let at = entry.index(of: connection),
+            entry.sessions[at].mode == .loggedIn
+        else { return }
+        entry.sessions[at].mode = .ready
+        pump(entry, &turn)
+    }
+
+    mutating func draining(_ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn) {
+        guard let entry = table[sender], let at = entry.index(of: connection) else { return }
+        entry.sessions[at].mode = .draining
+        leaveBacklogToStore(entry)
+        // What kept to this session may go to another one now.
+        pump(entry, &turn)
+    }
+
+    mutating func congested(_ connection: ConnectionID, _ sender: SenderID) {
+        guard let entry = table[sender], let at = entry.index(of: connection) else { return }
+        entry.sessions[at].isCongested = true
+    }
+
+    mutating func writable(
+        _ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let at = entry.index(of: connection) else { return }
+        entry.sessions[at].isCongested = false
+        pump(entry, &turn)
+    }
+
+    mutating func closed(
+        _ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let at = entry.index(of: connection) else { return }
+        let session = entry.sessions.remove(at: at)
+        forgetStreams(of: connection, in: entry, &turn)
+        for item in session.window.messages + session.window.receipts {
+            entry.released(item)
+            if item.isStored {
+                entry.rewind(before: item.sequence)
+            } else {
+                turn.effects.upstream.expired += 1
+            }
+        }
+        leaveBacklogToStore(entry)
+        pump(entry, &turn)
+    }
+
+    /// Where nobody takes messages, none is kept in memory.
+    func leaveBacklogToStore(_ entry: SenderEntry) {
+        guard !entry.hasReadySession, let first = entry.backlog.first else { return }
+        entry.rewind(before: first.sequence)
+    }
+}

@@ -1,0 +1,74 @@
+import Basics
+
+/// Streams of app servers that outlive their connection (XEP-0198; ccs-xmpp 1.15).
+extension SenderHub {
+    /// A session's stream may be resumed from now on.
+    mutating func streamManaged(_ connection: ConnectionID, _ sender: SenderID, id: String) {
+        guard let entry = table[sender], entry.index(of: connection) != nil else { return }
+        // One for each session at most, so their number is bounded.
+        entry.streams.removeAll { $0.connection == connection }
+        entry.streams.append(KnownStream(id: id, connection: connection))
+    }
+
+    /// A session lost its connection; `appServerClosed` follows.
+    mutating func streamDetached(
+        _ connection: ConnectionID, _ sender: SenderID, _ remains: ResumableStream, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender],
+            let at = entry.streams.firstIndex(where: { $0.connection == connection && $0.id == remains.id })
+        else { return }
+        var stream = entry.streams.remove(at: at)
+        if let waiting = stream.waiting {
+            turn.send(.streamResumed(remains), to: waiting)
+            return
+        }
+        stream.connection = nil
+        stream.remains = remains
+        stream.endsAt = turn.now.monotonic.advanced(seconds: Limits.resumptionSeconds)
+        entry.streams.append(stream)
+        let detached = entry.streams.indices.filter { entry.streams[$0].connection == nil }
+        if detached.count > Limits.resumableStreamsPerSender { entry.streams.remove(at: detached[0]) }
+    }
+
+    /// A session wants to go on with a stream.
+    mutating func streamWanted(
+        _ connection: ConnectionID, _ sender: SenderID, id: String, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let at = entry.streams.firstIndex(where: { $0.id == id }),
+            entry.streams[at].endsAt > turn.now.monotonic
+        else {
+            turn.send(.streamNotResumed, to: connection)
+            return
+        }
+        if let remains = entry.streams[at].remains {
+            entry.streams.remove(at: at)
+            turn.send(.streamResumed(remains), to: connection)
+        } else if let old = entry.streams[at].connection, old != connection {
+            // The app server knows before us that the connection is dead.
+            if let other = entry.streams[at].waiting {
+                turn.send(.streamNotResumed, to: other)
+            }
+            entry.streams[at].waiting = connection
+            turn.send(.close(.streamResumed), to: old)
+        } else {
+            turn.send(.streamNotResumed, to: connection)
+        }
+    }
+
+    /// A session is gone: its stream too, unless it was detached before.
+    func forgetStreams(of connection: ConnectionID, in entry: SenderEntry, _ turn: inout Turn) {
+        for at in entry.streams.indices where entry.streams[at].waiting == connection {
+            entry.streams[at].waiting = nil
+        }
+        for stream in entry.streams where stream.connection == connection {
+            if let waiting = stream.waiting { turn.send(.streamNotResumed, to: waiting) }
+        }
+        entry.streams.removeAll { $0.connection == connection }
+    }
+
+    /// Lets go of streams that nobody came back for.
+    func forgetOldStreams(of entry: SenderEntry, _ turn: borrowing Turn) {
+        guard !entry.streams.isEmpty else { return }
+        entry.streams.removeAll { $0.endsAt <= turn.now.monotonic }
+    }
+}

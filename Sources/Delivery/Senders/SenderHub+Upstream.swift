@@ -1,0 +1,106 @@
+import Basics
+
+/// Messages of devices on their way into a sender's mailbox.
+extension SenderHub {
+    mutating func upstreamResolved(
+        _ upstream: UpstreamSubmission, from name: RegistrationName, _ turn: inout Turn
+    ) {
+        guard turn.directory[upstream.sender] != nil else {
+            return refuse(upstream, from: name, .invalidParameters, &turn)
+        }
+        let entry = table.entry(upstream.sender)
+        guard entry.bucket.allows(turn.settings.rates.senderUpstream, now: turn.now.monotonic) else {
+            return refuse(upstream, from: name, .tooMany, &turn)
+        }
+        entry.bucket.take(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
+        let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.upstreamLifetimeSeconds)
+        let message = StoredUpstream(
+            sender: upstream.sender, sequence: turn.nextSequence(), from: name,
+            isFCMDomain: upstream.isFCMDomain, category: upstream.category,
+            messageID: upstream.messageID, persistentID: upstream.persistentID,
+            expiresAt: turn.now.end(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
+            body: upstream.body)
+        if lifetime == 0 {
+            passOn(message, upstream, entry, &turn)
+        } else if entry.stored >= turn.settings.storedUpstreamPerSender
+            || entry.shares.places(of: upstream.device, turn.now.wall)
+                >= turn.settings.storedUpstreamPerDevice
+        {
+            refuse(upstream, from: name, .tooMany, &turn)
+        } else if turn.isOverloaded {
+            refuse(upstream, from: name, .unavailable, &turn)
+        } else {
+            entry.stored += 1
+            entry.shares.add(upstream.device, endingAt: message.expiresAt, turn.now.wall)
+            turn.write(
+                .putUpstream(message, now: turn.now.wall),
+                then: .sender(entry.sender, .upstream(message, upstream.origin)))
+        }
+    }
+
+    /// Now or never: to a session with room, or refused.
+    private mutating func passOn(
+        _ message: StoredUpstream, _ upstream: UpstreamSubmission, _ entry: SenderEntry, _ turn: inout Turn
+    ) {
+        guard let at = choose(for: message, of: entry, isForced: true, turn) else {
+            return refuse(upstream, from: message.from, .expired, &turn)
+        }
+        turn.effects.upstream.accepted += 1
+        turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
+        let origin = upstream.origin
+        turn.send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
+        turn.forward(.upstreamAnswered(message.from))
+        hand(message, toSessionAt: at, of: entry, isStored: false, &turn)
+    }
+
+    private func refuse(
+        _ upstream: UpstreamSubmission, from name: RegistrationName, _ refusal: UpstreamRefusal,
+        _ turn: inout Turn
+    ) {
+        turn.refuse(upstream, refusal)
+        turn.forward(.upstreamAnswered(name))
+    }
+
+    /// The batch that holds a message is on disk, or failed.
+    mutating func upstreamCommitted(
+        _ origin: Origin, _ message: StoredUpstream, _ outcome: CommitOutcome, _ turn: inout Turn
+    ) {
+        let isDuplicate = outcome.duplicates.contains {
+            $0.0 == message.sender && $0.1 == message.sequence
+        }
+        if outcome.hasFailed || isDuplicate, let entry = table[message.sender] {
+            entry.stored -= 1
+            entry.shares.remove(message.from.device, endingAt: message.expiresAt)
+        }
+        guard !outcome.hasFailed else {
+            turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)
+            turn.refuse(origin, UpstreamRefusal.unavailable)
+            return turn.forward(.upstreamAnswered(message.from))
+        }
+        // Also where the disk took longer than it had to live: its repetitions are acknowledged, so the device hears of its end as
+        // of that of any other.
+        turn.send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
+        turn.forward(.upstreamAnswered(message.from))
+        guard !isDuplicate else { return turn.traceUpstream(message, .duplicate) }
+        turn.traceUpstream(message, .stored)
+        turn.traceUpstream(message, .accepted)
+        turn.effects.upstream.accepted += 1
+        turn.effects.upstream.stored += 1
+        route(message, &turn)
+    }
+
+    /// Counts a device's message to a group, and passes it on to the group.
+    mutating func groupUpstream(_ submission: GroupSubmission, _ turn: inout Turn) {
+        let sender = submission.group.sender
+        let rate = turn.settings.rates.senderUpstream
+        guard sender == submission.submission.sender, turn.directory[sender] != nil else {
+            return turn.answer(submission, .failure(.notRegistered))
+        }
+        let entry = table.entry(sender)
+        guard entry.bucket.allows(rate, now: turn.now.monotonic) else {
+            return turn.answer(submission, .failure(.senderRateExceeded))
+        }
+        entry.bucket.take(rate, now: turn.now.monotonic)
+        turn.forward(.groupSubmitted(submission))
+    }
+}

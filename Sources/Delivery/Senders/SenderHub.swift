@@ -1,0 +1,113 @@
+import Basics
+
+/// The senders of a partition: their sessions, and their mailboxes of upstream messages and receipts.
+struct SenderHub: ~Copyable {
+    var table: SenderTable
+
+    init(hash: SipHash) { table = SenderTable(hash: hash) }
+
+    mutating func handle(_ event: consuming SenderEvent, of sender: SenderID, _ turn: inout Turn) {
+        switch consume event {
+        case .login(let connection, let key): login(connection, sender, key, &turn)
+        case .keysWanted(let connection):
+            turn.send(.loginKeys(turn.directory.provableKeys(of: sender)), to: connection)
+        case .bound(let connection): bound(connection, sender, &turn)
+        case .draining(let connection): draining(connection, sender, &turn)
+        case .congested(let connection): congested(connection, sender)
+        case .writable(let connection): writable(connection, sender, &turn)
+        case .closed(let connection): closed(connection, sender, &turn)
+        case .streamManaged(let connection, let id): streamManaged(connection, sender, id: id)
+        case .streamDetached(let connection, let stream):
+            streamDetached(connection, sender, stream, &turn)
+        case .streamWanted(let connection, let id): streamWanted(connection, sender, id: id, &turn)
+        case .upstreamSettled(let connection, let sequence, let settlement):
+            upstreamSettled(connection, sender, sequence, settlement, &turn)
+        case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, &turn)
+        case .groupUpstream(let submission): groupUpstream(submission, &turn)
+        case .upstreamReturnSettled(let sequence): table[sender]?.leaving.remove(sequence.number)
+        case .receiptDue(let receipt): receiptDue(receipt, &turn)
+        case .expired(let sequence, let end, let author): expired(sender, sequence, end, author, &turn)
+        }
+    }
+
+    // MARK: Commits
+
+    /// What waited for a batch.
+    mutating func settle(
+        _ waiter: SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
+    ) {
+        switch waiter {
+        case .upstream(let message, let origin): upstreamCommitted(origin, message, outcome, &turn)
+        case .receipt(let receipt, let sequence):
+            receiptCommitted(receipt, ofMessage: sequence, hasFailed: outcome.hasFailed, &turn)
+        }
+    }
+
+    /// A batch that put a message has failed: it may be on disk all the same, and is looked for.
+    func rewind(_ sender: SenderID, before sequence: Sequence) { table[sender]?.rewind(before: sequence) }
+
+    /// Removals of a batch are no longer on their way; those of a failed one are tried again at the next tick.
+    func removalsCommitted(_ record: borrowing BatchRecord, _ outcome: CommitOutcome) {
+        for mutation in record.mutations {
+            guard case .removeUpstream(let sender, let sequence, _, _) = mutation, let entry = table[sender]
+            else { continue }
+            if outcome.hasFailed, entry.failedRemovals.count < Limits.expiredPerSweep {
+                entry.failedRemovals.append(mutation)
+            } else {
+                entry.leaving.remove(sequence.number)
+            }
+        }
+    }
+
+    // MARK: Settings
+
+    mutating func ratesChanged(from old: Rates, _ turn: inout Turn) {
+        let rate = turn.settings.rates.senderUpstream
+        for entry in table.all {
+            entry.bucket.change(from: old.senderUpstream, to: rate, now: turn.now.monotonic)
+            pump(entry, &turn)
+        }
+    }
+
+    /// Sessions of senders that are gone or suspended end.
+    mutating func directoryChanged(_ turn: inout Turn) {
+        for entry in table.all {
+            if let record = turn.directory[entry.sender], !record.isSuspended { continue }
+            for at in entry.sessions.indices {
+                entry.sessions[at].mode = .draining
+                turn.send(.close(.credentialsRevoked), to: entry.sessions[at].connection)
+            }
+            leaveBacklogToStore(entry)
+        }
+    }
+
+    // MARK: Time
+
+    mutating func tick(_ turn: inout Turn) {
+        let settleBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptSettleSeconds)
+        for entry in table.all {
+            // One that does not read may not have been written to.
+            for at in entry.sessions.indices where !entry.sessions[at].isCongested {
+                while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy) {
+                    remove(item, of: entry, reason: .delivered, &turn)
+                }
+            }
+            if !entry.failedRemovals.isEmpty {
+                turn.effects.mutations += entry.failedRemovals
+                entry.failedRemovals = []
+                turn.batch.removesUpstream = true
+            }
+            forgetOldStreams(of: entry, turn)
+            pump(entry, &turn)
+            forgetIfUnneeded(entry, turn)
+        }
+    }
+
+    /// A removed sender stays in memory only until nothing of it is under way.
+    private mutating func forgetIfUnneeded(_ entry: SenderEntry, _ turn: borrowing Turn) {
+        guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.load == nil,
+            turn.directory[entry.sender] == nil
+        else { return }
+        table.remove(entry.sender)
+    }
+}

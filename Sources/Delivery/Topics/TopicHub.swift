@@ -1,0 +1,267 @@
+import Basics
+
+/// Messages to topics: stored once, then sent to those meant page by page (http 5).
+///
+/// A device's partition marks each subscriber that it has stored the message for, in the same batch; a page never names a
+/// subscriber that is marked. The marks of a page go in the one change that moves the job behind it. So a page can be gone
+/// through again after a crash, or after a batch that failed, and nobody is left out or sent it twice.
+struct TopicHub: ~Copyable {
+    /// Messages to topics that are under way.
+    var runs = TopicRuns()
+    /// The search for those that a stop has interrupted.
+    var resumption = TopicResumption()
+
+    /// What is wrong with the state; `nil` if nothing is.
+    var violation: String? { runs.violation }
+
+    mutating func handle(_ event: consuming TopicEvent, _ turn: inout Turn) {
+        switch consume event {
+        case .submitted(let submission): submit(submission, &turn)
+        case .answered(let run, let answer): answered(run, answer, &turn)
+        case .resumed(let job): resume(job, &turn)
+        case .bodyExpired(let job, let end):
+            // The search may have been asked for by a clock that was wrong.
+            guard turn.clock.doubt == nil else { return }
+            turn.write(.removeTopicBody(job, expiresAt: end))
+        }
+    }
+
+    private mutating func submit(_ given: TopicSubmission, _ turn: inout Turn) {
+        let submission = given.submission
+        let (origin, sender) = (submission.origin, submission.sender)
+        do throws(Refusal) {
+            try checkTopic(submission, turn)
+        } catch {
+            turn.effects.downstream.refused += 1
+            return turn.send(.refuse(ticket: origin.ticket, error), to: origin.connection)
+        }
+        guard !submission.isDryRun else {
+            return turn.send(
+                .acknowledge(ticket: origin.ticket, id: nil, canonical: nil), to: origin.connection)
+        }
+        turn.messageBuckets.take(sender, now: turn.now.monotonic)
+        let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        let job = TopicJob(
+            name: TopicJobName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,
+            target: given.target, messageID: submission.messageID, collapseKey: submission.collapseKey,
+            priority: submission.priority, wantsReceipt: submission.wantsReceipt,
+            delaysWhileIdle: submission.delaysWhileIdle,
+            restrictedPackage: submission.restrictedPackage, acceptedAt: turn.now.wall,
+            expiresAt: turn.now.end(after: lifetime * 1_000), body: submission.body)
+        guard job.isStored else {
+            begin(job, origin, &turn)
+            return askForTopicPages(&turn)
+        }
+        turn.write(.putTopicJob(job), then: .topicJob(job, origin))
+    }
+
+    private func checkTopic(
+        _ submission: borrowing Submission, _ turn: borrowing Turn
+    ) throws(Refusal) {
+        guard turn.messageBuckets.allows(submission.sender, now: turn.now.monotonic) else {
+            throw .senderRateExceeded
+        }
+        guard runs.count(of: submission.sender) < Limits.topicJobsPerSender else {
+            throw .topicRateExceeded
+        }
+        guard runs.count < Limits.topicJobs, !turn.isOverloaded else { throw .unavailable }
+    }
+
+    /// Says that a job has been taken, and begins it.
+    private mutating func begin(_ job: TopicJob, _ origin: Origin, _ turn: inout Turn) {
+        let id = PersistentID(sequence: job.name.sequence, salt: job.salt)
+        turn.send(.acknowledge(ticket: origin.ticket, id: id, canonical: nil), to: origin.connection)
+        turn.effects.topicJobs += 1
+        turn.effects.topicJobsOpen += 1
+        runs.insert(job)
+    }
+
+    /// The batch of a job is on disk, or has failed.
+    mutating func jobCommitted(
+        _ job: TopicJob, _ origin: Origin, hasFailed: Bool, _ turn: inout Turn
+    ) {
+        guard hasFailed else {
+            begin(job, origin, &turn)
+            return askForTopicPages(&turn)
+        }
+        turn.effects.downstream.refused += 1
+        turn.send(.refuse(ticket: origin.ticket, .unavailable), to: origin.connection)
+        // It may be on disk all the same, and nobody expects it any more.
+        runs.failed.append(.removeTopicJob(job.name, marked: []))
+    }
+
+    // MARK: Pages
+
+    /// Asks for as many pages as may be under way.
+    private mutating func askForTopicPages(_ turn: inout Turn) {
+        while let number = runs.takeReady() {
+            guard let run = runs[number] else { continue }
+            let job = run.job
+            guard job.cursor.pass < run.passes.count else {
+                finish(number, &turn)
+                continue
+            }
+            var topic: TopicName?
+            if case .topic(let place) = run.passes[job.cursor.pass] { topic = job.target.topics[place] }
+            // Of one whose time is over only what is left of it is asked for.
+            let limit = isOver(job, turn) ? 0 : Limits.topicPage
+            turn.load(.topicPage(job.name, of: topic, after: job.cursor.after, limit: limit))
+        }
+    }
+
+    private func isOver(_ job: TopicJob, _ turn: borrowing Turn) -> Bool {
+        job.isStored && job.expiresAt <= turn.now.ended
+    }
+
+    /// The store has said who comes next.
+    mutating func pageLoaded(
+        _ name: TopicJobName, _ page: TopicPage, _ turn: inout Turn
+    ) {
+        guard let number = runs.number(of: name), let run = runs[number] else { return }
+        runs[number]?.marked.formUnion(page.marked)
+        guard !isOver(run.job, turn) else {
+            finish(number, &turn)
+            return askForTopicPages(&turn)
+        }
+        runs[number]?.names = page.names
+        runs[number]?.next = page.next
+        runs[number]?.pending = page.names.count
+        runs[number]?.reached = 0
+        runs[number]?.isRefused = false
+        let job = run.job
+        let share = TopicShare(job)
+        for name in page.names {
+            var submission = Submission(
+                origin: .topicJob(number), sender: job.name.sender, target: name, messageID: job.messageID,
+                collapseKey: job.collapseKey, lifetimeSeconds: job.isStored ? Limits.lifetimeSeconds : 0,
+                priority: job.priority, wantsReceipt: job.wantsReceipt,
+                delaysWhileIdle: job.delaysWhileIdle, restrictedPackage: job.restrictedPackage, body: job.body
+            )
+            submission.topic = share
+            turn.forward(.submitted(submission))
+        }
+        if page.names.isEmpty { topicPageDone(number, &turn) }
+    }
+
+    mutating func pageLoadFailed(_ name: TopicJobName, _ turn: borrowing Turn) {
+        guard let number = runs.number(of: name) else { return }
+        runs.pageEnded(number, wantsMore: true, retryAfter: retryTime(turn))
+    }
+
+    private func retryTime(_ turn: borrowing Turn) -> Instant {
+        turn.now.monotonic.advanced(milliseconds: Int64(Limits.topicRetryMilliseconds))
+    }
+
+    /// A device's partition has answered for one of a page.
+    private mutating func answered(
+        _ number: UInt32, _ answer: TopicAnswer, _ turn: inout Turn
+    ) {
+        guard let run = runs[number], run.pending > 0 else { return }
+        runs[number]?.pending -= 1
+        switch answer {
+        case .reached:
+            runs[number]?.reached += 1
+            turn.effects.topicMembers += 1
+        case .passedOver: break
+        case .unavailable: runs[number]?.isRefused = true
+        }
+        if run.pending == 1 { topicPageDone(number, &turn) }
+    }
+
+    /// All of a page have answered: the job moves behind it, unless the store could not serve some.
+    private mutating func topicPageDone(_ number: UInt32, _ turn: inout Turn) {
+        guard var run = runs[number] else { return }
+        run.job.cursor.reached += run.reached
+        run.marked.formUnion(run.names)
+        run.names = []
+        guard !run.isRefused || !run.job.isStored else {
+            // What it has reached is marked, so that the same page, asked for again, names the others alone.
+            runs[number] = run
+            return runs.pageEnded(number, wantsMore: true, retryAfter: retryTime(turn))
+        }
+        run.job.cursor.after = run.next
+        if run.next == nil { run.job.cursor.pass += 1 }
+        guard run.job.cursor.pass < run.passes.count else {
+            runs[number] = run
+            finish(number, &turn)
+            return askForTopicPages(&turn)
+        }
+        if run.job.isStored {
+            turn.write(.advanceTopicJob(run.job.name, run.job.cursor, marked: run.marked.sorted()))
+            run.marked = []
+        }
+        runs[number] = run
+        runs.pageEnded(number, wantsMore: true)
+        askForTopicPages(&turn)
+    }
+
+    /// A job whose page is under way is over.
+    private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
+        guard let run = runs[number] else { return }
+        if run.job.isStored {
+            turn.write(.removeTopicJob(run.job.name, marked: run.marked.sorted()))
+        }
+        turn.effects.topicJobsOpen -= 1
+        runs.remove(number)
+        runs.pageEnded(number, wantsMore: false)
+    }
+
+    /// A batch has failed: what it was to change of jobs is changed later.
+    mutating func changesFailed(_ record: borrowing BatchRecord) {
+        for mutation in record.mutations {
+            switch mutation {
+            case .advanceTopicJob(let name, _, let marked):
+                if let number = runs.number(of: name) {
+                    runs[number]?.marked.formUnion(marked)
+                } else if let at = runs.failed.firstIndex(where: { $0.isRemoval(of: name) }) {
+                    runs.failed[at].add(marked)
+                } else {
+                    runs.failed.append(.removeTopicJob(name, marked: marked))
+                }
+            case .removeTopicJob, .removeTopicBody: runs.failed.append(mutation)
+            default: break
+            }
+        }
+    }
+
+    // MARK: Time
+
+    mutating func tick(_ turn: inout Turn) {
+        if !runs.failed.isEmpty {
+            turn.effects.mutations += runs.failed
+            runs.failed = []
+        }
+        runs.wake(turn.now.monotonic)
+        askForTopicPages(&turn)
+        guard turn.partition == 0, !resumption.isDone, !resumption.isAsking else { return }
+        resumption.isAsking = true
+        turn.load(.topicJobs(after: resumption.after, limit: Limits.topicJobsRead))
+    }
+
+    /// Jobs that an earlier process has left: each goes on where its sender lives.
+    mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
+        resumption.isAsking = false
+        resumption.isDone = isLast
+        resumption.after = jobs.last?.name ?? resumption.after
+        for job in jobs { turn.forward(.topicResumed(job)) }
+    }
+
+    private mutating func resume(_ job: TopicJob, _ turn: inout Turn) {
+        turn.sequences.observe(job.name.sequence)
+        guard job.salt != turn.salt, runs.number(of: job.name) == nil else { return }
+        turn.effects.topicJobsOpen += 1
+        runs.insert(job)
+        askForTopicPages(&turn)
+    }
+}
+
+extension Mutation {
+    fileprivate func isRemoval(of name: TopicJobName) -> Bool {
+        if case .removeTopicJob(name, _) = self { true } else { false }
+    }
+
+    fileprivate mutating func add(_ names: [RegistrationName]) {
+        guard case .removeTopicJob(let job, let marked) = self else { return }
+        self = .removeTopicJob(job, marked: marked + names)
+    }
+}
