@@ -111,6 +111,8 @@ struct WebPushTests {
             #expect(WebPush.openBody(Array(body.prefix(count)), keys: receiver, auth: auth) == nil)
         }
         #expect(WebPush.openBody(body + [0], keys: receiver, auth: auth) == nil)
+        // A longer secret of zeros behind it is the same key to HMAC.
+        #expect(WebPush.openBody(body, keys: receiver, auth: auth + [0]) == nil)
         // Exactly one full record, whose end is an empty one.
         let sealed = try seal([UInt8](repeating: 66, count: 4_094))
         for count in [0, 1, 15, 16, 17, 4_111, 4_112, sealed.records.count - 1] {

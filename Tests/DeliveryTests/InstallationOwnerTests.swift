@@ -192,6 +192,38 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 8"])
     }
 
+    /// What was registered without a token of an installation, which has a record now.
+    private func unprovedBesideRecord() -> Harness {
+        let bench = Harness.withDevice()
+        _ = words(bench, register(1))
+        bench.store.installationRecords[fid] = InstallationRecord(
+            id: fid, sender: Harness.sender, refresh: digest(9), createdAt: bench.now.wall,
+            usedAt: bench.now.wall)
+        return bench
+    }
+
+    @Test("A message does not reach a registration that nobody proved when the installation has a record")
+    func unproved() {
+        let bench = unprovedBesideRecord()
+        bench.post(send(2))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 2 not_registered"])
+        #expect(words(bench, create(3, 1, by: (device, token))) == ["installation 3 \(other) 0"])
+    }
+
+    @Test("An installation stays when it was registered with between the search and its end")
+    func registeredMeanwhile() {
+        let bench = Harness.withDevice()
+        _ = words(bench, create(1, 1))
+        _ = words(bench, register(2, mark: InstallationRecord.mark(of: digest(1))))
+        bench.advance(milliseconds: 30 * Self.day)
+        let now = bench.now.wall
+        _ = words(bench, ask(3, .expire(before: now - 200 * Self.day, unlinkedBefore: now - Self.day)))
+        #expect(bench.store.installationRecords[fid] != nil)
+        _ = words(bench, ask(4, .expire(before: now - Self.day, unlinkedBefore: now - Self.day)))
+        #expect(bench.store.installationRecords[fid] == nil)
+    }
+
     @Test("One that nobody uses ends after its time, sooner without registrations; whoever uses it keeps it")
     func expiry() {
         let bench = Harness.withDevice()

@@ -163,8 +163,8 @@ import Testing
     @Test("a reactor that is full lets no more strangers in, and one that leaves makes room")
     func full() throws {
         let loop = try Loopback()
-        // Both ends of a connection live on this reactor.
-        loop.reactor.connectionLimit = 4
+        // Both ends of a connection live on this reactor: the third one's own end is the fifth.
+        loop.reactor.connectionLimit = 5
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
         #expect(try refusals(loop) == [.reactorFull])
         loop.server.connections[0].abort(.operatorRequest)

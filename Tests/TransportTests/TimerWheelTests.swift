@@ -55,6 +55,20 @@ import Testing
         #expect(compare(seed: seed).isEmpty)
     }
 
+    @Test("a timer that was taken back cannot take back the one that has its place now")
+    func reusedPlace() {
+        var wheel = TimerWheel<Int>(start: instant(0))
+        let first = wheel.insert(at: instant(10), 1)
+        #expect(wheel.remove(first) == 1)
+        let second = wheel.insert(at: instant(10), 2)
+        #expect(wheel.remove(first) == nil)
+        var due: [Int] = []
+        wheel.advance(to: instant(10), due: &due)
+        #expect(due == [2])
+        _ = wheel.insert(at: instant(20), 3)
+        #expect(wheel.remove(second) == nil && wheel.count == 1)
+    }
+
     @Test("canary: a wheel that fires two milliseconds late is caught")
     func canary() {
         let differences = compare(seed: 1) { Instant(nanoseconds: $0.nanoseconds + 2_000_000) }

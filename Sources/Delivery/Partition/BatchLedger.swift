@@ -3,9 +3,9 @@ import Basics
 /// What waits for a batch to be on disk, by its owner.
 enum Waiter {
     /// Something of a device.
-    indirect case device(DeviceEntry, DeviceWaiter)
+    case device(DeviceEntry, DeviceWaiter)
     /// Something of a sender.
-    indirect case sender(SenderID, SenderWaiter)
+    case sender(SenderID, SenderWaiter)
     /// A change of a group, and what it makes of it.
     indirect case group(GroupRequest, GroupRecord)
     /// A message to topics: acknowledge it, then start it.
