@@ -1,4 +1,5 @@
 import Basics
+import COpenSSL
 import Glibc
 import Testing
 
@@ -144,5 +145,55 @@ import Testing
         #expect(reactor.turns { !owner.closed.isEmpty })
         #expect(owner.closed == [.connectFailed])
         #expect(owner.failures == ["Connection refused"])
+    }
+
+    @Test(
+        "a connection that the system gives up on says whether its peer is dead when it ends",
+        arguments: [
+            (ETIMEDOUT, CloseReason.deadPeer), (EHOSTUNREACH, .deadPeer), (ECONNRESET, .peerReset),
+            (EPIPE, .peerReset),
+        ])
+    func systemError(code: Int32, reason: CloseReason) throws {
+        let loop = try Loopback(tls: false)
+        let owner = Recorder()
+        try loop.connect(owner).fail(code: code)
+        #expect(loop.reactor.turns { !owner.closed.isEmpty })
+        #expect(owner.closed == [reason] && owner.failures == [SystemCall.words(for: code)])
+    }
+
+    @Test(
+        "the peer's end is told once when the owner stops reading at it and reads on",
+        arguments: [true, false])
+    func endToldOnce(tls: Bool) throws {
+        let loop = try Loopback(tls: tls)
+        loop.server.keepsOpenAtEnd = true
+        loop.server.onInputEnd = { $0.isReading = false }
+        try loop.connect(Recorder()).endOutput()
+        let accepted = try #require(loop.server.connections.first)
+        #expect(loop.reactor.turns { loop.server.inputEnds == 1 })
+        accepted.isReading = true
+        for _ in 0..<3 { loop.reactor.turn(waitMilliseconds: 0) }
+        #expect(loop.server.inputEnds == 1 && accepted.isOpen)
+    }
+
+    @Test("TLS is ended by an alert before TCP when a connection is closed")
+    func closeNotify() throws {
+        let loop = try Loopback()
+        let client = try #require(loop.client)
+        // There the kind of a record is readable, and nothing of the server's comes behind its handshake.
+        SSL_CTX_ctrl(client.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, TLSVersion.tls12.number, nil)
+        let connection = try loop.connect(Recorder())
+        connection.isReading = false
+        try #require(loop.server.connections.first).close(.idle)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        // Looked at in the socket: the owner is told the same of both ends, that of TLS and that of TCP.
+        var room = [UInt8](repeating: 0, count: 64)
+        var count = -1
+        #expect(
+            loop.reactor.turns {
+                count = recv(connection.socket, &room, room.count, Int32(MSG_PEEK))
+                return count >= 0
+            })
+        #expect(count > 5 && room[0] == 21 && count == 5 + Int(room[3]) << 8 + Int(room[4]))
     }
 }

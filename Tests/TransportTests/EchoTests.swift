@@ -129,6 +129,50 @@ import Testing
         #expect(loop.server.chunks.last == Array("record 9".utf8))
     }
 
+    @Test("nothing is lost of what OpenSSL has not taken yet when the owner stops at each record")
+    func stopsAtEach() throws {
+        let loop = try Loopback()
+        loop.server.onBytes = { connection, _ in connection.isReading = false }
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        let accepted = try #require(loop.server.connections.first)
+        // More than OpenSSL's buffer of one record, and in one piece.
+        let records = (0..<4).map { [UInt8](repeating: UInt8($0), count: 16_000) }
+        for record in records { connection.send(record) }
+        #expect(
+            loop.reactor.turns {
+                accepted.isReading = true
+                // More comes behind them, so that a gap shows as a record that does not open.
+                connection.send(records[0])
+                return loop.server.chunks.count >= records.count || !loop.server.closed.isEmpty
+            })
+        #expect(Array(loop.server.chunks.prefix(records.count)) == records && loop.server.closed.isEmpty)
+    }
+
+    @Test("what TLS says by itself goes behind what waits when the peer does not read")
+    func sealedBehind() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 64 << 20
+        let loop = try Loopback(pace: pace)
+        let (owner, size) = (Recorder(), 16 << 20)
+        let connection = try loop.connect(owner)
+        connection.isReading = false
+        let accepted = try #require(loop.server.connections.first)
+        accepted.send([UInt8](repeating: 7, count: size))
+        loop.reactor.turn(waitMilliseconds: 0)
+        #expect(accepted.outboundCount > 0, "canary: the socket does not take it all")
+        // As an answer to what the peer's TLS has said: sealed outside of the outbox.
+        let answer = Array("answer".utf8)
+        #expect(answer.withUnsafeBytes { accepted.tls.seal($0) })
+        accepted.sendSealed(loop.reactor.now)
+        accepted.send("after")
+        var count = 0
+        owner.onBytes = { count += $1.count }
+        connection.isReading = true
+        #expect(loop.reactor.turns { count == size + 11 || !owner.closed.isEmpty })
+        #expect(owner.closed.isEmpty && owner.chunks.suffix(2) == [answer, Array("after".utf8)])
+    }
+
     @Test("an outbox is reused while its connection is busy, and gives its memory back when it falls idle")
     func warmth() throws {
         let loop = try Loopback()

@@ -40,6 +40,37 @@ import Testing
         #expect(connection.stateDeadline >= whole)
     }
 
+    @Test("a handshake has all its time, and ends when that is reached")
+    func handshakeInstant() throws {
+        let loop = try Loopback()
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        _ = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        #expect(loop.reactor.turns { loop.reactor.connectionCount == 1 })
+        let accepted = try #require(loop.reactor.connections.first.flatMap { $0 })
+        let end = accepted.stateDeadline
+        accepted.timeIsUp(Now(monotonic: Instant(nanoseconds: end.nanoseconds - 1), wall: 0))
+        #expect(accepted.state == .handshaking)
+        accepted.timeIsUp(Now(monotonic: end, wall: 0))
+        loop.reactor.turn(waitMilliseconds: 0)
+        #expect(loop.server.closed == [.handshakeDeadline])
+    }
+
+    @Test(
+        "the owner's deadline is told at its time when that of the handshake is long past",
+        arguments: [true, false])
+    func deadlineAfterHandshake(tls: Bool) throws {
+        let loop = try Loopback(tls: tls)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        let accepted = try #require(loop.server.connections.first)
+        for end in [connection, accepted] {
+            end.deadline = Now.read().monotonic.advanced(seconds: 3_600)
+            end.timeIsUp(Now(monotonic: end.deadline, wall: 0))
+        }
+        #expect(owner.deadlines == 1 && loop.server.deadlines == 1)
+    }
+
     @Test("bytes that are not TLS end the handshake at once")
     func notTLS() throws {
         let loop = try Loopback()
@@ -116,6 +147,10 @@ import Testing
         connection.isReading = true
         #expect(loop.reactor.turns { accepted.outboundCount < waiting })
         #expect(accepted.writeDeadline > deadline && accepted.isOpen)
+        // What still waits has the whole time again, but not for ever.
+        let now = loop.reactor.now.monotonic
+        #expect(accepted.outboundCount > 0)
+        #expect(accepted.writeDeadline == now.advanced(milliseconds: pace.writeMilliseconds))
     }
 
     @Test("congestion is told once at each crossing")
@@ -289,5 +324,21 @@ import Testing
         #expect(connection.deadline == .distantFuture)
         for _ in 0..<3 { loop.reactor.turn(waitMilliseconds: 5) }
         #expect(owner.deadlines == 1)
+    }
+
+    @Test("a timer stays as it is when its deadline moves back, and is set anew when it then fires too early")
+    func movedBack() throws {
+        let loop = try Loopback(tls: false)
+        let owner = Recorder()
+        let connection = try loop.connect(owner)
+        let begin = Now.read().monotonic
+        connection.deadline = begin.advanced(milliseconds: 20)
+        let timer = connection.timer
+        connection.deadline = begin.advanced(seconds: 3_600)
+        loop.reactor.arm(connection)
+        #expect(connection.timer == timer && connection.armed == begin.advanced(milliseconds: 20))
+        #expect(loop.reactor.turns { connection.armed != begin.advanced(milliseconds: 20) })
+        #expect(connection.armed == connection.deadline && connection.timer != nil)
+        #expect(owner.deadlines == 0)
     }
 }

@@ -1,0 +1,199 @@
+import Basics
+import Glibc
+import Testing
+
+@testable import Transport
+
+/// A plain listener on a UNIX-domain socket, and a bare socket connected to it.
+///
+/// What one end writes the other has at once, and a full socket stays full until it is read: one turn shows what is done.
+final class BareLine {
+    let reactor: Reactor
+    let scratch: Scratch
+    let server = Recorder()
+    let accepted: Connection
+    /// The other end; it never blocks.
+    let peer: Int32
+
+    init(pace: PaceSettings = PaceSettings()) throws {
+        scratch = try Scratch()
+        reactor = try Reactor(index: 0)
+        let (server, path) = (server, "\(scratch.path)/socket")
+        try reactor.listen(on: ListeningSocket(unixPath: path), name: "bare", tls: nil, pace: pace) { _ in
+            server
+        }
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        let result = SocketAddress.unix(path: path).withSocketAddress { connect(number, $0, $1) }
+        #expect(result == 0 && reactor.turns { server.opened == 1 })
+        accepted = try #require(server.connections.first)
+        peer = number
+    }
+
+    deinit {
+        reactor.end()
+        close(peer)
+    }
+
+    /// Has the peer send bytes. Returns how many the socket took.
+    func say(_ bytes: [UInt8]) -> Int { send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+    /// What the peer gets next; empty at the end, nil where nothing has come.
+    func heard() -> [UInt8]? {
+        var room = [UInt8](repeating: 0, count: 64)
+        let count = read(peer, &room, room.count)
+        return count < 0 ? nil : Array(room.prefix(count))
+    }
+
+    /// Fills the socket towards the peer, so that it takes nothing more.
+    func fill() {
+        let zeros = [UInt8](repeating: 0, count: 65_536)
+        while send(accepted.socket, zeros, zeros.count, Int32(MSG_NOSIGNAL)) > 0 {}
+    }
+
+    /// Some turns that wait for nothing.
+    func turn(_ times: Int = 1) {
+        for _ in 0..<times { reactor.turn(waitMilliseconds: 0) }
+    }
+}
+
+/// What happens turn by turn, against a socket that does only what it is told.
+@Suite struct BareSocketTests {
+    /// A bare socket connected to a listener.
+    private func connected(_ loop: Loopback) throws -> Int32 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let result = loop.address.withSocketAddress { connect(socket, $0, $1) }
+        try #require(result == 0)
+        return socket
+    }
+
+    /// Closes a socket by a reset, and waits until that has come to the other end.
+    private func reset(_ socket: Int32, seenAt other: Int32) {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        close(socket)
+        var poller = pollfd(fd: other, events: 0, revents: 0)
+        #expect(poll(&poller, 1, 60_000) == 1 && Int32(poller.revents) & Int32(POLLERR) != 0)
+    }
+
+    @Test("bytes beyond the share of a turn are read in the turns after it when the peer sends nothing more")
+    func share() throws {
+        var pace = PaceSettings()
+        pace.readBytesPerTurn = 1
+        let line = try BareLine(pace: pace)
+        let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try #require(line.say(bytes) == bytes.count)
+        line.turn()
+        #expect(line.server.received.count < bytes.count, "canary: the share is kept")
+        line.turn(3)
+        // Not compared in the expectation: it would look for the difference for long.
+        let isWhole = line.server.received == bytes
+        #expect(isWhole)
+    }
+
+    @Test("the end of the peer is seen when it came with the last bytes")
+    func endWithBytes() throws {
+        let line = try BareLine()
+        #expect(line.say(Array("hi".utf8)) == 2)
+        shutdown(line.peer, Int32(SHUT_WR))
+        line.turn(2)
+        #expect(line.server.received == Array("hi".utf8) && line.server.inputEnds == 1)
+    }
+
+    @Test("a closed connection has ended its side and takes what still comes when the peer has not ended")
+    func lingers() throws {
+        var pace = PaceSettings()
+        pace.lingerMilliseconds = 3_600_000
+        let line = try BareLine(pace: pace)
+        line.accepted.send("goodbye")
+        line.accepted.close(.idle)
+        line.turn()
+        #expect(line.server.closed == [.idle] && line.reactor.connectionCount == 1)
+        #expect(line.heard() == Array("goodbye".utf8))
+        #expect(line.heard() == [])
+        #expect(line.say([1, 2, 3]) == 3)
+        shutdown(line.peer, Int32(SHUT_WR))
+        line.turn(2)
+        #expect(line.reactor.connectionCount == 0 && line.server.closed == [.idle])
+    }
+
+    @Test(
+        "as much may wait as the limit says, and one byte more ends the connection when the peer reads nothing"
+    )
+    func outboundLimit() throws {
+        var pace = PaceSettings()
+        pace.outboundBytes = 100_000
+        let line = try BareLine(pace: pace)
+        line.fill()
+        line.accepted.send([UInt8](repeating: 7, count: pace.outboundBytes))
+        line.turn(2)
+        #expect(line.accepted.isOpen && line.accepted.outboundCount == pace.outboundBytes)
+        line.accepted.send([7])
+        line.turn()
+        #expect(line.server.closed == [.slowConsumer])
+    }
+
+    @Test("a reset that comes after epoll was asked is told as a reset when the socket is read")
+    func resetInTurn() throws {
+        let loop = try Loopback(tls: false)
+        let socket = try connected(loop)
+        #expect(loop.reactor.turns { loop.server.opened == 1 })
+        let accepted = try #require(loop.server.connections.first)
+        reset(socket, seenAt: accepted.socket)
+        accepted.readable(loop.reactor.now)
+        loop.reactor.turn(waitMilliseconds: 0)
+        #expect(loop.server.closed == [.peerReset])
+        #expect(loop.server.failures == ["Connection reset by peer"])
+    }
+
+    @Test("an event of a connection that is gone is nothing to the next one when that has its slot")
+    func staleEvent() throws {
+        let loop = try Loopback(tls: false)
+        let first = try connected(loop)
+        #expect(loop.reactor.turns { loop.server.opened == 1 })
+        let gone = try #require(loop.server.connections.first)
+        // As a program that is just being started has it: the socket, and epoll's watch on it, outlive our descriptor.
+        let copy = dup(gone.socket)
+        defer { close(copy) }
+        gone.abort(.operatorRequest)
+        #expect(loop.reactor.turns { loop.reactor.connectionCount == 0 })
+        let second = try connected(loop)
+        defer { close(second) }
+        #expect(loop.reactor.turns { loop.server.opened == 2 })
+        let next = try #require(loop.server.connections.last)
+        #expect(next.id.slot == gone.id.slot && next.id != gone.id)
+        reset(first, seenAt: copy)
+        #expect(write(second, "hi", 2) == 2)
+        #expect(loop.reactor.turns { loop.server.received.count == 2 || loop.server.closed.count == 2 })
+        #expect(next.isOpen && !next.peerHungUp)
+        #expect(loop.server.closed == [.operatorRequest])
+    }
+
+    /// The record of a ClientHello that holds nothing, which OpenSSL answers by an alert.
+    private static let emptyHello: [UInt8] = [22, 3, 1, 0, 4, 1, 0, 0, 0]
+
+    @Test("the alert reaches the peer when its handshake fails")
+    func alert() throws {
+        let loop = try Loopback()
+        let socket = try connected(loop)
+        defer { close(socket) }
+        #expect(write(socket, Self.emptyHello, Self.emptyHello.count) == Self.emptyHello.count)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.handshakeFailed])
+        var room = [UInt8](repeating: 0, count: 64)
+        #expect(read(socket, &room, room.count) == 7)
+        // An alert, of two octets: fatal, decode_error.
+        #expect(room[0] == 21 && Array(room[3..<7]) == [0, 2, 2, 50])
+    }
+
+    @Test("a failed handshake is told as a reset when the alert finds the peer gone by one")
+    func alertToNobody() throws {
+        let loop = try Loopback()
+        let socket = try connected(loop)
+        #expect(loop.reactor.turns { loop.reactor.connectionCount == 1 })
+        let accepted = try #require(loop.reactor.connections.first.flatMap { $0 })
+        #expect(write(socket, Self.emptyHello, Self.emptyHello.count) == Self.emptyHello.count)
+        reset(socket, seenAt: accepted.socket)
+        #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
+        #expect(loop.server.closed == [.peerReset])
+    }
+}
