@@ -34,22 +34,6 @@ import Wire
         return (messages, held)
     }
 
-    @Test("a login of the size of a frame keeps all ids, and one that is a byte longer the newest ones")
-    func atTheLimit() throws {
-        let login = Self.login(ids: 5_000)
-        let stream = [MCS.version] + mcsWritten(.loginRequest(login))
-        let size = try #require(try mcsFrames(of: stream, cutAt: [], limit: .max).first).message.count
-        for (limit, isWhole) in [(size, true), (size - 1, false)] {
-            let messages = try read(stream, pieces: .max, limit: limit).messages
-            guard case .loginRequest(let found)? = messages.first else {
-                Issue.record("no login was read")
-                continue
-            }
-            #expect((found.receivedIDs.count == 5_000) == isWhole)
-            #expect(found.receivedIDs.last == login.receivedIDs.last)
-        }
-    }
-
     @Test(
         "a hundred thousand received ids: the newest thousand and more are kept, whatever the pieces",
         arguments: [1, 7, 1_400, 65_536, .max])
