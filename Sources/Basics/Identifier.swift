@@ -15,6 +15,12 @@ public struct SenderID: Hashable, Sendable, Comparable {
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: SenderID, b: SenderID) -> Bool { a.number < b.number }
 
+    /// Reads a number as records hold it, where 0 stands for none.
+    public init?(recorded number: UInt64) {
+        guard number != 0 else { return nil }
+        self.number = number
+    }
+
     /// Reads decimal digits; nil for what is no sender ID: 0, more than 63 bits, or any other sign.
     public init?(decimal digits: some Collection<UInt8>) {
         var number: UInt64 = 0

@@ -16,8 +16,8 @@ public struct InstallationToken: Sendable, Equatable {
     public var purpose: Purpose
     /// The installation id: 22 characters of base64url.
     public var installation: [UInt8]
-    /// The project that the app names in its id; 0: none.
-    public var sender: SenderID
+    /// The project that the app names in its id; nil: none.
+    public var sender: SenderID?
     /// When it ends, milliseconds since 1970; `Int64.max`: never.
     public var expiresAt: UnixMilliseconds
     /// What it was sealed with besides: of a refresh token a number that nobody can foretell, of an access token the mark of the
@@ -26,7 +26,7 @@ public struct InstallationToken: Sendable, Equatable {
 
     /// A token; all parts are the caller's.
     public init(
-        purpose: Purpose, installation: [UInt8], sender: SenderID, expiresAt: UnixMilliseconds,
+        purpose: Purpose, installation: [UInt8], sender: SenderID?, expiresAt: UnixMilliseconds,
         mark: UInt64
     ) {
         precondition(installation.count == Self.idLength, "an installation id has 22 characters")
@@ -48,7 +48,7 @@ extension TokenSeal {
     /// The text of an installation's token: base64url without padding.
     public func text(of token: InstallationToken) -> [UInt8] {
         var plain = [Self.installationVersion, token.purpose.rawValue] + token.installation
-        for word in [token.sender.number, UInt64(bitPattern: token.expiresAt), token.mark] {
+        for word in [token.sender?.number ?? 0, UInt64(bitPattern: token.expiresAt), token.mark] {
             for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
                 plain.append(UInt8(truncatingIfNeeded: word >> shift))
             }
@@ -77,7 +77,8 @@ extension TokenSeal {
         let end = 2 + InstallationToken.idLength
         return InstallationToken(
             purpose: purpose, installation: Array(octets[2..<end]),
-            sender: SenderID(plain.word(at: end)), expiresAt: Int64(bitPattern: plain.word(at: end + 8)),
+            sender: SenderID(recorded: plain.word(at: end)),
+            expiresAt: Int64(bitPattern: plain.word(at: end + 8)),
             mark: plain.word(at: end + 16))
     }
 }

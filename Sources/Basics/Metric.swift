@@ -19,6 +19,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     case unknownAcks
     case keepalives
     case oddLogins
+    /// States that cannot be, by what was ended for it.
+    case invariantFailures
     case httpRequests
     /// HTTP answers by endpoint and status.
     case httpResponses

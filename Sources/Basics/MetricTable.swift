@@ -75,6 +75,11 @@ extension Metric {
             metric: .oddLogins, name: "ccs_odd_logins_total", kind: .counter,
             help: "Logins of devices whose fields contradict each other; they are served all the same."),
         Row(
+            metric: .invariantFailures, name: "ccs_invariant_failures_total", kind: .counter,
+            help:
+                "States found that cannot be, by what was ended for it; each is logged, and worth a report.",
+            labels: [label("ended", ["session"])]),
+        Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
             help: "HTTP requests answered."),
         Row(

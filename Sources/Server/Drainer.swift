@@ -161,7 +161,7 @@ extension ReactorHost {
             let id = link.connection.id
             guard link.isLoggedIn || reason == .systemShutdown else { continue }
             drained.append(id)
-            link.perform(.drain, now: now)
+            link.perform(.connection(.drain), now: now)
             let jitter =
                 pace.spreadMilliseconds > 0
                 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
@@ -171,7 +171,7 @@ extension ReactorHost {
             let at = now.monotonic.advanced(milliseconds: grace + jitter)
             if link.kind.isAppServer {
                 let from = now.monotonic.advanced(milliseconds: jitter)
-                link.perform(.endWhenIdle(from: from, reason), now: now)
+                link.perform(.connection(.endWhenIdle(from: from, reason)), now: now)
             }
             closes.append(CloseSchedule.Entry(at: at, connection: id, reason: reason))
         }
@@ -185,9 +185,10 @@ extension ReactorHost {
         let now = reactor.now
         for link in allLinks {
             switch link.kind {
-            case .appServer, .appServerPreproduction: link.perform(.close(.systemShutdown), now: now)
+            case .appServer, .appServerPreproduction:
+                link.perform(.connection(.close(.systemShutdown)), now: now)
             case .device, .https, .admin:
-                link.perform(.endWhenIdle(from: now.monotonic, .systemShutdown), now: now)
+                link.perform(.connection(.endWhenIdle(from: now.monotonic, .systemShutdown)), now: now)
             case .control: break
             }
         }
@@ -200,6 +201,6 @@ extension ReactorHost {
 
     /// Closes a connection by its session, if it still lives.
     func close(_ id: ConnectionID, _ reason: CloseReason, _ now: Now) {
-        link(id)?.perform(.close(reason), now: now)
+        link(id)?.perform(.connection(.close(reason)), now: now)
     }
 }

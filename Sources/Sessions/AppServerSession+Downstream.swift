@@ -61,11 +61,10 @@ extension AppServerSession {
             guard !isDraining else { throw recentIDs.contains(hash) ? .repeatedMessageID : .draining }
             guard recentIDs.remember(hash) else { throw .repeatedMessageID }
             var to: [UInt8] = []
-            var (submission, addressee) = try translation.submission(
-                of: payload, messageID: id, to: &to, sender: sender, connection: connection,
-                seal: settings.seal, rules: settings.rules)
-            submission.origin.ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
-            io.events.append(addressee.event(consume submission))
+            let request = try translation.sendRequest(
+                payload, messageID: id, to: &to, sender: sender, seal: settings.seal, rules: settings.rules)
+            let ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
+            io.events.append(request.event(replyTo: Origin(connection: connection, ticket: ticket)))
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)
@@ -101,8 +100,18 @@ extension AppServerSession {
         submitHeld(&io)
     }
 
+    /// The core says what became of the message of a ticket.
+    mutating func answered(_ ticket: UInt32, _ reply: SubmissionReply, _ io: inout SessionIO) {
+        switch reply {
+        case .accepted(_, let canonical): acknowledge(ticket, canonical, &io)
+        case .refused(let refusal): refuse(ticket, refusal, &io)
+        case .group(let answer): acknowledge(ticket, answer, &io)
+        }
+    }
+
     /// The core has taken the message of a ticket.
-    mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO) {
+    private mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO)
+    {
         guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
@@ -111,7 +120,7 @@ extension AppServerSession {
     }
 
     /// The core refuses the message of a ticket; where trying again may help, the id is free for it.
-    mutating func refuse(_ ticket: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
+    private mutating func refuse(_ ticket: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
         guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
@@ -120,7 +129,7 @@ extension AppServerSession {
     }
 
     /// The members of a group have been sent the message of a ticket: an ACK with their count, a NACK where none was reached.
-    mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
+    private mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
         if let refusal = answer.refusal { return refuse(ticket, refusal, &io) }
         guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
         AnswerWriter.appendGroupAck(

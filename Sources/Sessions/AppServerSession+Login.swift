@@ -33,6 +33,7 @@ extension AppServerSession {
             sender = credentials.sender
             domain = credentials.domain
             stage = .checking
+            io.loginClaim = .sender(credentials.sender)
             io.events.append(
                 .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
         } catch {

@@ -94,6 +94,7 @@ extension AppServerSession {
         exchange.first = first
         exchange.account = account
         stage = .checking
+        io.loginClaim = .sender(account.sender)
         io.events.append(.appServerKeysWanted(connection, account.sender))
     }
 
@@ -125,6 +126,7 @@ extension AppServerSession {
         sender = account.sender
         domain = account.domain
         stage = .checking
+        io.loginClaim = .sender(account.sender)
         io.events.append(
             .appServerLogin(connection, account.sender, key: key ?? SecretDigest(octets: [])))
     }

@@ -123,22 +123,34 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         switch command {
+        case .submission(let ticket, let reply): answered(ticket, reply, &io)
+        case .appServer(let command): perform(command, now, &io)
+        case .connection(let command): perform(command, &io)
+        case .device, .reply: io.misdirected(command)
+        }
+        settle(sentBefore, now, &io)
+    }
+
+    private mutating func perform(_ command: AppServerCommand, _ now: Now, _ io: inout SessionIO) {
+        switch command {
         case .loginKeys(let keys): received(keys, &io)
         case .loginAccepted: loginAccepted(&io)
         case .loginRefused(let refusal): loginRefused(refusal, &io)
         case .streamResumed(let remains): resume(remains, &io)
         case .streamNotResumed: resumeFailed(&io)
-        case .acknowledge(let ticket, _, let canonical): acknowledge(ticket, canonical, &io)
-        case .refuse(let ticket, let refusal): refuse(ticket, refusal, &io)
-        case .groupAnswered(let ticket, let answer): acknowledge(ticket, answer, &io)
-        case .deliverUpstream(let message): deliver(message, now, &io)
-        case .drain: drain(&io)
+        case .deliver(let message): deliver(message, now, &io)
         case .changePendingWindow(let window): changePendingWindow(window, &io)
+        }
+    }
+
+    private mutating func perform(_ command: ConnectionCommand, _ io: inout SessionIO) {
+        switch command {
+        case .drain: drain(&io)
         case .endWhenIdle(let from, let reason): idleEnd = (from, reason)
         case .close(let reason): close(reason, &io)
-        default: break
+        // Of those that ask without an account; an app server never does.
+        case .placeUnused: break
         }
-        settle(sentBefore, now, &io)
     }
 
     public mutating func wake(now: Now, io: inout SessionIO) {

@@ -23,6 +23,7 @@ extension DeviceSession {
         let request = DeviceLogin(
             connection: connection, device: device, token: settings.digest(text.copied()),
             received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) }, isIdle: isIdle)
+        io.loginClaim = .device(device)
         io.events.append(.deviceLogin(request))
         hasAskedToLogIn = true
         io.isReading = false

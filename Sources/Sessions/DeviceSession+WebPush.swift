@@ -84,10 +84,10 @@ enum WebPushText {
         }
         text.append("\"from\":")
         // The frame names the key of the web app; in here it is the account.
-        if message.sender.number == 0 {
-            JSONWriter.append(string: delivery.from.raw, to: &text)
+        if let sender = message.sender {
+            JSONWriter.append(text: String(sender.number), to: &text)
         } else {
-            JSONWriter.append(text: String(message.sender.number), to: &text)
+            JSONWriter.append(string: delivery.from.raw, to: &text)
         }
         text.append(message.priority == .high ? ",\"priority\":\"high\"" : ",\"priority\":\"normal\"")
         text.append(",\"fcmMessageId\":\"")

@@ -116,9 +116,17 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
+        guard phase != .ended else { return }
+        switch command {
+        case .device(let command): perform(command, now: now, io: &io)
+        case .connection(let command): perform(command, io: &io)
+        case .appServer, .submission, .reply: io.misdirected(command)
+        }
+    }
+
+    private mutating func perform(_ command: DeviceCommand, now: Now, io: inout SessionIO) {
         switch (phase, command) {
-        case (.ended, _): return
-        case (.checking, .deviceLoginAccepted):
+        case (.checking, .loginAccepted):
             acceptLogin(now: now, io: &io)
             if let endAfterLogin { close(endAfterLogin, io: &io) }
         case (.checking, .loginRefused(let refusal)): refuseLogin(refusal, io: &io)
@@ -129,11 +137,21 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
             acknowledgeUpstream(now: now, io: &io)
         case (.open, .upstreamRefused(let ticket, let refusal)):
             settleRefused(ticket, refusal, now: now, io: &io)
+        // What was on its way when the session closed, or was refused.
+        case (.awaitingLogin, _), (.checking, _), (.open, _), (.ended, _): return
+        }
+    }
+
+    private mutating func perform(_ command: ConnectionCommand, io: inout SessionIO) {
+        switch (phase, command) {
         // A device that has been let in to log in is greeted before it is sent away: no answer would read as an outage.
         case (.awaitingLogin, .endWhenIdle(_, let reason)), (.checking, .endWhenIdle(_, let reason)):
             endAfterLogin = reason
         case (_, .endWhenIdle(_, let reason)), (_, .close(let reason)): close(reason, io: &io)
-        default: return
+        // The protocol has no word for it.
+        case (_, .drain): return
+        // Of those that ask without an account; a device that logs in is known.
+        case (_, .placeUnused): return
         }
     }
 

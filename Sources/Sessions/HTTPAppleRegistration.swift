@@ -15,7 +15,7 @@ extension HTTPSession {
         guard let bundle = Self.bundle(body["bundle_id"]) else {
             throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
         }
-        let named = installation.sender.number != 0 ? installation.sender : SenderID(decimal: project)
+        let sender = installation.sender ?? SenderID(decimal: project)
         var address = AppleAddress(
             bundle: bundle, token: try Self.appleToken(body), freshDevice: DeviceID(freshNumber()),
             freshDigest: digest(ofToken: freshNumber()))
@@ -23,7 +23,7 @@ extension HTTPSession {
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: installation.installation, sender: named ?? SenderID(0),
+                    origin: origin, installation: installation.installation, sender: sender,
                     action: .apple(address), mark: installation.mark)))
         return .wait(.web(.named(project: project, installation: installation.installation)))
     }

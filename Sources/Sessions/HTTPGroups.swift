@@ -39,7 +39,8 @@ extension HTTPSession {
                         .submitted(
                             Submission(
                                 origin: Origin(connection: connection, ticket: ticket),
-                                sender: sender, target: name, messageID: [], isDryRun: true, body: [])))
+                                entitlement: .account(sender), target: name,
+                                content: MessageContent(messageID: [], isDryRun: true, body: []))))
                 }
                 return check.pending == 0 ? try checked(check, origin, &io) : .wait(.groupMembers(check))
             } catch { throw HTTPRefusal(.group(error)) }
@@ -108,28 +109,8 @@ extension HTTPSession {
         return .wait(.group(.key))
     }
 
-    /// What a command of the core answers to a request about groups; nil for any other command.
-    func answerGroup(_ command: SessionCommand) -> (UInt32, HTTPResponse)? {
-        switch command {
-        case .groupKnown(let ticket, let group):
-            guard case .group(let question)? = self.question(of: ticket) else { return nil }
-            return (ticket, known(group, question))
-        case .groupRefused(let ticket, let refusal):
-            guard case .group? = question(of: ticket) else { return nil }
-            return (ticket, .group(refusal))
-        case .groupAnswered(let ticket, let answer):
-            guard case .groupSend(let form)? = question(of: ticket) else { return nil }
-            return (ticket, sent(answer, form))
-        case .refuse(let ticket, let refusal):
-            guard case .groupSend(let form)? = question(of: ticket) else { return nil }
-            let send = HTTPSend(form, recipients: 1)
-            send.note(.refused(refusal), at: 0)
-            return (ticket, send.response)
-        default: return nil
-        }
-    }
-
-    private func known(_ group: GroupRecord, _ question: GroupQuestion) -> HTTPResponse {
+    /// The answer with a group as it is now.
+    func known(_ group: GroupRecord, _ question: GroupQuestion) -> HTTPResponse {
         var body = ByteBuffer()
         switch question {
         case .key:
@@ -147,7 +128,7 @@ extension HTTPSession {
     }
 
     /// The answer to a send: no `multicast_id`, by which clients tell it from that to tokens (http 2.5).
-    private func sent(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
+    func sent(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
         if let refusal = answer.refusal {
             guard !refusal.isRetryable else {
                 return .plain(RequestFault(.unavailable, "No member of the group was reached, try again."))

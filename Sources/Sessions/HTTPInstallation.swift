@@ -172,21 +172,21 @@ extension HTTPSession {
         answer.append("s\"}")
     }
 
-    private func refreshToken(_ id: [UInt8], _ sender: SenderID) -> [UInt8] {
+    private func refreshToken(_ id: [UInt8], _ sender: SenderID?) -> [UInt8] {
         settings.seal.text(
             of: InstallationToken(
                 purpose: .refresh, installation: id, sender: sender, expiresAt: .max,
                 mark: settings.random()))
     }
 
-    /// The project's number in an app id such as `1:123:web:abc`; 0 where there is no such id.
-    private static func appSender(_ appID: JSONValue?) throws(RequestFault) -> SenderID {
+    /// The project's number in an app id such as `1:123:web:abc`; nil where there is no such id.
+    private static func appSender(_ appID: JSONValue?) throws(RequestFault) -> SenderID? {
         switch appID {
-        case nil, .null: return SenderID(0)
+        case nil, .null: return nil
         case .string(let text):
             let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            guard parts.count >= 2, parts[0].elementsEqual("1".utf8) else { return SenderID(0) }
-            return SenderID(decimal: parts[1]) ?? SenderID(0)
+            guard parts.count >= 2, parts[0].elementsEqual("1".utf8) else { return nil }
+            return SenderID(decimal: parts[1])
         default: throw RequestFault(.badRequest, "appId: it is no text.")
         }
     }

@@ -102,21 +102,13 @@ extension HTTPSession {
         }
     }
 
-    /// What a command of the core answers to a request about one token; nil for any other command.
-    func answerToken(_ command: SessionCommand) -> (UInt32, HTTPResponse)? {
-        switch command {
-        case .tokenKnown(let ticket, let report):
-            guard case .token(let question)? = self.question(of: ticket) else { return nil }
-            switch question {
-            case .info(let sender, let details):
-                return (ticket, HTTPResponse(.ok, HTTPResponse.json, report.info(sender, details: details)))
-            case .done: return (ticket, HTTPResponse(.ok, HTTPResponse.json, Array("{}".utf8)))
-            case .subscription(let question): return (ticket, question.response(to: report))
-            }
-        case .tokenRefused(let ticket, let refusal):
-            guard case .token(let question)? = self.question(of: ticket) else { return nil }
-            return (ticket, answer(refused: refusal, question))
-        default: return nil
+    /// The answer to a request about one token.
+    func response(to report: TokenReport, _ question: TokenQuestion) -> HTTPResponse {
+        switch question {
+        case .info(let sender, let details):
+            HTTPResponse(.ok, HTTPResponse.json, report.info(sender, details: details))
+        case .done: HTTPResponse(.ok, HTTPResponse.json, Array("{}".utf8))
+        case .subscription(let question): question.response(to: report)
         }
     }
 

@@ -4,23 +4,20 @@ import Wire
 
 /// What all recipients of one request are sent (http 2.1).
 struct LegacyMessage {
-    var collapseKey: [UInt8]?
-    var lifetimeSeconds: Int
-    var priority: Priority
-    var delaysWhileIdle: Bool
-    var isDryRun: Bool
-    var restrictedPackage: [UInt8]?
-    var body: Body = []
-    /// See `Submission.holdsRawData`.
-    var holdsRawData = false
+    var content: MessageContent
     /// Why the payload is too large.
-    var payloadRefusal: Refusal?
+    private(set) var payloadRefusal: Refusal?
+
+    init(_ content: MessageContent) { self.content = content }
 
     /// Takes the pairs; that they are too large is kept for each recipient to be told, anything else is thrown (http 2.8).
+    ///
+    /// A message that is too large is only looked at, so that what is wrong with a token is told first.
     mutating func setBody(_ read: () throws(Refusal) -> Body) throws(Refusal) {
-        do throws(Refusal) { body = try read() } catch {
+        do throws(Refusal) { content.body = try read() } catch {
             guard LegacyError.isOfSize(error) else { throw error }
             payloadRefusal = error
+            content.isDryRun = true
         }
     }
 }
@@ -89,9 +86,10 @@ extension HTTPSession {
             }
             let form = try LegacyForm(body)
             var message = LegacyMessage(
-                collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds, priority: .normal,
-                delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
-                restrictedPackage: form.restrictedPackage)
+                MessageContent(
+                    messageID: [], collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds,
+                    delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
+                    restrictedPackage: form.restrictedPackage, body: []))
             let isTopic = Translation.isTopicPath(form.target)
             var translation = Translation()
             try message.setBody { () throws(Refusal) in
@@ -144,21 +142,15 @@ extension HTTPSession {
     ) throws(Refusal) -> LegacyMessage {
         let given = try DownstreamMessage(legacy: payload)
         try Translation.checkRawData(of: given, isToTopics: isToTopics)
-        var message = LegacyMessage(
-            collapseKey: Translation.collapseKey(of: given), lifetimeSeconds: given.lifetimeSeconds,
-            priority: Translation.priority(of: given),
-            delaysWhileIdle: Translation.delaysWhileIdle(given), isDryRun: given.isDryRun,
-            restrictedPackage: given.restrictedPackage)
+        var message = LegacyMessage(MessageContent(given, messageID: [], body: []))
         var translation = Translation()
         try message.setBody { () throws(Refusal) in
             try translation.body(
                 of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
                 textMeansBody: true, limit: settings.rules.payloadBytes(isToTopics: isToTopics))
         }
-        guard given.rawData != nil else { return message }
-        message.holdsRawData = true
-        if message.payloadRefusal == nil, let encryption = PushEncryption(request) {
-            message.body = try encryption.pairs() + message.body
+        if given.rawData != nil, message.payloadRefusal == nil, let encryption = PushEncryption(request) {
+            message.content.body = try encryption.pairs() + message.content.body
         }
         return message
     }
@@ -183,47 +175,34 @@ extension HTTPSession {
     }
 
     /// Hands the message to the core once for each recipient; what can be said at once is not asked.
-    ///
-    /// One whose payload is too large is only looked at, so that what is wrong with a token is told first.
     private func submit(
         _ message: LegacyMessage, to targets: [[UInt8]], _ sender: SenderID, _ form: HTTPSend.Form,
         _ origin: Origin, _ io: inout SessionIO
     ) -> Outcome {
         let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
         if let refusal = message.payloadRefusal { io.refuse(refusal, sender: sender) }
-        let first = targets[0]
-        if targets.count == 1, let group = settings.seal.group(of: first.raw) {
-            if let refusal = message.payloadRefusal {
-                send.note(.refused(refusal), at: 0)
-                return .answer(send.response)
-            }
-            let submission = submission(message, to: .setLater, sender, origin.ticket)
-            io.events.append(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
-            return .wait(.groupSend(form))
-        }
         for (index, token) in targets.enumerated() {
-            guard let target = settings.seal.name(of: token.raw) else {
+            switch Recipient(token: token, seal: settings.seal) {
+            case .group(let group) where targets.count == 1:
+                if let refusal = message.payloadRefusal {
+                    send.note(.refused(refusal), at: 0)
+                    return .answer(send.response)
+                }
+                io.events.append(
+                    SendRequest(sender: sender, recipient: .group(group), content: message.content)
+                        .event(replyTo: origin))
+                return .wait(.groupSend(form))
+            case .registration(let name):
+                let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                io.events.append(
+                    SendRequest(sender: sender, recipient: .registration(name), content: message.content)
+                        .event(replyTo: Origin(connection: connection, ticket: ticket)))
+            default:
                 io.refuse(.invalidToken, sender: sender, to: token)
                 send.note(.refused(.invalidToken), at: index)
-                continue
             }
-            let ticket = RecipientTicket.make(request: origin.ticket, index: index)
-            io.events.append(.submitted(submission(message, to: target, sender, ticket)))
         }
         return send.outcome
-    }
-
-    private func submission(
-        _ message: LegacyMessage, to target: RegistrationName, _ sender: SenderID, _ ticket: UInt32
-    ) -> Submission {
-        var submission = Submission(
-            origin: Origin(connection: connection, ticket: ticket), sender: sender, target: target,
-            messageID: [], collapseKey: message.collapseKey, lifetimeSeconds: message.lifetimeSeconds,
-            priority: message.priority, delaysWhileIdle: message.delaysWhileIdle,
-            isDryRun: message.isDryRun || message.payloadRefusal != nil,
-            restrictedPackage: message.restrictedPackage, body: message.body)
-        submission.holdsRawData = message.holdsRawData
-        return submission
     }
 
     /// Hands a message to topics to the core: there is one answer, that it has been taken.
@@ -238,38 +217,35 @@ extension HTTPSession {
             return .answer(send.response)
         }
         let ticket = RecipientTicket.make(request: origin.ticket, index: 0)
-        // The target is set for each subscriber.
-        let submission = submission(message, to: .setLater, sender, ticket)
-        io.events.append(.topicSubmitted(TopicSubmission(target: topics, submission: submission)))
+        io.events.append(
+            SendRequest(sender: sender, recipient: .topic(topics), content: message.content)
+                .event(replyTo: Origin(connection: connection, ticket: ticket)))
         return send.outcome
     }
 
-    /// What a command says of one recipient: of which request, at which place.
-    func word(in command: SessionCommand) -> (request: UInt32, index: Int, HTTPWord)? {
-        switch command {
-        case .acknowledge(let ticket, let id, let canonical):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+    /// What an answer says of one recipient: of which request, at which place; nil where it is for a whole request.
+    func word(in reply: SubmissionReply, _ ticket: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+        guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+        switch reply {
+        case .accepted(let id, let canonical):
             let replacing = canonical.map { settings.seal.token(for: $0) }
             return (request, index, .message(.sent(id, canonical: replacing)))
-        case .refuse(let ticket, let refusal):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .message(.refused(refusal)))
-        case .groupAnswered(let ticket, let answer):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .message(groupResult(answer)))
-        case .tokenKnown(let ticket, _):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .subscription(nil))
-        case .tokenRefused(let ticket, let refusal):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .subscription(refusal))
-        case .registered(let ticket, let name):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .registration(name))
-        case .registrationRefused(let ticket, let refusal):
-            guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
-            return (request, index, .registrationRefused(refusal))
-        default: return nil
+        case .refused(let refusal): return (request, index, .message(.refused(refusal)))
+        case .group(let answer): return (request, index, .message(groupResult(answer)))
+        }
+    }
+
+    /// The same of an answer that is none to a message.
+    func word(in reply: RequestReply, _ ticket: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+        guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+        switch reply {
+        case .token: return (request, index, .subscription(nil))
+        case .tokenRefused(let refusal): return (request, index, .subscription(refusal))
+        case .registered(let name): return (request, index, .registration(name))
+        case .registrationRefused(let refusal): return (request, index, .registrationRefused(refusal))
+        case .group, .groupRefused, .checkedIn, .checkInRefused, .unregistered, .installation, .forgotten,
+            .traced:
+            return nil
         }
     }
 }

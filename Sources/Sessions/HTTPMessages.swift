@@ -45,35 +45,8 @@ extension HTTPSession {
     func event(
         for message: V1Message, _ sender: SenderID, _ origin: Origin, index: Int
     ) throws(V1Error) -> Event {
-        let addressee: Addressee
-        var limit = Limits.payloadBytes
-        var target = RegistrationName.setLater
-        switch message.target {
-        case .token(let token), .installation(let token):
-            if let name = settings.seal.name(of: token.raw) {
-                addressee = .registration
-                target = name
-            } else if let group = settings.seal.group(of: token.raw) {
-                addressee = .group(group)
-            } else if let id = Self.installation(token) {
-                addressee = .installation(id)
-            } else {
-                throw V1Error(.invalidToken)
-            }
-        case .topic(let name):
-            guard let topic = TopicName(name) else {
-                throw V1Error(invalid: "message.topic", "Invalid topic name")
-            }
-            addressee = .topic(TopicTarget(topic))
-            limit = settings.rules.topicPayloadBytes
-        case .condition(let text):
-            do throws(TopicConditionFault) {
-                addressee = .topic(try Translation.target(ofCondition: text))
-            } catch {
-                throw V1Error(invalid: "message.condition", "Invalid condition: \(error.rawValue)")
-            }
-            limit = settings.rules.topicPayloadBytes
-        }
+        let recipient = try recipient(of: message)
+        let limit = settings.rules.payloadBytes(isToTopics: recipient.isTopic)
         let isShown = message.notification != nil
         let collapseKey = message.collapseKey.flatMap { $0.isEmpty ? nil : $0 }
         let priority: Priority =
@@ -82,15 +55,35 @@ extension HTTPSession {
             case .normal: .normal
             case nil: isShown ? .high : .normal
             }
-        return addressee.event(
-            Submission(
-                origin: Origin(
-                    connection: connection,
-                    ticket: RecipientTicket.make(request: origin.ticket, index: index)),
-                sender: sender, target: target, messageID: [],
-                collapseKey: collapseKey ?? (isShown ? Submission.appCollapseKey : nil),
-                lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
-                restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit)))
+        let content = MessageContent(
+            messageID: [], collapseKey: collapseKey ?? (isShown ? MessageContent.appCollapseKey : nil),
+            lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
+            restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit))
+        let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+        return SendRequest(sender: sender, recipient: recipient, content: content)
+            .event(replyTo: Origin(connection: connection, ticket: ticket))
+    }
+
+    private func recipient(of message: V1Message) throws(V1Error) -> Recipient {
+        switch message.target {
+        case .token(let token), .installation(let token):
+            guard
+                let recipient = Recipient(token: token, seal: settings.seal)
+                    ?? Self.installation(token).map({ .installation($0) })
+            else { throw V1Error(.invalidToken) }
+            return recipient
+        case .topic(let name):
+            guard let topic = TopicName(name) else {
+                throw V1Error(invalid: "message.topic", "Invalid topic name")
+            }
+            return .topic(TopicTarget(topic))
+        case .condition(let text):
+            do throws(TopicConditionFault) {
+                return .topic(try Translation.target(ofCondition: text))
+            } catch {
+                throw V1Error(invalid: "message.condition", "Invalid condition: \(error.rawValue)")
+            }
+        }
     }
 
     /// The pairs as devices read them: `data` as it is, what is shown under `gcm.notification.` (mcs-device 2.1).

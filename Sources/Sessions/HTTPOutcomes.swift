@@ -3,54 +3,54 @@ import Delivery
 import Wire
 
 extension HTTPSession {
-    /// What a command of the core answers, and to which request; nil for commands that are not for HTTP or came too late.
-    func answer(to command: SessionCommand, _ now: Now) -> (UInt32, HTTPResponse)? {
-        switch command {
-        case .checkedIn(let ticket, let device, let fresh):
-            guard case .checkIn(let given, let form)? = question(of: ticket), let token = fresh ?? given
-            else { return nil }
-            return (ticket, checkedIn(device, token: token, form, now))
-        case .checkInRefused(let ticket):
-            return (
-                ticket, .plain(RequestFault(.unauthorized, "The security token is not that of the device."))
-            )
-        case .registered(let ticket, let name):
-            switch question(of: ticket) {
-            case .register: return (ticket, registered(name))
-            case .web(let answer): return (ticket, registered(name, answer))
-            default: return nil
-            }
-        case .unregistered(let ticket):
-            switch question(of: ticket) {
-            case .unregister(let done, _): return (ticket, HTTPResponse(.ok, HTTPResponse.text, done))
-            case .done(let body): return (ticket, HTTPResponse(.ok, HTTPResponse.json, body))
-            default: return nil
-            }
-        case .installationKnown(let ticket, let record, _):
-            guard case .installation(let answer)? = question(of: ticket) else { return nil }
-            return (ticket, installed(record, answer, now))
-        case .registrationRefused(let ticket, let refusal):
-            switch question(of: ticket) {
-            case .installation:
-                return (ticket, Self.retriable(.rpc(Self.installationFault(refusal)), refusal))
-            case .register(let isChromium), .unregister(_, let isChromium):
-                return (ticket, Self.refusal(refusal, isChromium: isChromium))
-            case .web, .done: return (ticket, Self.retriable(.rpc(Self.fault(refusal)), refusal))
-            case .checkIn: return (ticket, Self.retriable(.plain(Self.fault(refusal)), refusal))
-            case .token(let question):
-                return (
-                    ticket,
-                    answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
-                )
-            case .page, .push, .gathered, .groupSend, .groupMembers, .group, nil: return nil
-            }
-        case .acknowledge(let ticket, let id?, _):
-            guard case .push(let push)? = question(of: ticket) else { return nil }
-            return (ticket, Self.pushed(push, id))
-        case .refuse(let ticket, let refusal):
-            guard case .push? = question(of: ticket) else { return nil }
-            return (ticket, Self.refusal(refusal))
+    /// The answer to a request of one message; nil where it came too late.
+    func response(to reply: SubmissionReply, of ticket: UInt32) -> HTTPResponse? {
+        switch (question(of: ticket), reply) {
+        case (.push(let push), .accepted(let id?, _)): return Self.pushed(push, id)
+        case (.push, .refused(let refusal)): return Self.refusal(refusal)
+        case (.groupSend(let form), .group(let answer)): return sent(answer, form)
+        case (.groupSend(let form), .refused(let refusal)):
+            let send = HTTPSend(form, recipients: 1)
+            send.note(.refused(refusal), at: 0)
+            return send.response
         default: return nil
+        }
+    }
+
+    /// The answer to any other request; nil where it came too late.
+    func response(to reply: RequestReply, of ticket: UInt32, _ now: Now) -> HTTPResponse? {
+        guard let question = question(of: ticket) else { return nil }
+        switch (reply, question) {
+        case (.checkedIn(let device, let fresh), .checkIn(let given, let form)):
+            return (fresh ?? given).map { checkedIn(device, token: $0, form, now) }
+        case (.checkInRefused, _):
+            return .plain(RequestFault(.unauthorized, "The security token is not that of the device."))
+        case (.registered(let name), .register): return registered(name)
+        case (.registered(let name), .web(let answer)): return registered(name, answer)
+        case (.unregistered, .unregister(let done, _)): return HTTPResponse(.ok, HTTPResponse.text, done)
+        case (.unregistered, .done(let body)): return HTTPResponse(.ok, HTTPResponse.json, body)
+        case (.installation(let record, _), .installation(let answer)): return installed(record, answer, now)
+        case (.registrationRefused(let refusal), _): return response(refusing: question, refusal)
+        case (.group(let group), .group(let question)): return known(group, question)
+        case (.groupRefused(let refusal), .group): return .group(refusal)
+        case (.token(let report), .token(let question)): return response(to: report, question)
+        case (.tokenRefused(let refusal), .token(let question)): return answer(refused: refusal, question)
+        default: return nil
+        }
+    }
+
+    private func response(
+        refusing question: HTTPAnswers.Question, _ refusal: RegistrationRefusal
+    ) -> HTTPResponse? {
+        switch question {
+        case .installation: Self.retriable(.rpc(Self.installationFault(refusal)), refusal)
+        case .register(let isChromium), .unregister(_, let isChromium):
+            Self.refusal(refusal, isChromium: isChromium)
+        case .web, .done: Self.retriable(.rpc(Self.fault(refusal)), refusal)
+        case .checkIn: Self.retriable(.plain(Self.fault(refusal)), refusal)
+        case .token(let question):
+            answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
+        case .page, .push, .gathered, .groupSend, .groupMembers, .group: nil
         }
     }
 

@@ -64,7 +64,7 @@ extension HTTPSession {
         }
         return .installation(
             InstallationRequest(
-                origin: request.origin, installation: id, sender: SenderID(0),
+                origin: request.origin, installation: id, sender: nil,
                 action: .claim(for: .register(request), by: request.device)))
     }
 

@@ -60,15 +60,24 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch command {
-        case .close(let reason): front.end(reason)
-        case .drain: front.end(.connectionDraining)
-        case .endWhenIdle(_, let reason): endWhenIdle(reason)
-        default:
-            guard
-                let (ticket, response) = noted(command, &io) ?? answerGroup(command) ?? answerToken(command)
-                    ?? answer(to: command, now)
-            else { return }
-            answer(ticket, response, now)
+        case .connection(.close(let reason)): front.end(reason)
+        case .connection(.drain): front.end(.connectionDraining)
+        case .connection(.endWhenIdle(_, let reason)): endWhenIdle(reason)
+        // For the host, which counts the places.
+        case .connection(.placeUnused): break
+        case .submission(let ticket, let reply):
+            if let (request, index, word) = word(in: reply, ticket) {
+                note(word, request, index, now, &io)
+            } else if let response = response(to: reply, of: ticket) {
+                answer(ticket, response, now)
+            }
+        case .reply(let ticket, let reply):
+            if let (request, index, word) = word(in: reply, ticket) {
+                note(word, request, index, now, &io)
+            } else if let response = response(to: reply, of: ticket, now) {
+                answer(ticket, response, now)
+            }
+        case .appServer, .device: io.misdirected(command)
         }
         advance(now, &io)
     }
@@ -136,26 +145,23 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         front.answer(exchange, response, now: now)
     }
 
-    /// Takes in the word on one of several tokens; the answer to its request, if it was the last.
-    private mutating func noted(
-        _ command: SessionCommand, _ io: inout SessionIO
-    ) -> (UInt32, HTTPResponse)? {
-        guard let (request, index, word) = word(in: command) else { return nil }
+    /// Takes in the word on one of several tokens, and answers its request if it was the last.
+    private mutating func note(
+        _ word: HTTPWord, _ request: UInt32, _ index: Int, _ now: Now, _ io: inout SessionIO
+    ) {
         switch answers.note(word, request: request, index: index) {
-        case .gathered(let gathering): return (request, gathering.response)
+        case .gathered(let gathering): answer(request, gathering.response, now)
         case .groupMembers(let check):
             do throws(GroupFault) {
                 switch try checked(check, Origin(connection: connection, ticket: request), &io) {
-                case .answer(let response): return (request, response)
+                case .answer(let response): answer(request, response, now)
                 case .wait(let question): answers.change(request, to: question)
                 }
             } catch {
-                return (
-                    request, .group(error, error == GroupFault(.unavailable) ? .unavailable : .badRequest)
-                )
+                let status: HTTPStatus = error == GroupFault(.unavailable) ? .unavailable : .badRequest
+                answer(request, .group(error, status), now)
             }
-            return nil
-        default: return nil
+        default: break
         }
     }
 

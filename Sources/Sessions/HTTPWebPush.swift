@@ -29,11 +29,13 @@ extension HTTPSession {
             let body = try Self.content(request)
             let vapid = try Vapid(request)
             let audience = try vapid.check(settings: settings, now: now.wall)
-            var submission = Submission(
-                origin: origin, sender: SenderID(0), target: target, messageID: [], collapseKey: topic,
-                lifetimeSeconds: lifetime, priority: priority, body: body)
-            submission.entitlement = .webPush(key: vapid.publicKey)
-            io.events.append(.submitted(submission))
+            let content = MessageContent(
+                messageID: [], collapseKey: topic, lifetimeSeconds: lifetime, priority: priority, body: body)
+            io.events.append(
+                .submitted(
+                    Submission(
+                        origin: origin, entitlement: .webPush(key: vapid.publicKey), target: target,
+                        content: content)))
             return .wait(.push(Push(origin: audience, lifetimeSeconds: lifetime)))
         } catch {
             return .answer(Self.refusal(error))

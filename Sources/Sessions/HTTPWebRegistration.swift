@@ -112,11 +112,11 @@ extension HTTPSession {
             throw RequestFault(
                 .badRequest, "topic: its name is not 1 to 900 of the characters a-z A-Z 0-9 - _ . ~ %.")
         }
-        let sender = installation.sender.number != 0 ? installation.sender : SenderID(decimal: captured[0])
+        let sender = installation.sender ?? SenderID(decimal: captured[0])
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: installation.installation, sender: sender ?? SenderID(0),
+                    origin: origin, installation: installation.installation, sender: sender,
                     action: isEnd ? .unsubscribe(topic) : .subscribe(topic), mark: installation.mark)))
         return .wait(.done(Array("{}".utf8)))
     }
@@ -164,10 +164,9 @@ extension HTTPSession {
         else {
             throw RequestFault(.badRequest, "web.endpoint: its last segment is no token of this server.")
         }
-        let named = installation.map(\.sender) ?? SenderID(0)
         var request = WebRegistrationRequest(
             origin: origin, endpoint: endpoint, keys: keys,
-            project: named.number != 0 ? .sender(named) : Self.project(project),
+            project: installation?.sender.map { .sender($0) } ?? Self.project(project),
             instance: installation?.installation ?? [])
         request.isProved = installation != nil
         return request
@@ -194,8 +193,7 @@ extension HTTPSession {
     private static func projects(
         _ path: [UInt8], _ installation: InstallationToken?
     ) -> [WebRegistrationRequest.Project] {
-        let named = installation.map(\.sender) ?? SenderID(0)
-        return [project(path)] + (named.number != 0 ? [.sender(named)] : [])
+        [project(path)] + (installation?.sender.map { [.sender($0)] } ?? [])
     }
 
     /// A sender ID, or else the label of a sender.

@@ -16,6 +16,8 @@ public struct SessionIO: ~Copyable {
     public var refusals: [RefusalNote] = []
     /// HTTP answers that were chosen, for the metrics; the host takes them after each call.
     public var responses: [HTTPResponseNote] = []
+    /// In which name the peer wants to log in, with the event that asks for it; the host takes it after each call.
+    public var loginClaim: LoginClaim?
     /// Set once: flush `out`, then close for this reason.
     public var close: CloseReason?
     /// Whether the host reads from the peer; the session clears it to press back, and sets it again.
@@ -35,11 +37,35 @@ public struct SessionIO: ~Copyable {
         refusals.append(RefusalNote(reason: reason, sender: sender, to: to, messageID: messageID))
     }
 
+    /// A command came that this kind of session never takes: it has been confused with another, and nothing that it says can be
+    /// relied on any more.
+    mutating func misdirected(_ command: SessionCommand) {
+        assertionFailure("a command for another kind of session: \(command)")
+        counts.misdirectedCommands += 1
+        close = close ?? .internalError
+    }
+
     /// Notes a refusal in the words of the protocol.
     mutating func refuse(
         _ refusal: Refusal, sender: SenderID? = nil, to: [UInt8] = [], messageID: [UInt8] = []
     ) {
         refuse(.refusal(refusal), sender: sender, to: to, messageID: messageID)
+    }
+}
+
+/// In which name a peer wants to log in.
+public enum LoginClaim: Sendable, Equatable {
+    /// As an app server of an account.
+    case sender(SenderID)
+    /// As a device.
+    case device(DeviceID)
+
+    /// The number of either.
+    public var number: UInt64 {
+        switch self {
+        case .sender(let sender): sender.number
+        case .device(let device): device.number
+        }
     }
 }
 
@@ -82,6 +108,8 @@ public struct SessionCounts: Sendable, Equatable {
     public var requests = 0
     /// Device logins whose fields contradict each other (mcs-device 3.1).
     public var oddLogins = 0
+    /// Commands for another kind of session.
+    public var misdirectedCommands = 0
 
     /// Nothing happened.
     public init() {}

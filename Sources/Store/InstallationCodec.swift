@@ -8,7 +8,7 @@ public enum InstallationCodec {
     /// Replaces a buffer's content by the record of an installation.
     public static func write(_ record: InstallationRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(record.id))
-        writer.number(record.sender.number)
+        writer.number(record.sender?.number ?? 0)
         writer.signed(record.createdAt)
         writer.signed(record.usedAt)
         writer.byte(record.refresh == nil ? 0 : 1)
@@ -22,7 +22,8 @@ public enum InstallationCodec {
     ) throws(RecordFault) -> InstallationRecord {
         var reader = try RecordReader(copy bytes, version: version, place: place(id))
         var record = InstallationRecord(
-            id: id, sender: SenderID(try reader.number()), refresh: nil, createdAt: try reader.signed(),
+            id: id, sender: SenderID(recorded: try reader.number()), refresh: nil,
+            createdAt: try reader.signed(),
             usedAt: try reader.signed())
         switch try reader.byte() {
         case 0: break

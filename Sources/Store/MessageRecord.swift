@@ -58,7 +58,7 @@ public enum MessageRecord {
         writer.number(message.registration.number)
         if let discarded { writer.number(UInt64(discarded)) }
         if let key = message.collapseKey { writer.bytes(key) }
-        writer.number(message.sender.number)
+        writer.number(message.sender?.number ?? 0)
         if let job = message.topic?.job { writer.number(job.sequence.number) }
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
@@ -108,7 +108,7 @@ public enum MessageRecord {
         var kind: StoredMessage.Kind = flags.contains(.sendError) ? .sendError : .message
         if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
-        let sender = SenderID(try reader.number())
+        let sender = SenderID(recorded: try reader.number())
         let job = flags.contains(.shares) ? Sequence(try reader.number()) : nil
         let acceptedAt = try reader.signed()
         var message = StoredMessage(
@@ -118,6 +118,7 @@ public enum MessageRecord {
             wantsReceipt: flags.contains(.wantsReceipt),
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
         if let job {
+            guard let sender else { throw .value }
             message.topic = TopicOrigin(job: TopicJobName(sender: sender, sequence: job), path: [])
         }
         return message

@@ -77,7 +77,7 @@ public enum RegistryRecord {
         writer.bytes(registration.category)
         writer.bytes(registration.subtype)
         writer.bytes(registration.senderText)
-        writer.number(registration.sender.number)
+        writer.number(registration.sender?.number ?? 0)
         writer.signed(registration.createdAt)
         if written >= wideVersion {
             writer.bytes(registration.instance)
@@ -112,7 +112,7 @@ public enum RegistryRecord {
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
-            senderText: try reader.byteArray(), sender: SenderID(try reader.number()),
+            senderText: try reader.byteArray(), sender: SenderID(recorded: try reader.number()),
             createdAt: try reader.signed())
         if written >= wideVersion {
             registration.instance = try reader.byteArray()

@@ -11,7 +11,7 @@ import Testing
     func returns() {
         var refresh = token
         refresh.purpose = .refresh
-        refresh.sender = SenderID(0)
+        refresh.sender = nil
         refresh.expiresAt = .max
         for token in [token, refresh] {
             let text = seal.text(of: token)

@@ -38,7 +38,7 @@ import Testing
     private func names(_ bench: Harness) -> [UInt32: RegistrationName] {
         var names: [UInt32: RegistrationName] = [:]
         for command in bench.take(web) {
-            if case .registered(let ticket, let name) = command { names[ticket] = name }
+            if case .reply(let ticket, .registered(let name)) = command { names[ticket] = name }
         }
         return names
     }

@@ -21,7 +21,7 @@ import Testing
     private func register(_ bench: Harness, _ request: RegistrationRequest) -> UInt64? {
         bench.post(.register(request))
         bench.settle()
-        if case .registered(_, let name)? = bench.take(web).first { return name.number.number }
+        if case .reply(_, .registered(let name))? = bench.take(web).first { return name.number.number }
         return nil
     }
 
@@ -31,11 +31,11 @@ import Testing
         lifetime: Int = 3_600
     ) -> (word: String, canonical: UInt64?) {
         var submission = Harness.submission(ticket, lifetime: lifetime, to: name(number))
-        submission.sender = sender
+        submission.entitlement = .account(sender)
         bench.post(.submitted(submission))
         bench.settle()
         let answer = bench.take(appServer).first
-        if case .acknowledge(_, _, let canonical)? = answer {
+        if case .submission(_, .accepted(_, let canonical))? = answer {
             return ("ack \(ticket)", canonical?.number.number)
         }
         return (answer?.word ?? "", nil)
@@ -124,7 +124,7 @@ import Testing
         bench.runTurns()
         bench.post(.submitted(Harness.submission(3, lifetime: 0, to: name(2))))
         bench.runTurns()
-        guard case .acknowledge(3, _, let canonical)? = bench.take(appServer).first else {
+        guard case .submission(3, .accepted(_, let canonical))? = bench.take(appServer).first else {
             Issue.record("no answer")
             return
         }

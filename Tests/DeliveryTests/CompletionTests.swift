@@ -27,7 +27,7 @@ import Testing
         bench.settle()
         var keys: [[UInt8]?] = []
         for (_, command) in bench.commands {
-            if case .deliver(let delivery) = command { keys.append(delivery.message.collapseKey) }
+            if case .device(.deliver(let delivery)) = command { keys.append(delivery.message.collapseKey) }
         }
         #expect(keys == [bytes("app"), bytes("other")])
     }
@@ -35,7 +35,7 @@ import Testing
     @Test("raw_data is refused by name where it cannot be carried, else stored as it is")
     func rawData() {
         var submission = Harness.submission(1)
-        submission.holdsRawData = true
+        submission.content.holdsRawData = true
         let plain = Self.bench()
         plain.post(.submitted(submission))
         plain.settle()
@@ -50,7 +50,11 @@ import Testing
             bench.post(.submitted(submission))
             bench.settle()
             let isNamed = bench.commands.contains { _, command in
-                if case .refuse(1, .conflict(field: "raw_data", _)) = command { true } else { false }
+                if case .submission(1, .refused(.conflict(field: "raw_data", _))) = command {
+                    true
+                } else {
+                    false
+                }
             }
             #expect(isNamed)
             #expect(bench.store.downPending == 0)

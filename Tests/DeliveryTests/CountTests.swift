@@ -53,7 +53,7 @@ import Testing
         #expect(early > 0)
         bench.settle()
         var foreign = Harness.submission(4)
-        foreign.sender = Harness.otherSender
+        foreign.entitlement = .account(Harness.otherSender)
         bench.post(.submitted(foreign))
         bench.settle()
         #expect(bench.down.refused == early + 1)

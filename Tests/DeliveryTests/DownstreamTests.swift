@@ -32,16 +32,16 @@ import Testing
         _ = bench.take(phone)
         bench.post(.submitted(Harness.submission(1, lifetime: lifetime)))
         bench.settle()
-        guard case .acknowledge(1, let id?, nil)? = bench.take(appServer).first else {
+        guard case .submission(1, .accepted(let id?, nil))? = bench.take(appServer).first else {
             Issue.record("no acknowledgement with an id")
             return
         }
         #expect(bench.take(phone).compactMap(\.delivery?.message.persistentID) == [id])
         var dry = Harness.submission(2, lifetime: lifetime)
-        dry.isDryRun = true
+        dry.content.isDryRun = true
         bench.post(.submitted(dry))
         bench.settle()
-        guard case .acknowledge(2, nil, nil)? = bench.take(appServer).first else {
+        guard case .submission(2, .accepted(nil, nil))? = bench.take(appServer).first else {
             Issue.record("a dry run must be acknowledged without an id")
             return
         }
@@ -114,13 +114,13 @@ import Testing
         let unknown = RegistrationName(device: device, number: RegistrationNumber(9))
         bench.post(.submitted(Harness.submission(1, to: unknown)))
         var foreign = Harness.submission(2)
-        foreign.sender = Harness.otherSender
+        foreign.entitlement = .account(Harness.otherSender)
         bench.post(.submitted(foreign))
         var misaddressed = Harness.submission(3)
-        misaddressed.restrictedPackage = bytes("other.app")
+        misaddressed.content.restrictedPackage = bytes("other.app")
         bench.post(.submitted(misaddressed))
         var dry = Harness.submission(4)
-        dry.isDryRun = true
+        dry.content.isDryRun = true
         bench.post(.submitted(dry))
         let nobody = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1))
         bench.post(.submitted(Harness.submission(5, to: nobody)))

@@ -36,7 +36,7 @@ import Testing
         from sender: SenderID = Harness.sender
     ) -> String {
         var submission = Harness.submission(ticket, lifetime: lifetime)
-        submission.sender = sender
+        submission.entitlement = .account(sender)
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
         bench.settle()
         return bench.take(appServer).words.joined(separator: ";")
@@ -105,7 +105,7 @@ import Testing
         bench.post(.unregisterToken(claim, Origin(connection: web, ticket: 2)))
         bench.settle()
         var submission = Harness.submission(7)
-        submission.isDryRun = true
+        submission.content.isDryRun = true
         let group = try Self.made(bench)
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
         bench.settle()

@@ -25,7 +25,7 @@ import Testing
     ) {
         for ticket in tickets {
             var submission = Harness.submission(ticket, key: key, lifetime: lifetime)
-            submission.delaysWhileIdle = delays
+            submission.content.delaysWhileIdle = delays
             bench.post(.submitted(submission))
         }
         bench.settle()
@@ -147,7 +147,7 @@ import Testing
         let bench = bench()
         submit(bench, 1...1)
         var submission = Harness.submission(2)
-        submission.delaysWhileIdle = true
+        submission.content.delaysWhileIdle = true
         bench.post(.submitted(submission))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
@@ -156,7 +156,7 @@ import Testing
         #expect(delivered(bench).isEmpty)
 
         submission = Harness.submission(3)
-        submission.delaysWhileIdle = true
+        submission.content.delaysWhileIdle = true
         bench.post(.submitted(submission))
         bench.post(.deviceIdleChanged(phone, device, isIdle: false))
         bench.runTurns()
@@ -164,7 +164,7 @@ import Testing
         #expect(delivered(bench) == ["deliver m1", "deliver m3"])
 
         submission = Harness.submission(4)
-        submission.delaysWhileIdle = true
+        submission.content.delaysWhileIdle = true
         bench.post(.submitted(submission))
         bench.post(.deviceIdleChanged(phone, device, isIdle: true))
         bench.settle()

@@ -56,7 +56,7 @@ import Testing
         .installation(
             InstallationRequest(
                 origin: Origin(connection: appServer, ticket: ticket), installation: fid,
-                sender: Harness.sender, action: .send(Harness.submission(ticket))))
+                sender: Harness.sender, action: .send(Harness.submission(ticket).content)))
     }
 
     private func addDevice(_ bench: Harness, _ number: UInt64) -> DeviceID {
@@ -218,9 +218,10 @@ import Testing
         _ = words(bench, register(2, mark: InstallationRecord.mark(of: digest(1))))
         bench.advance(milliseconds: 30 * Self.day)
         let now = bench.now.wall
-        _ = words(bench, ask(3, .expire(before: now - 200 * Self.day, unlinkedBefore: now - Self.day)))
+        _ = words(
+            bench, .installation(fid, .unused(before: now - 200 * Self.day, unlinkedBefore: now - Self.day)))
         #expect(bench.store.installationRecords[fid] != nil)
-        _ = words(bench, ask(4, .expire(before: now - Self.day, unlinkedBefore: now - Self.day)))
+        _ = words(bench, .installation(fid, .unused(before: now - Self.day, unlinkedBefore: now - Self.day)))
         #expect(bench.store.installationRecords[fid] == nil)
     }
 

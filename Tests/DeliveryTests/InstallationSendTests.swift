@@ -25,15 +25,13 @@ import Testing
         _ bench: Harness, _ ticket: UInt32, to installation: [UInt8]? = nil,
         from sender: SenderID = Harness.sender, isDryRun: Bool = false
     ) {
-        var submission = Harness.submission(
-            ticket, to: RegistrationName(device: DeviceID(0), number: RegistrationNumber(0)))
-        submission.sender = sender
-        submission.isDryRun = isDryRun
+        var submission = Harness.submission(ticket)
+        submission.content.isDryRun = isDryRun
         bench.post(
             .installation(
                 InstallationRequest(
                     origin: submission.origin, installation: installation ?? fid, sender: sender,
-                    action: .send(submission))))
+                    action: .send(submission.content))))
     }
 
     @Test(

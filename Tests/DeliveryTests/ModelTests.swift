@@ -87,8 +87,8 @@ struct MailboxModel {
                 bench.post(.submitted(submission))
                 model.submit(
                     MailboxModel.Item(
-                        id: submission.messageID, key: key,
-                        expiresAt: bench.now.wall + Int64(submission.lifetimeSeconds) * 1_000),
+                        id: submission.content.messageID, key: key,
+                        expiresAt: bench.now.wall + Int64(submission.content.lifetimeSeconds) * 1_000),
                     to: submission.target.number.number, now: bench.now.wall)
             }
             if Bool.random(using: &random) { bench.runTurns() }

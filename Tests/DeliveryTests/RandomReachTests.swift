@@ -28,8 +28,19 @@ enum WorldEvent: String, CaseIterable {
     case tick = "partition.tick"
     case committed = "partition.committed"
     // What it answers.
-    case acknowledge, refuse, upstreamStored, upstreamRefused, deliver, deliverUpstream, loginAccepted
-    case deviceLoginAccepted, loginRefused, reportWhenReady, registered, unregistered, close
+    case accepted = "submission accepted"
+    case refused = "submission refused"
+    case upstreamStored = "device upstreamStored"
+    case upstreamRefused = "device upstreamRefused"
+    case deliver = "device deliver"
+    case deliverUpstream = "appServer deliver"
+    case loginAccepted = "appServer loginAccepted"
+    case deviceLoginAccepted = "device loginAccepted"
+    case loginRefused = "device loginRefused"
+    case reportWhenReady = "device reportWhenReady"
+    case registered = "reply registered"
+    case unregistered = "reply unregistered"
+    case close = "connection close"
     // What becomes of messages.
     case acceptedDown = "accepted down"
     case deliveredDown = "delivered down"
@@ -53,7 +64,7 @@ extension RandomWorld {
         let observe = bench.observe
         bench.observe = { link, command in
             observe?(link, command)
-            counter.note(Mirror(reflecting: command).children.first?.label ?? "\(command)")
+            counter.note(command.label)
         }
         bench.observeEvent = { event in
             counter.note(event.label)

@@ -89,42 +89,42 @@ final class RandomWorld {
 
     private func observed(_ link: ConnectionID, _ command: SessionCommand) {
         switch command {
-        case .acknowledge(let ticket, _, _):
+        case .submission(let ticket, .accepted):
             guard let id = waiting.removeValue(forKey: ticket) else {
                 return problems.append("answer without question: ack \(ticket)")
             }
             if id.isEmpty { return }
             acknowledged.insert(id)
             if !bench.store.put.contains(id) { problems.append("acknowledged before stored: \(ticket)") }
-        case .refuse(let ticket, _):
+        case .submission(let ticket, .refused):
             if waiting.removeValue(forKey: ticket) == nil {
                 problems.append("answer without question: nack \(ticket)")
             }
-        case .upstreamStored(let ticket):
+        case .device(.upstreamStored(let ticket)):
             guard let id = waitingUpstream.removeValue(forKey: ticket) else {
                 return problems.append("upstream answered twice: \(ticket)")
             }
             if id.isEmpty { return }
             storedUpstream.insert(id)
             if !bench.store.put.contains(id) { problems.append("upstream told before stored: \(ticket)") }
-        case .upstreamRefused(let ticket, _):
+        case .device(.upstreamRefused(let ticket, _)):
             if waitingUpstream.removeValue(forKey: ticket) == nil {
                 problems.append("upstream answered twice: \(ticket)")
             }
-        case .deliver(let delivery): received(delivery, link)
-        case .deliverUpstream(let message): received(message, link)
-        case .deviceLoginAccepted:
+        case .device(.deliver(let delivery)): received(delivery, link)
+        case .appServer(.deliver(let message)): received(message, link)
+        case .device(.loginAccepted):
             for at in devices.indices where devices[at].link == link {
                 devices[at].isAccepted = true
                 devices[at].remembered = []
             }
-        case .reportWhenReady:
+        case .device(.reportWhenReady):
             for at in devices.indices where devices[at].link == link { devices[at].owesReady = true }
-        case .registered(_, let name):
+        case .reply(_, .registered(let name)):
             for at in devices.indices where devices[at].device == name.device {
                 devices[at].registrations[1] = name
             }
-        case .close, .loginRefused: closed.insert(link)
+        case .connection(.close), .appServer(.loginRefused), .device(.loginRefused): closed.insert(link)
         default: break
         }
     }
@@ -202,8 +202,8 @@ final class RandomWorld {
             ticket, key: chance(40) ? "k\(Int.random(in: 0..<4, using: &random))" : nil,
             lifetime: lifetime, receipt: chance(30),
             to: client.registrations[Int.random(in: 0..<2, using: &random)])
-        submission.delaysWhileIdle = goesIdle && chance(50)
-        waiting[ticket] = lifetime == 0 ? [] : submission.messageID
+        submission.content.delaysWhileIdle = goesIdle && chance(50)
+        waiting[ticket] = lifetime == 0 ? [] : submission.content.messageID
         bench.post(.submitted(submission))
     }
 

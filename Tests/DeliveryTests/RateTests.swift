@@ -55,10 +55,10 @@ import Testing
         let bench = bench { $0.deviceShort = Rate(2, perSeconds: 60) }
         for ticket in 1...5 as ClosedRange<UInt32> {
             var dry = Harness.submission(ticket)
-            dry.isDryRun = true
+            dry.content.isDryRun = true
             bench.post(.submitted(dry))
             var foreign = Harness.submission(ticket + 100)
-            foreign.sender = Harness.otherSender
+            foreign.entitlement = .account(Harness.otherSender)
             bench.post(.submitted(foreign))
         }
         bench.settle()
@@ -66,7 +66,7 @@ import Testing
         #expect(answers(bench, 11...12, lifetime: 0) == ["ack 11", "ack 12"])
         #expect(answers(bench, 13...13) == ["nack 13 device_rate_exceeded"])
         var dry = Harness.submission(14)
-        dry.isDryRun = true
+        dry.content.isDryRun = true
         bench.post(.submitted(dry))
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 14 device_rate_exceeded"], "a dry run is judged alike")

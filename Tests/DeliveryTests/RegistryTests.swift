@@ -90,7 +90,7 @@ import Testing
         bench.settle()
         #expect(bench.take(web).first?.word.hasPrefix(word) == true)
         let made = bench.store.registrations.values.first { $0.category == bytes("new") }
-        #expect(made?.sender.number ?? 0 == sender)
+        #expect(made?.sender?.number ?? 0 == sender)
     }
 
     @Test(

@@ -48,9 +48,10 @@ extension Harness {
         to name: RegistrationName = target, from origin: ConnectionID = appServer
     ) -> Submission {
         Submission(
-            origin: Origin(connection: origin, ticket: ticket), sender: sender, target: name,
-            messageID: bytes("m\(ticket)"), collapseKey: key.map(bytes), lifetimeSeconds: lifetime,
-            wantsReceipt: receipt, body: bytes("body \(ticket)"))
+            origin: Origin(connection: origin, ticket: ticket), entitlement: .account(sender), target: name,
+            content: MessageContent(
+                messageID: bytes("m\(ticket)"), collapseKey: key.map(bytes), lifetimeSeconds: lifetime,
+                wantsReceipt: receipt, body: bytes("body \(ticket)")))
     }
 
     func submit(
@@ -84,64 +85,101 @@ extension Harness {
     }
 }
 
+extension Submission {
+    /// The request of the session that made it.
+    var origin: Origin {
+        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
+        return origin
+    }
+}
+
+extension GroupSubmission {
+    /// The same for a group.
+    init(group: GroupName, submission: Submission) {
+        self.init(
+            origin: submission.origin, sender: submission.sender ?? Harness.sender, group: group,
+            content: submission.content)
+    }
+}
+
+extension TopicSubmission {
+    /// The same for topics.
+    init(target: TopicTarget, submission: Submission) {
+        self.init(
+            origin: submission.origin, sender: submission.sender ?? Harness.sender, target: target,
+            content: submission.content)
+    }
+}
+
 /// What is asserted about commands, in words.
 extension SessionCommand {
     var word: String {
         switch self {
-        case .streamResumed(let stream): "stream resumed \(stream.id)"
-        case .streamNotResumed: "stream not resumed"
-        case .loginKeys(let keys): "login keys \(keys.count)"
-        case .loginAccepted: "login accepted"
-        case .loginRefused(let refusal): "login refused \(refusal.rawValue)"
-        case .acknowledge(let ticket, _, _): "ack \(ticket)"
-        case .refuse(let ticket, let refusal): "nack \(ticket) \(refusal.word)"
-        case .deliverUpstream(let message):
+        case .appServer(.streamResumed(let stream)): "stream resumed \(stream.id)"
+        case .appServer(.streamNotResumed): "stream not resumed"
+        case .appServer(.loginKeys(let keys)): "login keys \(keys.count)"
+        case .appServer(.loginAccepted): "login accepted"
+        case .appServer(.loginRefused(let refusal)): "login refused \(refusal.rawValue)"
+        case .submission(let ticket, .accepted): "ack \(ticket)"
+        case .submission(let ticket, .refused(let refusal)): "nack \(ticket) \(refusal.word)"
+        case .appServer(.deliver(let message)):
             message.kind == .message
                 ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
                 : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
-        case .groupAnswered(let ticket, let answer):
+        case .submission(let ticket, .group(let answer)):
             "group \(ticket) \(answer.success)/\(answer.failed.count)"
                 + answer.failed.map { " \($0.member.number.number)=\($0.refusal.word)" }.joined()
-        case .groupKnown(let ticket, let group):
+        case .reply(let ticket, .group(let group)):
             "group known \(ticket) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
-        case .groupRefused(let ticket, let refusal): "group refused \(ticket) \(refusal.rawValue)"
-        case .tokenKnown(let ticket, let report):
+        case .reply(let ticket, .groupRefused(let refusal)): "group refused \(ticket) \(refusal.rawValue)"
+        case .reply(let ticket, .token(let report)):
             "token known \(ticket) \(report.registration.name.number.number) \(report.wasThere)"
                 + report.topics.map { " \(String(decoding: $0.topic.octets, as: UTF8.self))" }.joined()
-        case .tokenRefused(let ticket, let refusal): "token refused \(ticket) \(refusal.rawValue)"
-        case .drain: "drain"
-        case .changePendingWindow(let window): "pending window \(window)"
-        case .endWhenIdle(_, let reason): "end when idle \(reason.rawValue)"
-        case .deviceLoginAccepted: "device login accepted"
-        case .deliver(let delivery):
+        case .reply(let ticket, .tokenRefused(let refusal)): "token refused \(ticket) \(refusal.rawValue)"
+        case .connection(.drain): "drain"
+        case .appServer(.changePendingWindow(let window)): "pending window \(window)"
+        case .connection(.endWhenIdle(_, let reason)): "end when idle \(reason.rawValue)"
+        case .device(.loginRefused(let refusal)): "login refused \(refusal.rawValue)"
+        case .device(.loginAccepted): "device login accepted"
+        case .device(.deliver(let delivery)):
             switch delivery.message.kind {
             case .discardedMarker(let count): "marker \(count)"
             case .sendError: "send error \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             case .message: "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             }
-        case .reportWhenReady: "report when ready"
-        case .upstreamStored(let ticket): "stored \(ticket)"
-        case .upstreamRefused(let ticket, let refusal): "refused \(ticket) \(refusal.rawValue)"
-        case .checkedIn(let ticket, _, let fresh): "checked in \(ticket) \(fresh != nil)"
-        case .checkInRefused(let ticket): "check-in refused \(ticket)"
-        case .placeUnused: "place unused"
-        case .registered(let ticket, let name): "registered \(ticket) \(name.number.number)"
-        case .unregistered(let ticket): "unregistered \(ticket)"
-        case .registrationRefused(let ticket, let refusal): "\(refusal.rawValue) \(ticket)"
-        case .installationKnown(let ticket, let record, let registrations):
+        case .device(.reportWhenReady): "report when ready"
+        case .device(.upstreamStored(let ticket)): "stored \(ticket)"
+        case .device(.upstreamRefused(let ticket, let refusal)): "refused \(ticket) \(refusal.rawValue)"
+        case .reply(let ticket, .checkedIn(_, let fresh)): "checked in \(ticket) \(fresh != nil)"
+        case .reply(let ticket, .checkInRefused): "check-in refused \(ticket)"
+        case .connection(.placeUnused): "place unused"
+        case .reply(let ticket, .registered(let name)): "registered \(ticket) \(name.number.number)"
+        case .reply(let ticket, .unregistered): "unregistered \(ticket)"
+        case .reply(let ticket, .registrationRefused(let refusal)): "\(refusal.rawValue) \(ticket)"
+        case .reply(let ticket, .installation(let record, let registrations)):
             "installation \(ticket) \(String(decoding: record.id, as: UTF8.self)) \(registrations)"
                 + (record.refresh == nil ? " ended" : "")
-        case .forgotten(let ticket, let registrations, let messages):
+        case .reply(let ticket, .forgotten(let registrations, let messages)):
             "forgotten \(ticket) \(registrations) \(messages)"
-        case .traced(let ticket, let note):
+        case .reply(let ticket, .traced(let note)):
             "traced \(ticket) \(note.direction.rawValue) \(note.step.rawValue) \(String(decoding: note.messageID, as: UTF8.self))"
                 + (note.detail.isEmpty ? "" : " \(note.detail)")
-        case .close(let reason): "close \(reason.rawValue)"
+        case .connection(.close(let reason)): "close \(reason.rawValue)"
         }
     }
 
-    var delivery: DeviceDelivery? { if case .deliver(let delivery) = self { delivery } else { nil } }
-    var upstream: StoredUpstream? { if case .deliverUpstream(let message) = self { message } else { nil } }
+    /// Kind and name, such as `device deliver`.
+    var label: String {
+        guard let kind = Mirror(reflecting: self).children.first else { return "\(self)" }
+        let payload = Mirror(reflecting: kind.value)
+        let command = payload.displayStyle == .tuple ? Array(payload.children)[1].value : kind.value
+        return "\(kind.label ?? "") \(Mirror(reflecting: command).children.first?.label ?? "\(command)")"
+    }
+
+    var delivery: DeviceDelivery? { if case .device(.deliver(let delivery)) = self { delivery } else { nil } }
+    var upstream: StoredUpstream? {
+        if case .appServer(.deliver(let message)) = self { message } else { nil }
+    }
 }
 
 extension Load {

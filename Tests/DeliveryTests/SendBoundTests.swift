@@ -10,7 +10,7 @@ import Testing
         _ ticket: UInt32, from sender: SenderID = Harness.sender, lifetime: Int = 0
     ) throws -> Event {
         var submission = Harness.submission(ticket, lifetime: lifetime)
-        submission.sender = sender
+        submission.entitlement = .account(sender)
         let topic = try #require(TopicName(bytes("news")))
         return .topicSubmitted(TopicSubmission(target: TopicTarget(topic), submission: submission))
     }

@@ -11,11 +11,11 @@ import Testing
     private func tries(_ bench: Harness) -> [String] {
         for ticket in tickets {
             var submission = Harness.submission(ticket)
-            submission.sender = Harness.otherSender
+            submission.entitlement = .account(Harness.otherSender)
             switch ticket {
-            case tickets.lowerBound + 1: submission.isDryRun = true
-            case tickets.lowerBound + 2: submission.lifetimeSeconds = 0
-            case tickets.lowerBound + 3: submission.restrictedPackage = bytes("other.app")
+            case tickets.lowerBound + 1: submission.content.isDryRun = true
+            case tickets.lowerBound + 2: submission.content.lifetimeSeconds = 0
+            case tickets.lowerBound + 3: submission.content.restrictedPackage = bytes("other.app")
             default: break
             }
             bench.post(.submitted(submission))

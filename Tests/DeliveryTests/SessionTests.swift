@@ -62,7 +62,7 @@ import Testing
         let bench = Harness.withDevice()
         bench.post(.appServerKeysWanted(connection(1), SenderID(9)))
         bench.settle()
-        guard case .loginKeys(let keys)? = bench.take(connection(1)).first else {
+        guard case .appServer(.loginKeys(let keys))? = bench.take(connection(1)).first else {
             Issue.record("an unknown sender is answered, too")
             return
         }

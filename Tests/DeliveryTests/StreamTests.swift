@@ -39,7 +39,7 @@ import Testing
         #expect(want(bench, 2, "s", of: Harness.otherSender).map(\.word) == ["stream not resumed"])
         #expect(want(bench, 3, "t").map(\.word) == ["stream not resumed"])
         let commands = want(bench, 4, "s")
-        guard case .streamResumed(let stream)? = commands.first else {
+        guard case .appServer(.streamResumed(let stream))? = commands.first else {
             Issue.record("\(commands.map(\.word))")
             return
         }

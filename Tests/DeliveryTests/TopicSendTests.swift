@@ -34,8 +34,8 @@ import Testing
         key: String? = nil, lifetime: Int = 3_600, dry: Bool = false, from sender: SenderID = Harness.sender
     ) {
         var submission = Harness.submission(ticket, key: key, lifetime: lifetime)
-        submission.sender = sender
-        submission.isDryRun = dry
+        submission.entitlement = .account(sender)
+        submission.content.isDryRun = dry
         bench.post(.topicSubmitted(TopicSubmission(target: target, submission: submission)))
     }
 

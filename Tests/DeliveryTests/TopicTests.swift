@@ -246,7 +246,7 @@ import Testing
     }
 
     private func request(
-        _ ticket: UInt32, _ action: InstallationRequest.Action, sender: SenderID = Harness.sender,
+        _ ticket: UInt32, _ action: InstallationRequest.Action, sender: SenderID? = Harness.sender,
         fid given: [UInt8]? = nil
     ) -> Event {
         .installation(
@@ -263,7 +263,7 @@ import Testing
         bench.settle()
         let made = bench.store.subscriptions
         #expect(made.map(\.name.number.number) == [3] && made.map(\.sender) == [Harness.otherSender])
-        bench.post(request(4, .subscribe(news), sender: SenderID(0)))
+        bench.post(request(4, .subscribe(news), sender: nil))
         bench.post(request(5, .subscribe(news), sender: SenderID(300)))
         bench.post(request(6, .subscribe(news), fid: bytes("dGFzc3dvcmQ_aGVsbG8tdw")))
         bench.settle()

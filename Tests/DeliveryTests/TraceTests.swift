@@ -46,7 +46,7 @@ import Testing
                 "downstream accepted m4", "downstream stored m5", "downstream accepted m5",
             ])
         var wrong = Harness.submission(6)
-        wrong.sender = Harness.otherSender
+        wrong.entitlement = .account(Harness.otherSender)
         bench.post(.submitted(wrong))
         bench.settle()
         #expect(heard(bench) == ["downstream refused m6 sender_mismatch"])

@@ -26,8 +26,7 @@ import Testing
         _ ticket: UInt32, to name: RegistrationName = endpoint, key: [UInt8] = key, lifetime: Int = 3_600
     ) -> Event {
         var submission = Harness.submission(ticket, lifetime: lifetime, to: name)
-        submission.sender = SenderID(0)
-        submission.messageID = []
+        submission.content.messageID = []
         submission.entitlement = .webPush(key: key)
         return .submitted(submission)
     }

@@ -220,7 +220,7 @@ import Testing
         let made = try #require(bench.store.registrations[name(3)])
         #expect(made.sender == Harness.sender && made.otherSenders.isEmpty)
         var foreign = Harness.submission(7, to: name(3))
-        foreign.sender = Harness.otherSender
+        foreign.entitlement = .account(Harness.otherSender)
         bench.post(.submitted(foreign))
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 7 sender_mismatch"])

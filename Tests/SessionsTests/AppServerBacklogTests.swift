@@ -23,7 +23,7 @@ private struct Desk: ~Copyable {
         let auth =
             #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
         session.receive(Array((header + auth).utf8).raw, now: now, io: &io)
-        session.perform(.loginAccepted, now: now, io: &io)
+        session.perform(.appServer(.loginAccepted), now: now, io: &io)
         let bind = #"<iq type="set"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>"#
         session.receive(Array((header + bind).utf8).raw, now: now, io: &io)
         flush()
@@ -54,7 +54,7 @@ private struct Desk: ~Copyable {
             from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
             isFCMDomain: false, category: Array("com.example.app".utf8),
             messageID: Array("u\(number)".utf8), expiresAt: expiresAt, lifetimeSeconds: 86_400, body: body)
-        session.perform(.deliverUpstream(message), now: now, io: &io)
+        session.perform(.appServer(.deliver(message)), now: now, io: &io)
     }
 
     /// Lets the session work at its deadline; false if it wants nothing soon.
@@ -126,18 +126,20 @@ private struct Desk: ~Copyable {
             defer { desk.flush() }
             return desk.io.events.count { if case .device(_, .submitted) = $0 { true } else { false } }
         }
-        desk.session.perform(.changePendingWindow(2), now: desk.now, io: &desk.io)
+        desk.session.perform(.appServer(.changePendingWindow(2)), now: desk.now, io: &desk.io)
         let narrow = submit(1...5, &desk)
         #expect(narrow == 2)
-        desk.session.perform(.changePendingWindow(4), now: desk.now, io: &desk.io)
+        desk.session.perform(.appServer(.changePendingWindow(4)), now: desk.now, io: &desk.io)
         let wide = taken(&desk)
         #expect(wide == 2)
-        desk.session.perform(.changePendingWindow(1), now: desk.now, io: &desk.io)
-        desk.session.perform(.acknowledge(ticket: 0, id: nil, canonical: nil), now: desk.now, io: &desk.io)
+        desk.session.perform(.appServer(.changePendingWindow(1)), now: desk.now, io: &desk.io)
+        desk.session.perform(
+            .submission(ticket: 0, .accepted(id: nil, canonical: nil)), now: desk.now, io: &desk.io)
         let none = taken(&desk)
         #expect(none == 0)
         // Canary: the fifth waits for nothing but room.
-        desk.session.perform(.changePendingWindow(Limits.pendingWindow), now: desk.now, io: &desk.io)
+        desk.session.perform(
+            .appServer(.changePendingWindow(Limits.pendingWindow)), now: desk.now, io: &desk.io)
         let rest = taken(&desk)
         #expect(rest == 1)
     }

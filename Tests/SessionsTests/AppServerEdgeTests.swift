@@ -27,7 +27,7 @@ import Wire
         #expect(isFull)
         var answers = 0
         while !bench.io.isReading, let ticket = bench.ticket() {
-            bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+            bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
             answers += 1
         }
         #expect(answers > 30 && answers < 60)
@@ -37,7 +37,7 @@ import Wire
     func repeatedWhileDraining() {
         var bench = AppServerHarness.ready()
         bench.feed(AppServerHarness.downstream("1"))
-        bench.perform(.drain)
+        bench.perform(.connection(.drain))
         _ = bench.taken()
         bench.feed(AppServerHarness.downstream("1"))
         let repeated = bench.taken()
@@ -52,7 +52,7 @@ import Wire
         var bench = AppServerHarness.ready()
         for number in 1...3 as ClosedRange<UInt64> { bench.deliver(number, kind: .receipt(sentAt: 1)) }
         let before = bench.settled()
-        bench.perform(.changePendingWindow(1))
+        bench.perform(.appServer(.changePendingWindow(1)))
         let after = bench.settled()
         #expect(before.isEmpty && after == ["1 unanswered", "2 unanswered"])
     }
@@ -60,7 +60,7 @@ import Wire
     @Test("the core hears once that a session is gone, though its stream goes on elsewhere")
     func goneOnce() {
         var bench = AppServerHarness.managed()
-        bench.perform(.close(.streamResumed))
+        bench.perform(.connection(.close(.streamResumed)))
         bench.lose()
         let words = bench.words()
         #expect(words == ["sender.streamDetached", "sender.closed"])

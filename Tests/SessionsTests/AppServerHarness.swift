@@ -36,7 +36,7 @@ struct AppServerHarness: ~Copyable {
     static func binding(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
         var harness = AppServerHarness(change)
         harness.feed(plain)
-        harness.perform(.loginAccepted)
+        harness.perform(.appServer(.loginAccepted))
         harness.feed(header)
         return harness
     }
@@ -102,12 +102,13 @@ struct AppServerHarness: ~Copyable {
         lifetimeSeconds: Int = 60, body: Body = []
     ) {
         perform(
-            .deliverUpstream(
-                StoredUpstream(
-                    sender: SenderID(1_234_567_890), sequence: Sequence(number), kind: kind,
-                    from: Self.registration, category: Array("com.example.app".utf8),
-                    messageID: Array("u\(number)".utf8), expiresAt: expiresAt,
-                    lifetimeSeconds: lifetimeSeconds, body: body)))
+            .appServer(
+                .deliver(
+                    StoredUpstream(
+                        sender: SenderID(1_234_567_890), sequence: Sequence(number), kind: kind,
+                        from: Self.registration, category: Array("com.example.app".utf8),
+                        messageID: Array("u\(number)".utf8), expiresAt: expiresAt,
+                        lifetimeSeconds: lifetimeSeconds, body: body))))
     }
 
     private mutating func collect() {

@@ -32,7 +32,7 @@ import Wire
         bench.feed(AppServerHarness.message(#"{"to":"\#(AppServerHarness.token)"}"#))
         let before = Self.handled(&bench)
         let ticket = bench.ticket() ?? .max
-        bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+        bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
         let after = Self.handled(&bench)
         #expect(before == Self.answer(0) && after == Self.answer(2))
     }
@@ -73,7 +73,7 @@ import Wire
     func address() {
         var bench = AppServerHarness.binding { $0.streamManagement = true }
         bench.feed(Self.resume)
-        bench.perform(.streamResumed(Self.remains))
+        bench.perform(.appServer(.streamResumed(Self.remains)))
         _ = bench.taken()
         bench.feed(#"<iq type="get" id="p"><ping xmlns="urn:xmpp:ping"/></iq>"#)
         let pong = bench.taken()
@@ -84,10 +84,10 @@ import Wire
     func drained() {
         var bench = AppServerHarness.binding { $0.streamManagement = true }
         bench.feed(Self.resume)
-        bench.perform(.drain)
+        bench.perform(.connection(.drain))
         _ = bench.taken()
         _ = bench.told()
-        bench.perform(.streamResumed(Self.remains))
+        bench.perform(.appServer(.streamResumed(Self.remains)))
         let (text, words) = (bench.taken(), bench.words())
         #expect(text.contains("CONNECTION_DRAINING"))
         #expect(words == ["sender.bound", "sender.streamManaged", "sender.draining"])
@@ -99,7 +99,7 @@ import Wire
         bench.feed(Self.resume)
         bench.feed(AppServerHarness.bind)
         _ = bench.told()
-        bench.perform(.streamNotResumed)
+        bench.perform(.appServer(.streamNotResumed))
         let words = bench.words()
         #expect(words == ["sender.bound"])
     }
@@ -117,12 +117,12 @@ import Wire
         bench.feed(
             #"<auth mechanism="SCRAM-SHA-256" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">\#(first)</auth>"#)
         _ = bench.taken()
-        bench.perform(.loginKeys([]))
+        bench.perform(.appServer(.loginKeys([])))
         let challenge = bench.taken()
         let nonce = "fyko" + String(repeating: "000000000000002A", count: 2)
         #expect(challenge.contains(Base64.text(Array("r=\(nonce),s=CQk=,i=4096".utf8))), "\(challenge)")
         bench.feed(AppServerHarness.plain)
-        bench.perform(.loginAccepted)
+        bench.perform(.appServer(.loginAccepted))
         let success = bench.taken()
         #expect(success == #"<success xmlns="urn:ietf:params:xml:ns:xmpp-sasl"/>"#)
     }

@@ -44,7 +44,7 @@ private struct Bench: ~Copyable {
             Array(
                 #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
                     .utf8))
-        perform(.loginAccepted)
+        perform(.appServer(.loginAccepted))
         feed(Array(header.utf8))
         feed(Array(#"<iq type="set"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>"#.utf8))
         sent = ""
@@ -60,7 +60,8 @@ private struct Bench: ~Copyable {
         sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
         io.out.removeAll()
         for case .device(_, .submitted(let message)) in io.events {
-            submitted.append((message.origin.ticket, String(decoding: message.messageID, as: UTF8.self)))
+            submitted.append(
+                (message.origin.ticket, String(decoding: message.content.messageID, as: UTF8.self)))
         }
         io.events.removeAll()
     }
@@ -87,9 +88,9 @@ private struct Bench: ~Copyable {
                 let (ticket, id) = bench.submitted.remove(at: at)
                 taken.append(id)
                 if answered % 5 == 0 {
-                    bench.perform(.refuse(ticket: ticket, .notRegistered))
+                    bench.perform(.submission(ticket: ticket, .refused(.notRegistered)))
                 } else {
-                    bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+                    bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
                 }
                 answered += 1
             }
@@ -128,13 +129,13 @@ private struct Bench: ~Copyable {
             rest = rest.dropFirst(piece.count)
             bench.feed(piece)
             for (ticket, _) in bench.submitted {
-                bench.perform(.acknowledge(ticket: ticket, id: nil, canonical: nil))
+                bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
             }
             bench.submitted = []
         }
         let close = bench.io.close
         if close != nil { #expect(bench.sent.hasSuffix("</stream:stream>")) }
-        bench.perform(.close(.systemShutdown))
+        bench.perform(.connection(.close(.systemShutdown)))
         let ending = bench.io.close
         #expect(ending != nil)
     }

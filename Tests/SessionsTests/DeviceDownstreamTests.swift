@@ -12,7 +12,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         let message = DeviceSamples.stored(1_600_000_000_000_001, wantsReceipt: true)
         harness.now.wall += 1_500
-        harness.perform(.deliver(DeviceSamples.delivery(message, subtype: "x")))
+        harness.perform(.device(.deliver(DeviceSamples.delivery(message, subtype: "x"))))
         var expected = MCS.DataMessage()
         expected.id = Array("ABCD0002".utf8)
         expected.from = Array("123".utf8)
@@ -31,7 +31,9 @@ import Wire
     func passing() throws {
         var harness = DeviceHarness.loggedIn()
         harness.perform(
-            .deliver(DeviceSamples.delivery(DeviceSamples.stored(1, lifetimeSeconds: 0), isStored: false)))
+            .device(
+                .deliver(DeviceSamples.delivery(DeviceSamples.stored(1, lifetimeSeconds: 0), isStored: false))
+            ))
         guard case .dataMessage(let sent) = harness.takeSent().first else {
             throw DeviceUnexpected("nothing")
         }
@@ -53,7 +55,9 @@ import Wire
     func token(category: String, key: String?, expected: String?) throws {
         var harness = DeviceHarness.loggedIn()
         harness.perform(
-            .deliver(DeviceSamples.delivery(DeviceSamples.stored(1, collapseKey: key), category: category)))
+            .device(
+                .deliver(
+                    DeviceSamples.delivery(DeviceSamples.stored(1, collapseKey: key), category: category))))
         guard case .dataMessage(let sent) = harness.takeSent().first else {
             throw DeviceUnexpected("nothing")
         }
@@ -64,8 +68,10 @@ import Wire
     func marker() throws {
         var harness = DeviceHarness.loggedIn()
         harness.perform(
-            .deliver(
-                DeviceSamples.delivery(DeviceSamples.stored(1, body: [], kind: .discardedMarker(count: 101))))
+            .device(
+                .deliver(
+                    DeviceSamples.delivery(
+                        DeviceSamples.stored(1, body: [], kind: .discardedMarker(count: 101)))))
         )
         guard case .dataMessage(let sent) = harness.takeSent().first else {
             throw DeviceUnexpected("nothing")
@@ -79,7 +85,7 @@ import Wire
     func ids() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...3 {
-            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+            harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
         }
         var ids: Set<[UInt8]> = []
         for case .dataMessage(let sent) in harness.takeSent() { ids.insert(sent.id ?? []) }
@@ -91,7 +97,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         // Frames 1 and 2 are the greeting.
         for number in 1...5 {
-            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+            harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
         }
         harness.receive(
             .heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: 3)),
@@ -109,7 +115,7 @@ import Wire
     @Test("a count that cannot be is ignored", arguments: [0, -1, 100, .max, .min] as [Int32])
     func absurdCounts(count: Int32) {
         var harness = DeviceHarness.loggedIn()
-        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
         harness.receive(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: count)))
         #expect(acknowledged(harness.takeEvents()).isEmpty)
     }
@@ -120,7 +126,8 @@ import Wire
     func selectiveAcks() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...4 {
-            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number) + 10))))
+            harness.perform(
+                .device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number) + 10)))))
         }
         let ids = [
             "0:12\(Self.salt)", "0:14\(Self.salt)", "0:99\(Self.salt)", "0:11%00000000f9fd7ecd", "up-1", "",
@@ -135,14 +142,15 @@ import Wire
     func tooMany() {
         var harness = DeviceHarness.loggedIn()
         for number in 0..<Limits.unacknowledgedPerDevice {
-            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+            harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
         }
         let before = harness.io.close
         #expect(before == nil)
         #expect(harness.takeSent().count == Limits.unacknowledgedPerDevice)
-        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_000), isStored: false)))
+        harness.perform(
+            .device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_000), isStored: false))))
         #expect(harness.takeSent().count == 1)
-        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_001))))
+        harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_001)))))
         let after = harness.io.close
         #expect(after == .tooManyUnacknowledged)
         #expect(harness.takeSent() == [.close(MCS.Close())])
@@ -152,7 +160,7 @@ import Wire
     func room() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...3_000 {
-            harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number)))))
+            harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
             if number.isMultiple(of: 700) {
                 harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: Int32(number + 2))))
             }
@@ -167,7 +175,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.setCongested(true)
         harness.setCongested(true)
-        harness.perform(.reportWhenReady)
+        harness.perform(.device(.reportWhenReady))
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.congested"])
         harness.setCongested(false)
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
@@ -176,7 +184,7 @@ import Wire
     @Test("readiness is told at once where little waits")
     func ready() {
         var harness = DeviceHarness.loggedIn()
-        harness.perform(.reportWhenReady)
+        harness.perform(.device(.reportWhenReady))
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
@@ -184,7 +192,7 @@ import Wire
     func readyLater() {
         var harness = DeviceHarness.loggedIn()
         harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.outboundLowBytes + 1))
-        harness.session.perform(.reportWhenReady, now: harness.now, io: &harness.io)
+        harness.session.perform(.device(.reportWhenReady), now: harness.now, io: &harness.io)
         harness.io.out.removeAll()
         #expect(harness.takeEvents().isEmpty)
         harness.pass(seconds: 0)
@@ -196,7 +204,7 @@ import Wire
     @Test("canary: a message that is not acknowledged stays unacknowledged")
     func canary() {
         var harness = DeviceHarness.loggedIn()
-        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
         harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
         #expect(acknowledged(harness.takeEvents()).isEmpty)
         harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)))

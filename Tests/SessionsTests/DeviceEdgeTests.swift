@@ -12,7 +12,7 @@ import Wire
             var harness = DeviceHarness.loggedIn()
             harness.receive(
                 .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-            for ticket in order { harness.perform(.upstreamRefused(ticket: ticket, .unavailable)) }
+            for ticket in order { harness.perform(.device(.upstreamRefused(ticket: ticket, .unavailable))) }
             for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
             let sent = harness.takeSent()
             #expect(sent.count == 20 && sent.allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) }, "\(order)")
@@ -23,10 +23,10 @@ import Wire
     func notPutOff() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
-        harness.perform(.upstreamRefused(ticket: 1, .unavailable))
+        harness.perform(.device(.upstreamRefused(ticket: 1, .unavailable)))
         harness.pass(seconds: Limits.upstreamRetrySeconds - 1)
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.upstreamRefused(ticket: 2, .unavailable))
+        harness.perform(.device(.upstreamRefused(ticket: 2, .unavailable)))
         let before = harness.io.close
         #expect(before == nil)
         harness.pass(seconds: 1)

@@ -34,7 +34,7 @@ struct DeviceHarness: ~Copyable {
     ) -> DeviceHarness {
         var harness = DeviceHarness(change)
         harness.receive([MCS.version] + bytes(.loginRequest(login(id: id))))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         _ = harness.takeSent()
         _ = harness.takeEvents()
         return harness

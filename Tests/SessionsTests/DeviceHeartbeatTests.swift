@@ -92,7 +92,7 @@ import Wire
     private func firstPing(after login: MCS.LoginRequest) -> Int {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         _ = harness.takeSent()
         for second in 1...1_000 {
             harness.pass(seconds: 1)

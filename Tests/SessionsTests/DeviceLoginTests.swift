@@ -28,7 +28,7 @@ import Wire
     func greets() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         let sent = harness.takeSent()
         var response = MCS.LoginResponse()
         response.id = Array("chrome-63.0.3234.0".utf8)
@@ -48,7 +48,7 @@ import Wire
     func records(id: String) {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login(id: id))))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         let sent = harness.takeSent().map { DeviceHarness.bytes($0).count }
         let records = harness.records
         // The octet of the version stands before the greeting.
@@ -61,13 +61,13 @@ import Wire
     func lastCall(step: Int) {
         var harness = DeviceHarness()
         let login = [41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login()))
-        let end = SessionCommand.endWhenIdle(from: harness.now.monotonic, .systemShutdown)
+        let end = SessionCommand.connection(.endWhenIdle(from: harness.now.monotonic, .systemShutdown))
         if step == 0 { harness.perform(end) }
         harness.receive(login)
         if step == 1 { harness.perform(end) }
         let early = harness.io.close
         #expect(early == nil)
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         if step == 2 { harness.perform(end) }
         let sent = harness.takeSent()
         guard case .loginResponse? = sent.first else {
@@ -83,7 +83,7 @@ import Wire
     func emptyList() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         #expect(harness.takeSent().last == .iq(MCS.Iq(.selectiveAck([]))))
     }
 
@@ -91,7 +91,7 @@ import Wire
     func refused() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.loginRefused(.wrongCredentials))
+        harness.perform(.device(.loginRefused(.wrongCredentials)))
         guard case .loginResponse(let response) = harness.takeSent().first else { throw DeviceUnexpected([]) }
         #expect(response.error?.code == 401)
         let close = harness.io.close
@@ -121,7 +121,7 @@ import Wire
     func unavailable() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.loginRefused(.unavailable))
+        harness.perform(.device(.loginRefused(.unavailable)))
         let close = harness.io.close
         #expect(close == .storeFailed)
         #expect(harness.takeSent().isEmpty)
@@ -168,7 +168,7 @@ import Wire
             var harness = DeviceHarness()
             harness.receive(Array(stream[..<cut]))
             harness.receive(Array(stream[cut...]))
-            harness.perform(.deviceLoginAccepted)
+            harness.perform(.device(.loginAccepted))
             #expect(
                 harness.takeSent().last == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2, status: 1)),
                 "cut at \(cut)")
@@ -196,12 +196,12 @@ import Wire
     @Test("close says Close to a greeted device and nothing before")
     func closes() {
         var harness = DeviceHarness.loggedIn()
-        harness.perform(.close(.replacedByNewerLogin))
+        harness.perform(.connection(.close(.replacedByNewerLogin)))
         #expect(harness.takeSent() == [.close(MCS.Close())])
         let close = harness.io.close
         #expect(close == .replacedByNewerLogin)
         var early = DeviceHarness()
-        early.perform(.close(.systemShutdown))
+        early.perform(.connection(.close(.systemShutdown)))
         #expect(early.takeSent().isEmpty)
     }
 
@@ -209,7 +209,7 @@ import Wire
     func canary() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         #expect(harness.takeSent().first != .loginResponse(MCS.LoginResponse()))
     }
 }

@@ -40,7 +40,7 @@ import Wire
             default:
                 let isStored = Int.random(in: 0..<4, using: &random) > 0
                 harness.perform(
-                    .deliver(DeviceSamples.delivery(DeviceSamples.stored(step), isStored: isStored)))
+                    .device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(step), isStored: isStored))))
                 sent.frames += 1
                 if isStored { sent.unacknowledged.append((sent.frames, step)) }
             }
@@ -87,14 +87,14 @@ import Wire
                 let ticket = waiting.remove(at: at).ticket
                 harness.perform(
                     Bool.random(using: &random)
-                        ? .upstreamStored(ticket: ticket)
-                        : .upstreamRefused(ticket: ticket, .invalidParameters))
+                        ? .device(.upstreamStored(ticket: ticket))
+                        : .device(.upstreamRefused(ticket: ticket, .invalidParameters)))
             }
             #expect(
                 isHonest(harness.takeSent(), incoming, waiting.map(\.frame).min() ?? .max, &told),
                 "step \(step)")
         }
-        for (_, ticket) in waiting { harness.perform(.upstreamStored(ticket: ticket)) }
+        for (_, ticket) in waiting { harness.perform(.device(.upstreamStored(ticket: ticket))) }
         harness.pass(seconds: 1)
         #expect(isHonest(harness.takeSent(), incoming, .max, &told))
         #expect(waiting.isEmpty || told == incoming)
@@ -131,12 +131,12 @@ import Wire
             case 2: harness.receive(.dataMessage(DeviceSamples.upstream(to: "", persistentID: "\(step)")))
             case 3: harness.receive(.dataMessage(DeviceSamples.upstream(category: "c.\(step)")))
             case 4: harness.pass(seconds: 600)
-            default: harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(step))))
+            default: harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(step)))))
             }
-            for ticket in 1...UInt32(step) { harness.perform(.upstreamStored(ticket: ticket)) }
+            for ticket in 1...UInt32(step) { harness.perform(.device(.upstreamStored(ticket: ticket))) }
             tags.formUnion(harness.takeSent().map { DeviceHarness.bytes($0)[0] })
         }
-        harness.perform(.close(.systemShutdown))
+        harness.perform(.connection(.close(.systemShutdown)))
         tags.formUnion(harness.takeSent().map { DeviceHarness.bytes($0)[0] })
         #expect(tags.isSuperset(of: [0, 1, 7, 8]))
         #expect(tags.isSubset(of: [0, 1, 3, 4, 7, 8]))

@@ -99,7 +99,7 @@ import Wire
     func afterLogin() {
         var harness = DeviceHarness()
         harness.receive([MCS.version] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())) + [0])
-        harness.perform(.deviceLoginAccepted)
+        harness.perform(.device(.loginAccepted))
         harness.pass(seconds: Limits.frameDeadlineSeconds)
         let close = harness.io.close
         #expect(close == .frameDeadline)

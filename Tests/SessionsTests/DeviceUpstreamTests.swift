@@ -138,7 +138,7 @@ import Wire
         harness.receive(.dataMessage(DeviceSamples.upstream()))
         harness.receive(.heartbeatPing(MCS.Heartbeat()))
         #expect(harness.takeSent() == [.heartbeatAck(MCS.Heartbeat())])
-        harness.perform(.upstreamStored(ticket: 1))
+        harness.perform(.device(.upstreamStored(ticket: 1)))
         #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
     }
 
@@ -148,13 +148,13 @@ import Wire
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")),
             .dataMessage(DeviceSamples.upstream(id: "c")))
-        harness.perform(.upstreamStored(ticket: 2))
+        harness.perform(.device(.upstreamStored(ticket: 2)))
         harness.pass(seconds: 1)
         #expect(harness.takeSent().isEmpty)
-        harness.perform(.upstreamStored(ticket: 1))
+        harness.perform(.device(.upstreamStored(ticket: 1)))
         harness.pass(seconds: 1)
         #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
-        harness.perform(.upstreamStored(ticket: 3))
+        harness.perform(.device(.upstreamStored(ticket: 3)))
         #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4))])
     }
 
@@ -162,7 +162,9 @@ import Wire
     func burst() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...5 { harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(number)"))) }
-        for ticket in 1...5 as ClosedRange<UInt32> { harness.perform(.upstreamStored(ticket: ticket)) }
+        for ticket in 1...5 as ClosedRange<UInt32> {
+            harness.perform(.device(.upstreamStored(ticket: ticket)))
+        }
         #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 6))])
     }
 
@@ -171,8 +173,8 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.upstreamStored(ticket: 1))
-        harness.perform(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1))))
+        harness.perform(.device(.upstreamStored(ticket: 1)))
+        harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
         guard case .dataMessage(let sent) = harness.takeSent().first else {
             throw DeviceUnexpected("nothing")
         }
@@ -195,8 +197,8 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.upstreamRefused(ticket: 1, .unavailable))
-        harness.perform(.upstreamStored(ticket: 2))
+        harness.perform(.device(.upstreamRefused(ticket: 1, .unavailable)))
+        harness.perform(.device(.upstreamStored(ticket: 2)))
         for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
         #expect(harness.takeSent().allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) })
         harness.pass(seconds: Limits.upstreamRetrySeconds)
@@ -209,7 +211,7 @@ import Wire
     func refused() throws {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))
-        harness.perform(.upstreamRefused(ticket: 1, .invalidParameters))
+        harness.perform(.device(.upstreamRefused(ticket: 1, .invalidParameters)))
         let sent = harness.takeSent()
         guard case .dataMessage(let answer) = sent.first, sent.count == 1 else {
             throw DeviceUnexpected(sent)
@@ -220,7 +222,7 @@ import Wire
             answer.body
                 == DeviceSamples.pairs(
                     ("message_type", "send_error"), ("message_id", "up-1"), ("error", "invalid_parameters")))
-        harness.perform(.upstreamRefused(ticket: 1, .invalidParameters))
+        harness.perform(.device(.upstreamRefused(ticket: 1, .invalidParameters)))
         #expect(harness.takeSent().isEmpty)
     }
 
@@ -250,7 +252,7 @@ import Wire
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))
-        harness.perform(.upstreamStored(ticket: 2))
+        harness.perform(.device(.upstreamStored(ticket: 2)))
         harness.pass(seconds: 1)
         #expect(harness.takeSent().isEmpty)
     }

@@ -46,7 +46,7 @@ import Wire
             ("gcm.notification.body", "b"), ("gcm.n.e", "1"))
         var message = DeviceSamples.stored(7, body: body, collapseKey: "k")
         message.priority = .high
-        harness.perform(.deliver(Self.delivery(message)))
+        harness.perform(.device(.deliver(Self.delivery(message))))
         let sent = try Self.sent(&harness)
         #expect(
             Self.text(sent) == #"{"data":{"score":"5x1","quote":"a\"b\n"},"#
@@ -64,8 +64,8 @@ import Wire
     func bare() throws {
         var harness = Self.harness()
         var message = DeviceSamples.stored(7, body: [], lifetimeSeconds: 0)
-        message.sender = SenderID(0)
-        harness.perform(.deliver(Self.delivery(message, isStored: false)))
+        message.sender = nil
+        harness.perform(.device(.deliver(Self.delivery(message, isStored: false))))
         let sent = try Self.sent(&harness)
         let text = #"{"from":"123","priority":"normal","fcmMessageId":"0:7%12345678f9fd7ecd"}"#
         #expect(Self.text(sent) == text)
@@ -76,7 +76,7 @@ import Wire
     @Test("a message is acknowledged like any other")
     func acknowledged() throws {
         var harness = Self.harness()
-        harness.perform(.deliver(Self.delivery(DeviceSamples.stored(7))))
+        harness.perform(.device(.deliver(Self.delivery(DeviceSamples.stored(7)))))
         _ = try Self.sent(&harness)
         harness.receive(.iq(MCS.Iq(.selectiveAck([Array("0:7%12345678f9fd7ecd".utf8)]))))
         guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
@@ -91,7 +91,7 @@ import Wire
     func marker(hasKeys: Bool) throws {
         var harness = Self.harness()
         let marker = DeviceSamples.stored(8, body: [], kind: .discardedMarker(count: 101))
-        harness.perform(.deliver(Self.delivery(marker, web: hasKeys ? Self.keys : nil)))
+        harness.perform(.device(.deliver(Self.delivery(marker, web: hasKeys ? Self.keys : nil))))
         #expect(harness.takeSent().isEmpty)
         guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")
@@ -104,7 +104,7 @@ import Wire
     func notEncrypted(fails: Bool) throws {
         var harness = Self.harness(fails: fails)
         let body = fails ? DeviceSamples.pairs(("k", "v")) : [0x3A, 0x7F]
-        harness.perform(.deliver(Self.delivery(DeviceSamples.stored(9, body: body))))
+        harness.perform(.device(.deliver(Self.delivery(DeviceSamples.stored(9, body: body)))))
         #expect(harness.takeSent().isEmpty)
         harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
         #expect(harness.takeEvents().isEmpty)

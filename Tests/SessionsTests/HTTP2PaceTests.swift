@@ -36,7 +36,7 @@ import Wire
         scene.send(HTTP2Scene.registration(3))
         scene.pass(seconds: Limits.bodyGraceSeconds + 1)
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[1]?.reset == 0)
-        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[3]?.status == "200" && scene.desk.close == nil)
     }
 
@@ -134,7 +134,7 @@ import Wire
             scene.send(Frames.reset(stream))
             if areAnswered {
                 let ticket = UInt32(count) + 1
-                scene.step { $0.perform(.registered(ticket: ticket, HTTPSessionTests.name(1))) }
+                scene.step { $0.perform(.reply(ticket: ticket, .registered(HTTPSessionTests.name(1)))) }
             }
             count += 1
         }

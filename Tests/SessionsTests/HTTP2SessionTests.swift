@@ -66,7 +66,7 @@ final class HTTP2Scene {
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
                 scene.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+            scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
             #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1), "step \(step)")
         }
     }
@@ -96,7 +96,9 @@ final class HTTP2Scene {
         for at in 0..<count { scene.send(HTTP2Scene.registration(at * 2 + 1)) }
         #expect(scene.desk.events.count == Int(count) && scene.desk.isReading && scene.desk.close == nil)
         for ticket in (1...count).reversed() {
-            scene.step { $0.perform(.registered(ticket: ticket, HTTPSessionTests.name(UInt64(ticket)))) }
+            scene.step {
+                $0.perform(.reply(ticket: ticket, .registered(HTTPSessionTests.name(UInt64(ticket)))))
+            }
         }
         #expect(scene.peer.order == (0..<count).reversed().map { $0 * 2 + 1 })
         for ticket in 1...count {
@@ -137,7 +139,7 @@ final class HTTP2Scene {
         let last = UInt32(Limits.http2Streams + 100) * 2 + 1
         other.send(HTTP2Scene.registration(last))
         #expect(other.desk.events.count == Limits.http2Streams)
-        other.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        other.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(other.desk.events.count == Limits.http2Streams + 1 && other.peer.answers[last] == nil)
     }
 
@@ -150,7 +152,7 @@ final class HTTP2Scene {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + goodbye)
         #expect(scene.desk.close == nil)
-        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1))
         #expect(scene.desk.close == .responseComplete)
     }
@@ -159,20 +161,20 @@ final class HTTP2Scene {
     func drain() {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + Frames.headers(3, HTTP2Scene.fields))
-        scene.step { $0.perform(.drain) }
+        scene.step { $0.perform(.connection(.drain)) }
         #expect(scene.peer.goodbye?.last == 3 && scene.peer.goodbye?.code == 0 && scene.desk.close == nil)
         scene.send(Frames.data(3, HTTP2Scene.form, ends: true) + HTTP2Scene.registration(5))
         #expect(scene.desk.events.count == 2)
-        scene.step { $0.perform(.registered(ticket: 2, HTTPSessionTests.name(2))) }
+        scene.step { $0.perform(.reply(ticket: 2, .registered(HTTPSessionTests.name(2)))) }
         #expect(scene.desk.close == nil)
-        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.order == [3, 1] && scene.desk.close == .connectionDraining)
     }
 
     @Test("Closing an idle connection says goodbye and is immediate")
     func close() {
         let scene = HTTP2Scene()
-        scene.step { $0.perform(.close(.systemShutdown)) }
+        scene.step { $0.perform(.connection(.close(.systemShutdown))) }
         #expect(scene.peer.goodbye?.code == 0 && scene.desk.close == .systemShutdown)
     }
 
@@ -182,7 +184,7 @@ final class HTTP2Scene {
         scene.send(HTTP2Scene.registration(1))
         scene.step { $0.congested(true) }
         #expect(!scene.desk.isReading)
-        scene.step { $0.perform(.registered(ticket: 1, HTTPSessionTests.name(1))) }
+        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1] == nil)
         scene.step { $0.congested(false) }
         #expect(scene.desk.isReading && scene.peer.answers[1]?.isWhole == true)

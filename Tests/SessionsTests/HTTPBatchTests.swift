@@ -73,12 +73,12 @@ import Wire
                     Self.part(nil, Self.message(Self.token, 4), end: end),
                 ], end: end))
         let sent = Self.submissions(desk)
-        #expect(sent.count == 3 && sent.allSatisfy { $0.target == Self.target && !$0.body.isEmpty })
+        #expect(sent.count == 3 && sent.allSatisfy { $0.target == Self.target && !$0.content.body.isEmpty })
         guard sent.count == 3 else { return }
-        desk.perform(.refuse(ticket: sent[1].origin.ticket, .notRegistered))
-        desk.perform(.acknowledge(ticket: sent[2].origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: sent[1].origin.ticket, .refused(.notRegistered)))
+        desk.perform(.submission(ticket: sent[2].origin.ticket, .accepted(id: Self.id, canonical: nil)))
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.acknowledge(ticket: sent[0].origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: sent[0].origin.ticket, .accepted(id: Self.id, canonical: nil)))
         let text = desk.taken()
         #expect(text.contains("Content-Type: multipart/mixed; boundary=batch_ccsd\r\n"))
         let name = #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#

@@ -47,7 +47,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(post(message()))
         desk.perform(
-            .checkedIn(ticket: 1, DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211))
+            .reply(ticket: 1, .checkedIn(DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211)))
         let text = desk.taken()
         let parts = text.components("\r\n\r\n")
         #expect(
@@ -68,9 +68,9 @@ import Wire
         let claimed = try #require(try event(desk).claimed)
         #expect(claimed.0 == DeviceID(id))
         #expect(claimed.1 == HTTPDesk.digest(Array("700000000000000002".utf8)))
-        let found = desk.session.answer(to: .checkedIn(ticket: 1, DeviceID(id), freshToken: nil), desk.now)
+        let found = desk.session.response(to: .checkedIn(DeviceID(id), freshToken: nil), of: 1, desk.now)
         let response = try #require(found)
-        let read = try CheckInResponse(decoding: response.1.body.raw)
+        let read = try CheckInResponse(decoding: response.body.raw)
         #expect(read == CheckInResponse(time: desk.now.wall, androidID: id, securityToken: token))
     }
 
@@ -81,7 +81,7 @@ import Wire
         desk.send(post(message(id: 5, token: 6), headers: agent))
         let checkIn = try event(desk)
         #expect(checkIn.refusesWrongToken)
-        desk.perform(.checkInRefused(ticket: 1))
+        desk.perform(.reply(ticket: 1, .checkInRefused))
         let text = desk.taken()
         #expect(text == HTTPDesk.text("The security token is not that of the device.\n", "401 Unauthorized"))
     }
@@ -120,8 +120,8 @@ import Wire
         desk.send(
             isPacked ? post(packed, headers: "Content-Encoding: GZIP\r\n") : post(plain))
         #expect(try event(desk).claimed?.0 == DeviceID(5))
-        let found = desk.session.answer(to: .checkedIn(ticket: 1, DeviceID(5), freshToken: 7), desk.now)
-        let response = try #require(found).1
+        let found = desk.session.response(to: .checkedIn(DeviceID(5), freshToken: 7), of: 1, desk.now)
+        let response = try #require(found)
         #expect(response.extra?.value == (isPacked ? "gzip" : nil))
         let body = isPacked ? try Gzip.unpacked(response.body, limit: 1_000) : response.body
         #expect(try CheckInResponse(decoding: body.raw).androidID == 5)

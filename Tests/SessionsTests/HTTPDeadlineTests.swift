@@ -120,7 +120,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration)
         desk.pass(seconds: Limits.answerDeadlineSeconds - 1)
-        desk.perform(.registrationRefused(ticket: 1, .invalidSender))
+        desk.perform(.reply(ticket: 1, .registrationRefused(.invalidSender)))
         desk.pass(seconds: 1)
         let state = desk.close
         #expect(state == nil)
@@ -130,11 +130,11 @@ import Wire
     func drain() {
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
-        desk.perform(.drain)
-        desk.perform(.registered(ticket: 1, HTTPSessionTests.name(1)))
+        desk.perform(.connection(.drain))
+        desk.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
         let first = (desk.taken(), desk.close)
         #expect(first.0 == HTTPSessionTests.token(1) && first.1 == nil)
-        desk.perform(.registered(ticket: 2, HTTPSessionTests.name(2)))
+        desk.perform(.reply(ticket: 2, .registered(HTTPSessionTests.name(2))))
         let second = (desk.taken(), desk.close)
         #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
     }
@@ -144,7 +144,7 @@ import Wire
     )
     func lastCall() {
         let desk = HTTPDesk()
-        desk.perform(.endWhenIdle(from: desk.now.monotonic, .systemShutdown))
+        desk.perform(.connection(.endWhenIdle(from: desk.now.monotonic, .systemShutdown)))
         let fresh = desk.close
         #expect(fresh == nil)
         desk.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /more HTTP/1.1\r\n")
@@ -155,16 +155,16 @@ import Wire
         let kept = HTTPDesk()
         kept.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
         _ = kept.taken()
-        kept.perform(.endWhenIdle(from: kept.now.monotonic, .systemShutdown))
+        kept.perform(.connection(.endWhenIdle(from: kept.now.monotonic, .systemShutdown)))
         let idle = (kept.close, kept.taken())
         #expect(idle.0 == .systemShutdown && idle.1.isEmpty)
 
         let busy = HTTPDesk()
         busy.send(HTTPSessionTests.registration)
-        busy.perform(.endWhenIdle(from: busy.now.monotonic, .systemShutdown))
+        busy.perform(.connection(.endWhenIdle(from: busy.now.monotonic, .systemShutdown)))
         let waiting = busy.close
         #expect(waiting == nil)
-        busy.perform(.registered(ticket: 1, HTTPSessionTests.name(1)))
+        busy.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
         let last = (busy.taken(), busy.close)
         #expect(last.0.contains("\r\nConnection: close\r\n") && last.1 == .systemShutdown)
     }
@@ -172,7 +172,7 @@ import Wire
     @Test("Closing an idle connection is immediate")
     func close() {
         let desk = HTTPDesk()
-        desk.perform(.close(.systemShutdown))
+        desk.perform(.connection(.close(.systemShutdown)))
         let state = (desk.close, desk.taken())
         #expect(state.0 == .systemShutdown && state.1.isEmpty)
     }

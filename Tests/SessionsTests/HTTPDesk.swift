@@ -93,17 +93,17 @@ final class HTTPDesk {
 
     /// Answers what asks for installations as if every id were free.
     func install() throws {
-        for case .installation(let request) in events {
+        for case .installation(_, .requested(let request)) in events {
             guard case .create(let offer) = request.action else { continue }
             let record = Self.record(request.installation, offer.refresh, request.sender)
-            perform(.installationKnown(ticket: request.origin.ticket, record, registrations: 0))
+            perform(.reply(ticket: request.origin.ticket, .installation(record, registrations: 0)))
         }
         events.removeAll()
     }
 
     /// An installation's record.
     static func record(
-        _ id: [UInt8], _ refresh: SecretDigest, _ sender: SenderID = SenderID(0)
+        _ id: [UInt8], _ refresh: SecretDigest, _ sender: SenderID? = nil
     ) -> InstallationRecord {
         InstallationRecord(id: id, sender: sender, refresh: refresh, createdAt: 0, usedAt: 0)
     }
@@ -142,5 +142,13 @@ final class HTTPDesk {
         "POST /c2dm/register3 HTTP/1.1\r\nHost: android.clients.google.com\r\n"
             + (authorization.map { "Authorization: \($0)\r\n" } ?? "") + headers
             + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n\(form)"
+    }
+}
+
+extension Submission {
+    /// The request of the session that made it.
+    var origin: Origin {
+        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
+        return origin
     }
 }

@@ -65,9 +65,11 @@ import Wire
         desk.send(Self.send(#"{"registration_ids":["\#(Self.token)","\#(Self.token)"]}"#))
         let tickets = Self.tickets(desk)
         #expect(tickets.count == 2)
-        for _ in 0..<2 { desk.perform(.acknowledge(ticket: tickets[0], id: Self.id, canonical: nil)) }
+        for _ in 0..<2 {
+            desk.perform(.submission(ticket: tickets[0], .accepted(id: Self.id, canonical: nil)))
+        }
         #expect(desk.taken().isEmpty)
-        desk.perform(.acknowledge(ticket: tickets[1], id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: tickets[1], .accepted(id: Self.id, canonical: nil)))
         #expect(desk.taken().contains(#""success":2,"failure":0"#))
     }
 
@@ -77,7 +79,7 @@ import Wire
         desk.send(HTTPSessionTests.registration)
         desk.pass(seconds: 10)
         desk.send(HTTPSessionTests.registration)
-        desk.perform(.registered(ticket: 1, HTTPSessionTests.name(1)))
+        desk.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
         _ = desk.taken()
         desk.pass(seconds: Limits.answerDeadlineSeconds - 1)
         let early = (desk.close, desk.taken())

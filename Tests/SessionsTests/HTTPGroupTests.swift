@@ -60,11 +60,14 @@ import Wire
                     + "[\"\(Self.token(1))\",\"\(Self.token(2))\",\"no\",\"\(Self.token(3))\"]}"))
         let looked = Self.submissions(desk)
         #expect(looked.map(\.target.number.number) == [1, 2, 3])
-        #expect(looked.allSatisfy { $0.isDryRun && $0.body.isEmpty }, "nobody may be sent anything")
-        desk.perform(.acknowledge(ticket: looked[0].origin.ticket, id: nil, canonical: Self.name(9)))
-        desk.perform(.refuse(ticket: looked[1].origin.ticket, .notRegistered))
+        #expect(
+            looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty },
+            "nobody may be sent anything")
+        desk.perform(
+            .submission(ticket: looked[0].origin.ticket, .accepted(id: nil, canonical: Self.name(9))))
+        desk.perform(.submission(ticket: looked[1].origin.ticket, .refused(.notRegistered)))
         #expect(Self.requests(desk).isEmpty, "not before all are known")
-        desk.perform(.refuse(ticket: looked[2].origin.ticket, .deviceRateExceeded))
+        desk.perform(.submission(ticket: looked[2].origin.ticket, .refused(.deviceRateExceeded)))
         let request = try #require(Self.requests(desk).first)
         guard case .create(let label, let members) = request.operation else {
             Issue.record("another operation")
@@ -74,7 +77,7 @@ import Wire
         #expect(members == [Self.name(9), Self.name(3)])
         #expect(request.sender == HTTPDesk.sender)
         #expect(desk.taken().isEmpty)
-        desk.perform(.groupKnown(ticket: try #require(request.origin).ticket, Self.record(9, 3)))
+        desk.perform(.reply(ticket: try #require(request.origin).ticket, .group(Self.record(9, 3))))
         let answer = Self.answer(desk)
         #expect(answer.status == "200" && answer.body == "{\"notification_key\":\"\(Self.key)\"}")
     }
@@ -91,15 +94,16 @@ import Wire
             return
         }
         #expect(members == [Self.name(1)] && Self.submissions(desk).isEmpty)
-        desk.perform(.groupKnown(ticket: 1, Self.record()))
+        desk.perform(.reply(ticket: 1, .group(Self.record())))
         #expect(Self.answer(desk).body == "{\"notification_key\":\"\(Self.key)\"}")
         desk.send(
             Self.change(
                 "{\"operation\":\"add\",\"notification_key\":\"\(Self.key)\",\"notification_key_name\":\"n\","
                     + "\"registration_ids\":[\"\(Self.token(1))\"]}"))
         desk.perform(
-            .acknowledge(
-                ticket: try #require(Self.submissions(desk).first).origin.ticket, id: nil, canonical: nil))
+            .submission(
+                ticket: try #require(Self.submissions(desk).first).origin.ticket,
+                .accepted(id: nil, canonical: nil)))
         guard case .add(77, let label?, [Self.name(1)])? = Self.requests(desk).last?.operation else {
             Issue.record("no addition")
             return
@@ -163,7 +167,7 @@ import Wire
     func refusals(refusal: GroupRefusal, status: String, text: String) {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /gcm/notification?notification_key_name=appUser-Chris"))
-        desk.perform(.groupRefused(ticket: 1, refusal))
+        desk.perform(.reply(ticket: 1, .groupRefused(refusal)))
         let answer = Self.answer(desk)
         #expect(answer.status == status && answer.body == "{\"error\":\"\(text)\"}")
     }
@@ -172,10 +176,10 @@ import Wire
     func show() {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /fcm/notification?notification_key_name=appUser-Chris", "{}"))
-        desk.perform(.groupKnown(ticket: 1, Self.record(1)))
+        desk.perform(.reply(ticket: 1, .group(Self.record(1))))
         #expect(Self.answer(desk).body == "{\"notification_key\":\"\(Self.key)\"}")
         desk.send(Self.request("GET /fcm/notification?notification_key=\(Self.key)"))
-        desk.perform(.groupKnown(ticket: 2, Self.record(1, 2)))
+        desk.perform(.reply(ticket: 2, .group(Self.record(1, 2))))
         #expect(
             Self.answer(desk).body
                 == "{\"notification_key_name\":\"appUser-Chris\",\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"
@@ -203,7 +207,8 @@ import Wire
                 "{\"operation\":\"create\",\"notification_key_name\":\"n\",\"registration_ids\":[\"\(Self.token(1))\"]}"
             ))
         desk.perform(
-            .refuse(ticket: try #require(Self.submissions(desk).first).origin.ticket, .unavailable))
+            .submission(
+                ticket: try #require(Self.submissions(desk).first).origin.ticket, .refused(.unavailable)))
         #expect(Self.answer(desk).status == "503")
         #expect(Self.requests(desk).isEmpty)
     }
@@ -228,13 +233,14 @@ import Wire
             Issue.record("nothing was submitted")
             return
         }
-        #expect(sent.group == Self.group && sent.submission.sender == HTTPDesk.sender)
+        #expect(sent.group == Self.group && sent.sender == HTTPDesk.sender)
         desk.perform(
-            .groupAnswered(
-                ticket: sent.submission.origin.ticket,
-                GroupAnswer(
-                    success: success,
-                    failed: failed.map { (member: Self.name($0), refusal: Refusal.notRegistered) })))
+            .submission(
+                ticket: sent.origin.ticket,
+                .group(
+                    GroupAnswer(
+                        success: success,
+                        failed: failed.map { (member: Self.name($0), refusal: Refusal.notRegistered) }))))
         let answer = Self.answer(desk)
         #expect(answer.status == status)
         #expect(
@@ -257,7 +263,7 @@ import Wire
             failed: refusals.enumerated().map { (member: Self.name(UInt64($0) + 1), refusal: $1) })
         let desk = HTTPDesk()
         desk.send(Self.send())
-        desk.perform(.groupAnswered(ticket: 1, answer))
+        desk.perform(.submission(ticket: 1, .group(answer)))
         let told = Self.answer(desk)
         #expect(told.status == status && told.body.hasSuffix(body), "\(told)")
         let isRetryable = refusals.contains { $0.isRetryable }
@@ -269,7 +275,7 @@ import Wire
     func gone() {
         let desk = HTTPDesk()
         desk.send(Self.send())
-        desk.perform(.refuse(ticket: 1, .notRegistered))
+        desk.perform(.submission(ticket: 1, .refused(.notRegistered)))
         #expect(Self.answer(desk).body.hasSuffix("\"results\":[{\"error\":\"NotRegistered\"}]}"))
     }
 }

@@ -143,7 +143,8 @@ import Wire
         let desk = HTTPDesk()
         let fid = "cGFzc3dvcmQ_aGVsbG8tdw"
         desk.send(create("{\"fid\":\"\(fid)\"}"))
-        guard case .installation(let request)? = desk.events.last, case .create(let offer) = request.action
+        guard case .installation(_, .requested(let request))? = desk.events.last,
+            case .create(let offer) = request.action
         else {
             Issue.record("\(desk.events)")
             return
@@ -152,8 +153,9 @@ import Wire
         #expect(request.installation == Array(fid.utf8) && other.id != request.installation)
         #expect(offer.shown == nil && offer.device == nil)
         desk.perform(
-            .installationKnown(
-                ticket: request.origin.ticket, HTTPDesk.record(other.id, other.refresh), registrations: 0))
+            .reply(
+                ticket: request.origin.ticket,
+                .installation(HTTPDesk.record(other.id, other.refresh), registrations: 0)))
         let fresh = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
         #expect(fresh["fid"]?.text == String(decoding: other.id, as: UTF8.self))
         let token = try #require(fresh["refreshToken"]?.text)
@@ -161,7 +163,8 @@ import Wire
         desk.send(
             "POST /v1/projects/p/installations HTTP/1.1\r\nHost: x\r\nAuthorization: FIS_v2 \(Self.token(.refresh))\r\nContent-Length: 32\r\n\r\n{\"fid\":\"\(fid)\"}"
         )
-        guard case .installation(let second)? = desk.events.last, case .create(let again) = second.action
+        guard case .installation(_, .requested(let second))? = desk.events.last,
+            case .create(let again) = second.action
         else {
             Issue.record("\(desk.events)")
             return
@@ -169,8 +172,9 @@ import Wire
         let digest = HTTPDesk.digest(Array(Self.token(.refresh).utf8))
         #expect(again.shown == digest)
         desk.perform(
-            .installationKnown(
-                ticket: second.origin.ticket, HTTPDesk.record(second.installation, digest), registrations: 1))
+            .reply(
+                ticket: second.origin.ticket,
+                .installation(HTTPDesk.record(second.installation, digest), registrations: 1)))
         let kept = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
         #expect(kept["fid"]?.text == fid && kept["refreshToken"]?.text == Self.token(.refresh))
     }

@@ -45,10 +45,10 @@ import Wire
         #expect(asked.allSatisfy { $0.sender == HTTPDesk.sender && $0.name == Self.name })
         #expect(Set(asked.map(\.origin.ticket)).count == 1_000)
         for request in asked.dropLast() {
-            desk.perform(.tokenKnown(ticket: request.origin.ticket, Self.report()))
+            desk.perform(.reply(ticket: request.origin.ticket, .token(Self.report())))
         }
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.tokenRefused(ticket: asked[999].origin.ticket, .notRegistered))
+        desk.perform(.reply(ticket: asked[999].origin.ticket, .tokenRefused(.notRegistered)))
         let body = HTTPTokenTests.answer(desk).body
         #expect(
             body == "{\"results\":[" + String(repeating: "{},", count: 999) + "{\"error\":\"NOT_FOUND\"}]}")
@@ -71,7 +71,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(Self.imports(100))
         let asked = desk.events.compactMap {
-            if case .installation(let request) = $0 { request } else { nil }
+            if case .installation(_, .requested(let request)) = $0 { request } else { nil }
         }
         #expect(asked.count == 100 && Set(asked.map(\.installation)).count == 100)
         let devices = asked.compactMap { request -> DeviceID? in
@@ -80,7 +80,7 @@ import Wire
         }
         #expect(Set(devices.map(\.number)).count == 100)
         #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
-        desk.perform(.registered(ticket: asked[99].origin.ticket, Self.name))
+        desk.perform(.reply(ticket: asked[99].origin.ticket, .registered(Self.name)))
         #expect(desk.taken().isEmpty, "not before all are known")
         desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
         let body = HTTPTokenTests.answer(desk).body
@@ -89,7 +89,7 @@ import Wire
         let again = HTTPDesk()
         again.send(Self.imports(100))
         let places = again.events.compactMap {
-            if case .installation(let request) = $0 { request.installation } else { nil }
+            if case .installation(_, .requested(let request)) = $0 { request.installation } else { nil }
         }
         #expect(places == asked.map(\.installation), "the same tokens are at the same places")
         let other = HTTPDesk()
@@ -105,7 +105,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(Self.batch(2))
         for request in Self.asked(desk) {
-            desk.perform(.tokenRefused(ticket: request.origin.ticket, .rateExceeded))
+            desk.perform(.reply(ticket: request.origin.ticket, .tokenRefused(.rateExceeded)))
         }
         let whole = desk.taken()
         #expect(whole.hasPrefix("HTTP/1.1 429 ") && whole.contains("\r\nRetry-After: 1\r\n"))
@@ -113,12 +113,12 @@ import Wire
         let other = HTTPDesk()
         other.send(Self.batch(2))
         let asked = Self.asked(other)
-        other.perform(.tokenKnown(ticket: asked[0].origin.ticket, Self.report()))
-        other.perform(.tokenRefused(ticket: asked[1].origin.ticket, .rateExceeded))
+        other.perform(.reply(ticket: asked[0].origin.ticket, .token(Self.report())))
+        other.perform(.reply(ticket: asked[1].origin.ticket, .tokenRefused(.rateExceeded)))
         #expect(HTTPTokenTests.answer(other).body == "{\"results\":[{},{\"error\":\"RESOURCE_EXHAUSTED\"}]}")
         let one = HTTPDesk()
         one.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
-        one.perform(.tokenRefused(ticket: 1, .rateExceeded))
+        one.perform(.reply(ticket: 1, .tokenRefused(.rateExceeded)))
         #expect(one.taken().contains("\r\nRetry-After: 1\r\n"))
         let modern = HTTPTokenTests.desk()
         modern.send(
@@ -126,7 +126,7 @@ import Wire
                 "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a",
                 key: "Bearer \(try HTTPTokenTests.token(modern))"))
         _ = modern.taken()
-        modern.perform(.tokenRefused(ticket: 2, .rateExceeded))
+        modern.perform(.reply(ticket: 2, .tokenRefused(.rateExceeded)))
         let text = modern.taken()
         #expect(text.hasPrefix("HTTP/1.1 429 ") && text.contains("\r\nRetry-After: 1\r\n"))
         #expect(text.contains("RESOURCE_EXHAUSTED") && text.contains("QUOTA_EXCEEDED"))
@@ -152,7 +152,7 @@ import Wire
     func late() {
         let desk = HTTPDesk()
         desk.send(Self.batch(2))
-        desk.perform(.tokenKnown(ticket: Self.asked(desk)[1].origin.ticket, Self.report()))
+        desk.perform(.reply(ticket: Self.asked(desk)[1].origin.ticket, .token(Self.report())))
         desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
         #expect(
             HTTPTokenTests.answer(desk).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
@@ -171,7 +171,7 @@ import Wire
     func platform(category: String, apns: String, platform: String) throws {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /iid/info/\(Self.token)"))
-        desk.perform(.tokenKnown(ticket: 1, Self.report(category: category, apns: apns)))
+        desk.perform(.reply(ticket: 1, .token(Self.report(category: category, apns: apns))))
         let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
         #expect(json["platform"]?.text == platform && json["application"]?.text == category)
         #expect(json["authorizedEntity"]?.text == "1234567890" && json["rel"] == nil)
@@ -197,7 +197,7 @@ import Wire
         report.registration.appVersion = request.appVersion
         let other = HTTPDesk()
         other.send(Self.request("GET /iid/info/\(Self.token)"))
-        other.perform(.tokenKnown(ticket: 1, report))
+        other.perform(.reply(ticket: 1, .token(report)))
         let json = try JSONValue(parsing: HTTPTokenTests.answer(other).body)
         #expect(json["applicationVersion"]?.text == kept)
     }
@@ -252,7 +252,7 @@ import Wire
                 Self.request(
                     "GET /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions\(query)",
                     key: bearer))
-            desk.perform(.tokenKnown(ticket: try #require(Self.asked(desk).first).origin.ticket, report))
+            desk.perform(.reply(ticket: try #require(Self.asked(desk).first).origin.ticket, .token(report)))
             let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
             #expect(json["topicSubscriptions"]?.elements?.count == count)
             #expect((json["nextPageToken"] == nil) == (count == 2_000))

@@ -49,17 +49,22 @@ import Wire
         let sent = Self.submissions(desk)
         #expect(sent.map(\.target.number.number) == [1, 2, 3])
         #expect(
-            sent.allSatisfy { $0.sender == HTTPDesk.sender && $0.lifetimeSeconds == 60 && !$0.wantsReceipt })
-        #expect(sent.allSatisfy { $0.collapseKey == Array("k".utf8) && $0.priority == .normal })
+            sent.allSatisfy {
+                $0.sender == HTTPDesk.sender && $0.content.lifetimeSeconds == 60 && !$0.content.wantsReceipt
+            })
+        #expect(
+            sent.allSatisfy { $0.content.collapseKey == Array("k".utf8) && $0.content.priority == .normal })
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.refuse(ticket: sent[2].origin.ticket, .notRegistered))
+        desk.perform(.submission(ticket: sent[2].origin.ticket, .refused(.notRegistered)))
         desk.perform(
-            .acknowledge(
-                ticket: sent[1].origin.ticket, id: Self.id,
-                canonical: RegistrationName(
-                    device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9))))
+            .submission(
+                ticket: sent[1].origin.ticket,
+                .accepted(
+                    id: Self.id,
+                    canonical: RegistrationName(
+                        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9)))))
         #expect(desk.taken().isEmpty)
-        desk.perform(.acknowledge(ticket: sent[0].origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: sent[0].origin.ticket, .accepted(id: Self.id, canonical: nil)))
         let answer = Self.answer(desk)
         #expect(answer.status == "200")
         let tail =
@@ -144,9 +149,10 @@ import Wire
             ))
         let looked = Self.submissions(desk)
         #expect(looked.count == 2)
-        #expect(looked.allSatisfy { $0.isDryRun && $0.body.isEmpty }, "nothing may be delivered")
-        desk.perform(.acknowledge(ticket: looked[0].origin.ticket, id: nil, canonical: nil))
-        desk.perform(.refuse(ticket: looked[1].origin.ticket, .notRegistered))
+        #expect(
+            looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty }, "nothing may be delivered")
+        desk.perform(.submission(ticket: looked[0].origin.ticket, .accepted(id: nil, canonical: nil)))
+        desk.perform(.submission(ticket: looked[1].origin.ticket, .refused(.notRegistered)))
         #expect(
             Self.answer(desk).body.hasSuffix(
                 "\"results\":[{\"error\":\"MessageTooBig\"},{\"error\":\"NotRegistered\"},{\"error\":\"InvalidRegistration\"}]}"
@@ -158,8 +164,8 @@ import Wire
         let desk = HTTPDesk()
         desk.send(Self.request("{\"to\":\"\(Self.token(1))\",\"dry_run\":true}"))
         let looked = try #require(Self.submissions(desk).first)
-        #expect(looked.isDryRun)
-        desk.perform(.acknowledge(ticket: looked.origin.ticket, id: nil, canonical: nil))
+        #expect(looked.content.isDryRun)
+        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
         #expect(Self.answer(desk).body.hasSuffix("[{\"message_id\":\"fake_message_id\"}]}"))
     }
 
@@ -168,7 +174,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(Self.request("{\"to\":\"\(Self.token(1))\"}"))
         let ticket = try #require(Self.submissions(desk).first).origin.ticket
-        desk.perform(.refuse(ticket: ticket, refusal))
+        desk.perform(.submission(ticket: ticket, .refused(refusal)))
         let answer = Self.answer(desk)
         #expect(answer.status == "200")
         #expect(answer.body.hasSuffix("\"results\":[{\"error\":\"\(word)\"}]}"))
@@ -191,14 +197,15 @@ import Wire
                 "registration_id=\(Self.token(1))&data.a+b=c%26d&time_to_live=0&dry_run=False&delay_while_idle=1"
                     + "&collapse_key=", type: type))
         let sent = try #require(Self.submissions(desk).first)
-        #expect(sent.lifetimeSeconds == 0 && !sent.isDryRun && sent.collapseKey == nil)
+        #expect(
+            sent.content.lifetimeSeconds == 0 && !sent.content.isDryRun && sent.content.collapseKey == nil)
         var pairs: [String] = []
-        try AppData.forEach(in: sent.body.raw) { key, value in
+        try AppData.forEach(in: sent.content.body.raw) { key, value in
             pairs.append(
                 String(decoding: [UInt8](copying: key) + [0x3D] + [UInt8](copying: value), as: UTF8.self))
         }
         #expect(pairs == ["a b=c&d"])
-        desk.perform(.acknowledge(ticket: sent.origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         #expect(Self.answer(desk).body == "id=\(Self.id.text)")
     }
 
@@ -228,14 +235,17 @@ import Wire
         let desk = HTTPDesk()
         desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
         desk.perform(
-            .refuse(ticket: try #require(Self.submissions(desk).last).origin.ticket, .unavailable))
+            .submission(
+                ticket: try #require(Self.submissions(desk).last).origin.ticket, .refused(.unavailable)))
         #expect(Self.answer(desk).status == "503")
         desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
         desk.perform(
-            .acknowledge(
-                ticket: try #require(Self.submissions(desk).last).origin.ticket, id: Self.id,
-                canonical: RegistrationName(
-                    device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(2))))
+            .submission(
+                ticket: try #require(Self.submissions(desk).last).origin.ticket,
+                .accepted(
+                    id: Self.id,
+                    canonical: RegistrationName(
+                        device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(2)))))
         #expect(Self.answer(desk).body == "id=\(Self.id.text)\nregistration_id=\(Self.token(2))")
     }
 
@@ -245,7 +255,7 @@ import Wire
         desk.send(
             Self.request("{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"))
         let first = try #require(Self.submissions(desk).first)
-        desk.perform(.acknowledge(ticket: first.origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: first.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         desk.pass(seconds: Limits.answerDeadlineSeconds)
         #expect(
             Self.answer(desk).body.hasSuffix(
@@ -263,7 +273,8 @@ import Wire
         #expect(Self.submissions(desk).count == Limits.recipientsPerConnection)
         #expect(!desk.isReading)
         for submission in Self.submissions(desk).prefix(Limits.recipientsPerRequest) {
-            desk.perform(.acknowledge(ticket: submission.origin.ticket, id: Self.id, canonical: nil))
+            desk.perform(
+                .submission(ticket: submission.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         }
         #expect(desk.taken().contains("\"success\":1000,\"failure\":0"))
         #expect(Self.submissions(desk).count == Limits.recipientsPerConnection + Limits.recipientsPerRequest)
@@ -276,9 +287,9 @@ import Wire
         desk.send(
             Self.request("{\"to\":\"\(Self.token(1))\",\"notification\":{\"title\":\"t\",\"text\":\"x\"}}"))
         let sent = try #require(Self.submissions(desk).first)
-        #expect(sent.priority == .high)
+        #expect(sent.content.priority == .high)
         var pairs: [String: String] = [:]
-        try AppData.forEach(in: sent.body.raw) { key, value in
+        try AppData.forEach(in: sent.content.body.raw) { key, value in
             pairs[String(decoding: [UInt8](copying: key), as: UTF8.self)] = String(
                 decoding: [UInt8](copying: value), as: UTF8.self)
         }

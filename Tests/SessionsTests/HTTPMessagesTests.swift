@@ -40,17 +40,17 @@ import Wire
                 #"{"message":{"token":"\#(Self.token)","data":{"a":"b"},"notification":{"title":"t"},"android":{"ttl":"9.9s","priority":"normal"}}}"#
             ))
         let sent = try Self.submission(desk)
-        #expect(sent.target == Self.target && sent.sender == HTTPDesk.sender && !sent.isDryRun)
-        #expect(sent.lifetimeSeconds == 9 && sent.priority == .normal)
-        #expect(sent.collapseKey == Submission.appCollapseKey)
+        #expect(sent.target == Self.target && sent.sender == HTTPDesk.sender && !sent.content.isDryRun)
+        #expect(sent.content.lifetimeSeconds == 9 && sent.content.priority == .normal)
+        #expect(sent.content.collapseKey == MessageContent.appCollapseKey)
         var pairs: [String] = []
-        try AppData.forEach(in: sent.body.raw) { key, value in
+        try AppData.forEach(in: sent.content.body.raw) { key, value in
             pairs.append(
                 String(decoding: [UInt8](copying: key) + [0x3D] + [UInt8](copying: value), as: UTF8.self))
         }
         #expect(pairs == ["a=b", "gcm.notification.title=t", "gcm.n.e=1"])
         #expect(desk.taken().isEmpty, "not before it is on disk")
-        desk.perform(.acknowledge(ticket: sent.origin.ticket, id: Self.id, canonical: nil))
+        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.status == "200")
         #expect(answer.body == #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#)
@@ -70,7 +70,7 @@ import Wire
                     + #""android":{"direct_boot_ok":true,"bandwidth_constrained_ok":true,"#
                     + #""restricted_satellite_ok":true,"fcm_options":{"analyticsLabel":"x"},"#
                     + #""notification":{"title":"t","proxy":"DENY","bypass_proxy_notification":true}}}}"#))
-        #expect(try Self.submission(desk).body == Self.submission(plain).body)
+        #expect(try Self.submission(desk).content.body == Self.submission(plain).content.body)
         for wrong in [
             #""android":{"direct_boot_ok":"yes"}"#, #""fcm_options":{"analytics_label":"a b"}"#,
             #""android":{"notification":{"proxy":"MAYBE"}}"#,
@@ -95,8 +95,8 @@ import Wire
             return
         }
         #expect(sent.target.topics.map(\.octets) == [[0x61]] && sent.target.truth == truth)
-        #expect(sent.submission.lifetimeSeconds == 9 && sent.submission.sender == HTTPDesk.sender)
-        desk.perform(.acknowledge(ticket: sent.submission.origin.ticket, id: Self.id, canonical: nil))
+        #expect(sent.content.lifetimeSeconds == 9 && sent.sender == HTTPDesk.sender)
+        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.body == #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#)
     }
@@ -107,11 +107,11 @@ import Wire
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{"fid":"\#(Self.token)"}}"#, project: "1234567890"))
         let plain = try Self.submission(desk)
-        #expect(plain.priority == .normal && plain.collapseKey == nil)
-        #expect(plain.lifetimeSeconds == Limits.lifetimeSeconds)
+        #expect(plain.content.priority == .normal && plain.content.collapseKey == nil)
+        #expect(plain.content.lifetimeSeconds == Limits.lifetimeSeconds)
         let other = HTTPTokenTests.desk()
         other.send(Self.request(#"{"message":{"token":"\#(Self.token)","notification":{}}}"#))
-        #expect(try Self.submission(other).priority == .high)
+        #expect(try Self.submission(other).content.priority == .high)
     }
 
     @Test("validate_only is looked at by the core, and told with the id of the real service")
@@ -119,8 +119,8 @@ import Wire
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{"token":"\#(Self.token)"},"validate_only":true}"#))
         let looked = try Self.submission(desk)
-        #expect(looked.isDryRun)
-        desk.perform(.acknowledge(ticket: looked.origin.ticket, id: nil, canonical: nil))
+        #expect(looked.content.isDryRun)
+        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
         #expect(
             HTTPTokenTests.answer(desk).body == #"{"name":"projects/lab-project/messages/fake_message_id"}"#)
     }
@@ -135,7 +135,7 @@ import Wire
     func refused(refusal: Refusal, status: String, word: String) throws {
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{"token":"\#(Self.token)"}}"#))
-        desk.perform(.refuse(ticket: try Self.submission(desk).origin.ticket, refusal))
+        desk.perform(.submission(ticket: try Self.submission(desk).origin.ticket, .refused(refusal)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.status == status)
         #expect(
@@ -173,7 +173,7 @@ import Wire
                 return
             }
             #expect(sent.group == GroupName(sender: HTTPDesk.sender, number: 4))
-            desk.perform(.groupAnswered(ticket: sent.submission.origin.ticket, outcome))
+            desk.perform(.submission(ticket: sent.origin.ticket, .group(outcome)))
             let answer = HTTPTokenTests.answer(desk)
             #expect(answer.status == status)
             #expect((status == "200") == answer.body.hasPrefix(#"{"name":"projects/lab-project/messages/0:"#))

@@ -33,7 +33,7 @@ import Wire
             Self.request("POST /v1/projects/p/installations", "{}"),
         ].enumerated() {
             desk.send(request)
-            desk.perform(.registrationRefused(ticket: UInt32(ticket + 1), .registryFull))
+            desk.perform(.reply(ticket: UInt32(ticket + 1), .registrationRefused(.registryFull)))
             expectNamed(desk.taken(), seconds: Limits.registryRetrySeconds)
         }
     }
@@ -45,7 +45,7 @@ import Wire
             desk.send(
                 HTTPDesk.register(
                     "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: \(agent)\r\n"))
-            desk.perform(.registrationRefused(ticket: 1, .registryFull))
+            desk.perform(.reply(ticket: 1, .registrationRefused(.registryFull)))
             #expect(desk.taken() == HTTPDesk.text("Error=\(word)"))
             #expect(
                 HTTPSession.refusal(.tooManyStrangers, isChromium: !agent.isEmpty).body
@@ -66,8 +66,8 @@ import Wire
                 if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
             }
             .first)
-        desk.perform(.acknowledge(ticket: looked.origin.ticket, id: nil, canonical: nil))
-        desk.perform(.groupRefused(ticket: 1, .registryFull))
+        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
+        desk.perform(.reply(ticket: 1, .groupRefused(.registryFull)))
         let text = desk.taken()
         expectNamed(text, seconds: Limits.sendRetrySeconds)
         #expect(text.contains("{\"error\":\"The registry"))
@@ -81,13 +81,13 @@ import Wire
         desk.send(
             "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a HTTP/1.1\r\n"
                 + "Host: x\r\nAuthorization: Bearer \(bearer)\r\nContent-Length: 0\r\n\r\n")
-        desk.perform(.tokenRefused(ticket: 2, .registryFull))
+        desk.perform(.reply(ticket: 2, .tokenRefused(.registryFull)))
         let text = desk.taken()
         expectNamed(text, seconds: Limits.sendRetrySeconds)
         #expect(text.contains("\"status\":\"UNAVAILABLE\"") && text.contains("\"errorCode\":\"UNAVAILABLE\""))
         let older = HTTPDesk()
         older.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
-        older.perform(.tokenRefused(ticket: 1, .registryFull))
+        older.perform(.reply(ticket: 1, .tokenRefused(.registryFull)))
         expectNamed(older.taken(), seconds: Limits.sendRetrySeconds)
     }
 
@@ -100,26 +100,26 @@ import Wire
         let tickets = (0..<2).map { RecipientTicket.make(request: 1, index: $0) }
         let some = HTTPDesk()
         some.send(add)
-        some.perform(.tokenRefused(ticket: tickets[0], .registryFull))
-        some.perform(.tokenRefused(ticket: tickets[1], .notRegistered))
+        some.perform(.reply(ticket: tickets[0], .tokenRefused(.registryFull)))
+        some.perform(.reply(ticket: tickets[1], .tokenRefused(.notRegistered)))
         #expect(
             HTTPTokenTests.answer(some).body
                 == "{\"results\":[{\"error\":\"RESOURCE_EXHAUSTED\"},{\"error\":\"NOT_FOUND\"}]}")
         let none = HTTPDesk()
         none.send(add)
-        for ticket in tickets { none.perform(.tokenRefused(ticket: ticket, .registryFull)) }
+        for ticket in tickets { none.perform(.reply(ticket: ticket, .tokenRefused(.registryFull))) }
         expectNamed(none.taken(), seconds: Limits.sendRetrySeconds)
         let imports = Self.request(
             "POST /iid/v1:batchImport", "{\"application\":\"a\",\"apns_tokens\":[\"0a1b\",\"0a1c\"]}")
         let imported = HTTPDesk()
         imported.send(imports)
-        imported.perform(.registrationRefused(ticket: tickets[0], .registryFull))
-        imported.perform(.registered(ticket: tickets[1], Self.name))
+        imported.perform(.reply(ticket: tickets[0], .registrationRefused(.registryFull)))
+        imported.perform(.reply(ticket: tickets[1], .registered(Self.name)))
         let body = HTTPTokenTests.answer(imported).body
         #expect(body.contains("{\"apns_token\":\"0a1b\",\"status\":\"Internal Server Error\"}"))
         let refused = HTTPDesk()
         refused.send(imports)
-        for ticket in tickets { refused.perform(.registrationRefused(ticket: ticket, .registryFull)) }
+        for ticket in tickets { refused.perform(.reply(ticket: ticket, .registrationRefused(.registryFull))) }
         expectNamed(refused.taken(), seconds: Limits.sendRetrySeconds)
     }
 }

@@ -95,12 +95,12 @@ import Wire
             sent.target
                 == TopicTarget(
                     topics: ["a", "b"].compactMap { TopicName(Array($0.utf8)) }, truth: 0xEEEE_EEEE))
-        #expect(sent.submission.sender == HTTPDesk.sender && sent.submission.lifetimeSeconds == 9)
-        #expect(sent.submission.collapseKey == Array("k".utf8) && sent.submission.priority == .high)
-        #expect(sent.submission.restrictedPackage == Array("app".utf8))
+        #expect(sent.sender == HTTPDesk.sender && sent.content.lifetimeSeconds == 9)
+        #expect(sent.content.collapseKey == Array("k".utf8) && sent.content.priority == .high)
+        #expect(sent.content.restrictedPackage == Array("app".utf8))
         #expect(desk.taken().isEmpty)
         let id = PersistentID(sequence: Sequence(5_735_927_389_175_849_184), salt: 1)
-        desk.perform(.acknowledge(ticket: sent.submission.origin.ticket, id: id, canonical: nil))
+        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: id, canonical: nil)))
         #expect(desk.taken().hasSuffix("\r\n\r\n{\"message_id\":5735927389175849184}"))
     }
 
@@ -110,7 +110,7 @@ import Wire
         desk.send(Self.request("to=/topics/a", type: "application/x-www-form-urlencoded"))
         desk.send(Self.request("{\"to\":\"/topics/a\"}"))
         for sent in Self.sent(desk) {
-            desk.perform(.refuse(ticket: sent.submission.origin.ticket, .unavailable))
+            desk.perform(.submission(ticket: sent.origin.ticket, .refused(.unavailable)))
         }
         let text = desk.taken()
         #expect(text.hasPrefix("HTTP/1.1 503 "))

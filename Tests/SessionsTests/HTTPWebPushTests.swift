@@ -71,23 +71,23 @@ import Wire
         desk.send(Self.request(extra: "Urgency: high\r\nTopic: news_1\r\n"))
         let submission = try Self.submission(desk)
         #expect(submission.target == Self.name)
-        #expect(submission.sender == SenderID(0))
+        #expect(submission.sender == nil)
         #expect(submission.entitlement == .webPush(key: Self.key))
-        #expect(submission.lifetimeSeconds == 60)
-        #expect(submission.priority == .high)
-        #expect(submission.collapseKey == Array("news_1".utf8))
+        #expect(submission.content.lifetimeSeconds == 60)
+        #expect(submission.content.priority == .high)
+        #expect(submission.content.collapseKey == Array("news_1".utf8))
         // The body is pairs and raw_data: what a device finds in it.
         var message = ByteBuffer()
         message.appendField(MCS.DataMessage.Field.category, bytes: [1])
-        message.append(submission.body)
+        message.append(submission.content.body)
         let read = try MCS.DataMessage(decoding: message.bytes)
         #expect(read.body == DeviceSamples.pairs(("content-encoding", "aes128gcm")))
         #expect(read.rawData == Array("secret".utf8))
         #expect(desk.taken().isEmpty, "what is not stored is not promised")
         desk.perform(
-            .acknowledge(
-                ticket: submission.origin.ticket, id: PersistentID(sequence: Sequence(9), salt: 1),
-                canonical: nil))
+            .submission(
+                ticket: submission.origin.ticket,
+                .accepted(id: PersistentID(sequence: Sequence(9), salt: 1), canonical: nil)))
         #expect(
             desk.taken()
                 == HTTPDesk.text(
@@ -103,7 +103,7 @@ import Wire
             Self.request(
                 authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
                 extra: "Encryption: salt=BBB\r\nCrypto-Key: \(key)\r\n"))
-        let body = try Self.submission(desk).body
+        let body = try Self.submission(desk).content.body
         var pairs: [String] = []
         try AppData.forEach(in: body.raw) { key, value in
             pairs.append(
@@ -120,9 +120,9 @@ import Wire
         desk.send(
             Self.request(path: "/wp/\(token)", ttl: "99999999999999999999999", coding: nil, body: ""))
         let submission = try Self.submission(desk)
-        #expect(submission.body.isEmpty)
-        #expect(submission.lifetimeSeconds == Limits.lifetimeSeconds)
-        #expect(submission.priority == .normal && submission.collapseKey == nil)
+        #expect(submission.content.body.isEmpty)
+        #expect(submission.content.lifetimeSeconds == Limits.lifetimeSeconds)
+        #expect(submission.content.priority == .normal && submission.content.collapseKey == nil)
     }
 
     @Test(
@@ -226,7 +226,7 @@ import Wire
         let desk = Self.desk()
         desk.send(Self.request())
         let ticket = try Self.submission(desk).origin.ticket
-        desk.perform(.refuse(ticket: ticket, refusal))
+        desk.perform(.submission(ticket: ticket, .refused(refusal)))
         let answer = desk.taken()
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
         #expect(answer.contains("Retry-After: ") == (retry != nil))

@@ -78,7 +78,7 @@ import Wire
             header
                 + #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
         )
-        session.perform(.loginAccepted, now: now, io: &io)
+        session.perform(.appServer(.loginAccepted), now: now, io: &io)
         receive(header + #"<iq type="set"><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/></iq>"#)
         func message(_ payload: String) {
             receive("<message><gcm xmlns=\"google:mobile:data\">\(payload)</gcm></message>")

@@ -117,7 +117,7 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
         let chosen = try message(#","notification":{},"priority":"normal","collapse_key":"k""#)
         #expect(Translation.priority(of: data) == .normal && Translation.collapseKey(of: data) == nil)
         #expect(Translation.priority(of: notification) == .high)
-        #expect(Translation.collapseKey(of: notification) == Submission.appCollapseKey)
+        #expect(Translation.collapseKey(of: notification) == MessageContent.appCollapseKey)
         #expect(Translation.priority(of: chosen) == .normal)
         #expect(Translation.collapseKey(of: chosen) == Array("k".utf8))
         #expect(Translation.collapseKey(of: try message(#","collapse_key":"""#)) == nil)

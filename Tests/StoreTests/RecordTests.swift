@@ -25,7 +25,7 @@ import Testing
                 acceptedAt: .min, expiresAt: .max, body: []),
             StoredMessage(
                 device: DeviceID(0), sequence: Sequence(0), salt: 0, registration: RegistrationNumber(0),
-                sender: SenderID(0), messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
+                sender: nil, messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
                 expiresAt: .min, priority: .high, wantsReceipt: true, delaysWhileIdle: true,
                 body: [UInt8](repeating: 0, count: 70_000)),
         ]

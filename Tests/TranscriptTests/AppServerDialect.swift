@@ -107,7 +107,7 @@ struct AppServerDialect: TranscriptDialect {
         case .device(_, .submitted(let submission)): Self.shown(submission)
         case .group(_, .submitted(let message)):
             "group \(message.group.number) of \(message.group.sender.number) "
-                + Self.shown(message.submission).replacing(" to=0", with: "")
+                + Self.shown(message.content, ticket: "\(message.origin.ticket)")
         case .topic(_, .submitted(let message)): Self.shown(message)
         default: "\(event)"
         }
@@ -120,17 +120,22 @@ struct AppServerDialect: TranscriptDialect {
             message.target.isCondition
             ? "condition \(names.joined(separator: ",")) \(String(message.target.truth, radix: 16))"
             : "topic \(names.joined())"
-        return target + " " + shown(message.submission, ticket: ticket).replacing(" to=0", with: "")
+        return target + " " + shown(message.content, ticket: ticket ?? "\(message.origin.ticket)")
     }
 
     /// A submission; `ticket` where it is not shown as a plain number.
     static func shown(_ message: Submission, ticket: String? = nil) -> String {
-        var text = "submitted #\(ticket ?? "\(message.origin.ticket)")"
-        text += " id=\(String(decoding: message.messageID, as: UTF8.self))"
-        text += " to=\(message.target.number.number)"
+        shown(
+            message.content, ticket: ticket ?? "\(message.origin.ticket)",
+            target: " to=\(message.target.number.number)")
+    }
+
+    /// What is sent, and where to.
+    static func shown(_ message: MessageContent, ticket: String, target: String = "") -> String {
+        var text = "submitted #\(ticket) id=\(String(decoding: message.messageID, as: UTF8.self))\(target)"
         if let key = message.collapseKey {
             text +=
-                " collapse=\(key == Submission.appCollapseKey ? "(app)" : String(decoding: key, as: UTF8.self))"
+                " collapse=\(key == MessageContent.appCollapseKey ? "(app)" : String(decoding: key, as: UTF8.self))"
         }
         if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
         if message.priority == .high { text += " high" }
@@ -154,13 +159,13 @@ struct AppServerDialect: TranscriptDialect {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         let fields = Fields(words.count > 1 ? words[1] : "")
         switch words.first {
-        case "keys": return .loginKeys(fields.words.map { TranscriptSCRAM.key($0) })
-        case "accept": return .loginAccepted
-        case "reject": return LoginRefusal(rawValue: fields.text).map { .loginRefused($0) }
+        case "keys": return .appServer(.loginKeys(fields.words.map { TranscriptSCRAM.key($0) }))
+        case "accept": return .appServer(.loginAccepted)
+        case "reject": return LoginRefusal(rawValue: fields.text).map { .appServer(.loginRefused($0)) }
         case "ack":
-            return .acknowledge(
-                ticket: fields.ticket, id: nil,
-                canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name))
+            return .submission(
+                ticket: fields.ticket,
+                .accepted(id: nil, canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name)))
         case "group":
             let failed = fields.words.dropFirst().compactMap { word -> (RegistrationName, Refusal)? in
                 let parts = word.split(separator: "=").map(String.init)
@@ -168,24 +173,28 @@ struct AppServerDialect: TranscriptDialect {
                 else { return nil }
                 return (Self.name(number), refusal)
             }
-            return .groupAnswered(
+            return .submission(
                 ticket: fields.ticket,
-                GroupAnswer(
-                    success: Int(fields["success"] ?? "") ?? 0,
-                    failed: failed.map { (member: $0.0, refusal: $0.1) }))
-        case "nack": return Self.refusals[fields.last].map { .refuse(ticket: fields.ticket, $0) }
-        case "upstream": return .deliverUpstream(upstream(fields, kind: .message))
+                .group(
+                    GroupAnswer(
+                        success: Int(fields["success"] ?? "") ?? 0,
+                        failed: failed.map { (member: $0.0, refusal: $0.1) })))
+        case "nack":
+            return Self.refusals[fields.last].map { .submission(ticket: fields.ticket, .refused($0)) }
+        case "upstream": return .appServer(.deliver(upstream(fields, kind: .message)))
         case "receipt":
-            return .deliverUpstream(
-                upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0)))
-        case "resumed": return .streamResumed(fields.stream)
-        case "not-resumed": return .streamNotResumed
-        case "drain": return .drain
+            return .appServer(
+                .deliver(
+                    upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0))))
+        case "resumed": return .appServer(.streamResumed(fields.stream))
+        case "not-resumed": return .appServer(.streamNotResumed)
+        case "drain": return .connection(.drain)
         case "end-when-idle":
             guard let seconds = Int(fields.words.first ?? "") else { return nil }
-            return .endWhenIdle(
-                from: Instant(nanoseconds: 0).advanced(seconds: seconds), .connectionDraining)
-        case "close": return CloseReason(rawValue: fields.text).map { .close($0) }
+            return .connection(
+                .endWhenIdle(
+                    from: Instant(nanoseconds: 0).advanced(seconds: seconds), .connectionDraining))
+        case "close": return CloseReason(rawValue: fields.text).map { .connection(.close($0)) }
         default: return nil
         }
     }
@@ -255,4 +264,12 @@ private struct Fields {
 private final class Draws: @unchecked Sendable {
     private var random = SeededRandom(seed: 7)
     func next() -> UInt64 { random.next() }
+}
+
+extension Submission {
+    /// The request of the session that made it.
+    var origin: Origin {
+        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
+        return origin
+    }
 }

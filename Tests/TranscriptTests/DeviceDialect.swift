@@ -108,19 +108,20 @@ struct DeviceDialect: TranscriptDialect {
         let words = line.split(separator: " ").map(String.init)
         let ticket = words.count > 1 ? UInt32(words[1]) : nil
         switch words.first {
-        case "deviceLoginAccepted": return .deviceLoginAccepted
+        case "deviceLoginAccepted": return .device(.loginAccepted)
         case "loginRefused":
-            return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .loginRefused($0) } : nil
-        case "deliver": return .deliver(delivery(try DeviceNotation.named(line).value))
-        case "reportWhenReady": return .reportWhenReady
-        case "upstreamStored": return ticket.map { .upstreamStored(ticket: $0) }
+            return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .device(.loginRefused($0)) } : nil
+        case "deliver": return .device(.deliver(delivery(try DeviceNotation.named(line).value)))
+        case "reportWhenReady": return .device(.reportWhenReady)
+        case "upstreamStored": return ticket.map { .device(.upstreamStored(ticket: $0)) }
         case "upstreamRefused":
             guard let ticket, words.count > 2, let refusal = UpstreamRefusal(rawValue: words[2]) else {
                 return nil
             }
-            return .upstreamRefused(ticket: ticket, refusal)
-        case "drain": return .drain
-        case "close": return words.count > 1 ? CloseReason(rawValue: words[1]).map { .close($0) } : nil
+            return .device(.upstreamRefused(ticket: ticket, refusal))
+        case "drain": return .connection(.drain)
+        case "close":
+            return words.count > 1 ? CloseReason(rawValue: words[1]).map { .connection(.close($0)) } : nil
         default: return nil
         }
     }

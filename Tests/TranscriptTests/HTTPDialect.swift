@@ -115,21 +115,21 @@ struct HTTPDialect: TranscriptDialect {
             return checkIn.refusesWrongToken ? text + " strict" : text
         case .device(_, .register(let request)): return "register \(Self.shown(request))"
         case .device(_, .unregister(let request)): return "unregister \(Self.shown(request))"
-        case .device(_, .submitted(let push)) where push.entitlement != .account:
+        case .device(_, .submitted(let push)) where push.sender == nil:
             return TranscriptWebPush.shown(push)
         case .device(_, .submitted(let message)):
             let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
-            return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender.number)"
+            return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender?.number ?? 0)"
         case .topic(_, .submitted(let message)):
-            let origin = message.submission.origin
+            let origin = message.origin
             let ticket = RecipientTicket.parts(origin.ticket).map { "\($0).\($1)" }
             return AppServerDialect.shown(message, ticket: ticket)
-                + " sender=\(message.submission.sender.number)"
+                + " sender=\(message.sender.number)"
         case .device(_, .subscribe(let request)):
             return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.origin.ticket) "
                 + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
                 + "topic=\(Self.text(request.topic.octets))"
-        case .installation(let request):
+        case .installation(_, .requested(let request)):
             switch request.action {
             case .vouch(let event): return "vouched " + shown(event)
             case .claim(let event, _): return "claimed " + shown(event)
@@ -137,7 +137,7 @@ struct HTTPDialect: TranscriptDialect {
             }
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
             return "installation #\(ticket ?? "\(request.origin.ticket)") \(Self.text(request.installation)) "
-                + "sender=\(request.sender.number) \(Self.shown(request.action))"
+                + "sender=\(request.sender?.number ?? 0) \(Self.shown(request.action))"
         case .device(_, .registerWeb(let request)): return Self.shown(request)
         case .device(_, .token(let request)):
             let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
@@ -188,10 +188,9 @@ struct HTTPDialect: TranscriptDialect {
         case .refresh(let digest): "refresh \(text(digest.octets))"
         case .end(let digest): "end \(text(digest.octets))"
         case .revoke: "revoke"
-        case .expire: "expire"
         case .address(let action): shown(action)
         case .send(let message):
-            AppServerDialect.shown(message, ticket: "in").replacing("submitted #in id= to=0", with: "send")
+            AppServerDialect.shown(message, ticket: "in").replacing("submitted #in id=", with: "send")
         case .apple(let address):
             "\(address.isImport ? "import" : "apple") \(text(address.bundle)) \(text(address.token))"
         }
@@ -256,35 +255,42 @@ struct HTTPDialect: TranscriptDialect {
         let ticket = words.count > 1 ? Self.ticket(words[1].dropFirst()) : 0
         switch words.first {
         case "checked-in":
-            return .checkedIn(
-                ticket: ticket, Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil)
-        case "check-in-refused": return .checkInRefused(ticket: ticket)
-        case "registered": return .registered(ticket: ticket, Self.name(words.count > 2 ? 2 : 1))
+            return .reply(
+                ticket: ticket, .checkedIn(Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil))
+        case "check-in-refused": return .reply(ticket: ticket, .checkInRefused)
+        case "registered": return .reply(ticket: ticket, .registered(Self.name(words.count > 2 ? 2 : 1)))
         case "installed":
             let sender = UInt64(words[2]) ?? 0
-            return .installationKnown(
+            return .reply(
                 ticket: ticket,
-                InstallationRecord(
-                    id: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
-                    refresh: SecretDigest(octets: Self.refresh(sender)), createdAt: 0, usedAt: 0),
-                registrations: 0)
-        case "unregistered": return .unregistered(ticket: ticket)
+                .installation(
+                    InstallationRecord(
+                        id: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
+                        refresh: SecretDigest(octets: Self.refresh(sender)), createdAt: 0, usedAt: 0),
+                    registrations: 0))
+        case "unregistered": return .reply(ticket: ticket, .unregistered)
         case "registration-refused":
-            return RegistrationRefusal(rawValue: words[2]).map { .registrationRefused(ticket: ticket, $0) }
-        case "token-known": return .tokenKnown(ticket: ticket, Self.report(words.dropFirst(2)))
+            return RegistrationRefusal(rawValue: words[2]).map {
+                .reply(ticket: ticket, .registrationRefused($0))
+            }
+        case "token-known": return .reply(ticket: ticket, .token(Self.report(words.dropFirst(2))))
         case "token-refused":
-            return TokenRefusal(rawValue: words[2]).map { .tokenRefused(ticket: ticket, $0) }
+            return TokenRefusal(rawValue: words[2]).map { .reply(ticket: ticket, .tokenRefused($0)) }
         case "ack":
-            return .acknowledge(
-                ticket: ticket, id: words.contains("dry") ? nil : Self.messageID,
-                canonical: words.contains("canonical") ? Self.name(2) : nil)
-        case "nack": return AppServerDialect.refusals[words[2]].map { .refuse(ticket: ticket, $0) }
+            return .submission(
+                ticket: ticket,
+                .accepted(
+                    id: words.contains("dry") ? nil : Self.messageID,
+                    canonical: words.contains("canonical") ? Self.name(2) : nil))
+        case "nack":
+            return AppServerDialect.refusals[words[2]].map { .submission(ticket: ticket, .refused($0)) }
         case "acknowledge":
             let id = PersistentID(sequence: Sequence(UInt64(words[2]) ?? 0), salt: 0x1234_5678)
-            return .acknowledge(ticket: ticket, id: id, canonical: nil)
-        case "refuse": return TranscriptWebPush.refusal(words[2]).map { .refuse(ticket: ticket, $0) }
-        case "drain": return .drain
-        case "close": return CloseReason(rawValue: words[1]).map { .close($0) }
+            return .submission(ticket: ticket, .accepted(id: id, canonical: nil))
+        case "refuse":
+            return TranscriptWebPush.refusal(words[2]).map { .submission(ticket: ticket, .refused($0)) }
+        case "drain": return .connection(.drain)
+        case "close": return CloseReason(rawValue: words[1]).map { .connection(.close($0)) }
         default: return nil
         }
     }

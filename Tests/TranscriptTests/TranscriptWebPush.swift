@@ -41,11 +41,12 @@ enum TranscriptWebPush {
     /// A submission of a web push.
     static func shown(_ push: Submission) -> String {
         guard case .webPush(let key) = push.entitlement else { return "\(push)" }
+        let content = push.content
         return "push #\(push.origin.ticket) registration=\(push.target.number.number) "
-            + "key=\(Base64.text(key, urlSafe: true, padded: false)) ttl=\(push.lifetimeSeconds)"
-            + (push.priority == .high ? " high" : "")
-            + (push.collapseKey.map { " topic=" + String(decoding: $0, as: UTF8.self) } ?? "")
-            + " " + DeviceMessages.pairs(push.body).shown + " raw=" + rawDataShown(push.body)
+            + "key=\(Base64.text(key, urlSafe: true, padded: false)) ttl=\(content.lifetimeSeconds)"
+            + (content.priority == .high ? " high" : "")
+            + (content.collapseKey.map { " topic=" + String(decoding: $0, as: UTF8.self) } ?? "")
+            + " " + DeviceMessages.pairs(content.body).shown + " raw=" + rawDataShown(content.body)
     }
 
     /// The octets behind the pairs of a body, in hexadecimal.

@@ -23,7 +23,7 @@ struct RegistrationState {
     init(_ registration: Registration, batch: UInt64? = nil) {
         self.registration = registration
         self.batch = batch
-        isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender.number != 0
+        isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender != nil
     }
 
     /// A message without collapse key enters a state, or leaves it (-1).
@@ -36,9 +36,8 @@ struct RegistrationState {
     }
 
     /// `from` of a frame: the sender as the app gave it, or who sent it of several.
-    func from(_ sender: SenderID) -> [UInt8] {
-        guard isList else { return registration.senderText }
-        let author = sender.number == 0 ? registration.sender : sender
+    func from(_ sender: SenderID?) -> [UInt8] {
+        guard isList, let author = sender ?? registration.sender else { return registration.senderText }
         return Array(String(author.number).utf8)
     }
 }
@@ -129,6 +128,12 @@ final class DeviceEntry {
     var isIdle: Bool {
         phase == .ready && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
             && waitingUpstream.isEmpty
+    }
+
+    /// Returns the record if the token of this digest is the device's; an unknown device takes as long as a wrong token.
+    func record(ofToken shown: SecretDigest) -> DeviceRecord? {
+        let expected = record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        return expected == shown ? record : nil
     }
 
     /// Place of a registration in `registrations`.

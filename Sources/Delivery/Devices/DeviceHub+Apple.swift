@@ -17,7 +17,7 @@ extension DeviceHub {
             let isIt =
                 address.isImport
                 ? registration.apnsToken == address.token : request.isServed(by: registration)
-            return isIt && registration.category == address.bundle && registration.allows(request.sender)
+            return isIt && registration.category == address.bundle && request.mayUse(registration)
         }
         if let at { return renew(at, entry, address, request.origin, &turn) }
         let others = names.filter { $0.device != entry.device }
@@ -37,23 +37,20 @@ extension DeviceHub {
         let origin = request.origin
         // One that was made for the same token is there although its registration is gone.
         let isFree = entry.record == nil || address.isImport
-        let isKnown = turn.directory[request.sender] != nil
-        let refusal: RegistrationRefusal? =
-            !isFree
-            ? .serviceNotAvailable : isKnown ? turn.refusalToAdd(for: entry.record, origin) : .invalidSender
-        if let refusal {
-            turn.refuse(origin, refusal)
-            return
+        guard isFree else { return turn.refuse(origin, .serviceNotAvailable) }
+        guard let owner = request.sender, turn.directory[owner] != nil else {
+            return turn.refuse(origin, .invalidSender)
         }
+        if let refusal = turn.refusalToAdd(for: entry.record, origin) { return turn.refuse(origin, refusal) }
         let record =
             entry.record
             ?? DeviceRecord(
                 device: entry.device, token: address.freshDigest, createdAt: turn.contactTime,
                 seenAt: turn.contactTime, nextRegistration: 1, hasLoggedIn: false)
-        let sender = Array(String(request.sender.number).utf8)
+        let sender = Array(String(owner.number).utf8)
         var registration = Registration(
             name: nextName(entry, record), category: address.bundle, subtype: sender, senderText: sender,
-            sender: request.sender, instance: address.isImport ? [] : request.installation,
+            sender: owner, instance: address.isImport ? [] : request.installation,
             createdAt: turn.now.wall)
         registration.apnsToken = address.token
         registration.appVersion = address.appVersion

@@ -71,7 +71,7 @@ extension DeviceHub {
         }
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
-            sender: SenderID(0), kind: .discardedMarker(count: total), messageID: [],
+            sender: nil, kind: .discardedMarker(count: total), messageID: [],
             acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: Int64(Limits.lifetimeSeconds) * 1_000),
             delaysWhileIdle: state == .delayed, body: [])
         turn.write(.putMessage(marker), then: .device(entry, .marker(marker)))

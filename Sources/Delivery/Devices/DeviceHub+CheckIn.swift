@@ -7,9 +7,9 @@ extension DeviceHub {
         guard let claimed = checkIn.claimed else {
             return create(checkIn, entry, &turn)
         }
-        guard let record = entry.record, record.token == claimed.1 else {
+        guard let record = entry.record(ofToken: claimed.1) else {
             if checkIn.refusesWrongToken {
-                turn.send(.checkInRefused(ticket: origin.ticket), to: origin.connection)
+                turn.reply(.checkInRefused, to: origin)
             } else {
                 // A new device, which may belong to another partition.
                 var fresh = checkIn
@@ -20,7 +20,7 @@ extension DeviceHub {
         }
         seen(entry, record, &turn)
         turn.giveBackPlace(of: origin)
-        turn.send(.checkedIn(ticket: origin.ticket, entry.device, freshToken: nil), to: origin.connection)
+        turn.reply(.checkedIn(entry.device, freshToken: nil), to: origin)
     }
 
     private mutating func create(
@@ -29,7 +29,7 @@ extension DeviceHub {
         let origin = checkIn.origin
         guard entry.record == nil else {
             // The fresh number is taken; the odds are those of guessing it, so asking again is answer enough.
-            turn.send(.checkInRefused(ticket: origin.ticket), to: origin.connection)
+            turn.reply(.checkInRefused, to: origin)
             return
         }
         if let refusal = turn.refusalToAdd(for: nil, origin) {
@@ -40,12 +40,8 @@ extension DeviceHub {
             device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: turn.contactTime,
             seenAt: turn.contactTime, nextRegistration: 1, hasLoggedIn: false)
         keep(record, of: entry, &turn)
-        turn.wait(
-            .request(
-                origin.connection,
-                success: .checkedIn(
-                    ticket: origin.ticket, checkIn.freshDevice, freshToken: checkIn.freshToken),
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        turn.replyWhenStored(
+            .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: origin)
     }
 
     /// Renews the time a device was last seen, if that is worth a write: once in so many seconds.

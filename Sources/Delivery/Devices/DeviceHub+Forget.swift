@@ -5,7 +5,7 @@ extension DeviceHub {
     mutating func forget(_ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn) {
         let registrations = entry.registrations.count
         guard entry.record != nil || registrations > 0 else {
-            turn.send(.forgotten(ticket: origin.ticket, registrations: 0, messages: 0), to: origin.connection)
+            turn.reply(.forgotten(registrations: 0, messages: 0), to: origin)
             return
         }
         let messages = dissolve(entry, &turn)
@@ -13,12 +13,7 @@ extension DeviceHub {
             turn.send(.close(.deviceForgotten), to: link.connection)
             entry.link?.mode = .closing
         }
-        turn.wait(
-            .request(
-                origin.connection,
-                success: .forgotten(
-                    ticket: origin.ticket, registrations: registrations, messages: messages),
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: origin)
     }
 
     /// Takes a device out of the store with its registrations and messages; how many messages they were, markers not counted.

@@ -13,10 +13,10 @@ extension DeviceHub {
         case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, &turn)
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, &turn)
         case .address(let action): token(action, names, of: entry, request, &turn)
-        case .send(let submission): send(submission, names, of: entry, request, &turn)
+        case .send(let content): send(content, names, of: entry, request, &turn)
         case .create(let offer): vouch(offer, entry, request, &turn)
         // These have no business with a device.
-        case .vouch, .claim, .vouched, .refresh, .end, .revoke, .expire: break
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke: break
         }
     }
 
@@ -28,7 +28,7 @@ extension DeviceHub {
     ) {
         let at = entry.registrations.lastIndex {
             request.isServed(by: $0.registration)
-                && (request.sender.number == 0 || $0.registration.allows(request.sender))
+                && (request.sender == nil || request.mayUse($0.registration))
         }
         let others = names.filter { $0.device != entry.device }
         do throws(RegistrationRefusal) {
@@ -37,9 +37,9 @@ extension DeviceHub {
                 turn.forward(.installationFound(request, others, at: next.device))
                 return
             }
-            let sender =
-                request.sender.number == 0 ? entry.registrations[at].registration.sender : request.sender
-            guard sender.number != 0 else { throw .invalidSender }
+            guard let sender = request.sender ?? entry.registrations[at].registration.sender else {
+                throw .invalidSender
+            }
             try changeSubscription(entry, at, sender, topic, isEnd: isEnd, request.origin, &turn)
         } catch {
             turn.refuse(request, error)
@@ -56,8 +56,7 @@ extension DeviceHub {
         }
         let others = names.filter { $0.device != entry.device }
         guard let next = others.first else {
-            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
-            return answerOnceSettled(answer, entry, request.origin, &turn)
+            return answerOnceSettled(.unregistered, entry, request.origin, &turn)
         }
         let event = Event.installationFound(request, others, at: next.device)
         guard entry.isTouched else { return turn.forward(event) }
@@ -67,15 +66,16 @@ extension DeviceHub {
     /// Sends to the newest registration that the installation has with the sender, on any of its devices: the message goes on
     /// as if the token of that registration had been named.
     func send(
-        _ submission: Submission, _ names: [RegistrationName], of entry: DeviceEntry,
+        _ content: MessageContent, _ names: [RegistrationName], of entry: DeviceEntry,
         _ request: InstallationRequest, _ turn: inout Turn
     ) {
         let found = entry.registrations.lastIndex {
-            request.isServed(by: $0.registration) && $0.registration.allows(request.sender)
+            request.isServed(by: $0.registration) && request.mayUse($0.registration)
         }
-        if let found {
-            var submission = submission
-            submission.target = entry.registrations[found].registration.name
+        if let found, let sender = request.sender {
+            let submission = Submission(
+                origin: request.origin, entitlement: .account(sender),
+                target: entry.registrations[found].registration.name, content: content)
             return turn.forward(.submitted(submission))
         }
         let others = names.filter { $0.device != entry.device }
@@ -91,10 +91,8 @@ extension DeviceHub {
         _ offer: InstallationOffer, _ entry: DeviceEntry, _ request: InstallationRequest,
         _ turn: inout Turn
     ) {
-        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
         var isProved = false
-        if let (device, token) = offer.device, device == entry.device, expected == token, entry.record != nil
-        {
+        if let (device, token) = offer.device, device == entry.device, entry.record(ofToken: token) != nil {
             for at in entry.registrations.indices
             where request.isServed(by: entry.registrations[at].registration) {
                 isProved = true

@@ -3,10 +3,8 @@ import Basics
 /// Connections of devices: logins, room, ends.
 extension DeviceHub {
     mutating func login(_ login: DeviceLogin, _ entry: DeviceEntry, _ turn: inout Turn) {
-        // An unknown device takes as long as a wrong token.
-        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
-        guard expected == login.token, let record = entry.record else {
-            turn.send(.loginRefused(.wrongCredentials), to: login.connection)
+        guard let record = entry.record(ofToken: login.token) else {
+            turn.send(DeviceCommand.loginRefused(.wrongCredentials), to: login.connection)
             turn.traceConnection(
                 login.device, .loginRefused, detail: LoginRefusal.wrongCredentials.rawValue)
             return
@@ -50,7 +48,7 @@ extension DeviceHub {
             return
         }
         if hasFailed {
-            turn.send(.loginRefused(.unavailable), to: connection)
+            turn.send(DeviceCommand.loginRefused(.unavailable), to: connection)
             entry.unlink()
         } else {
             accept(entry, &turn)
@@ -59,7 +57,7 @@ extension DeviceHub {
 
     private mutating func accept(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link else { return }
-        turn.send(.deviceLoginAccepted, to: link.connection)
+        turn.send(DeviceCommand.loginAccepted, to: link.connection)
         entry.link?.mode = .paused
         turn.traceConnection(entry.device, .connected)
         proceed(entry, &turn)

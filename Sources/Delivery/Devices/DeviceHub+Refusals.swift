@@ -6,16 +6,16 @@ extension DeviceHub {
     func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
         switch event {
         case .submitted(let submission):
-            turn.refuse(submission.origin, of: submission.sender, .unavailable)
+            turn.refuse(submission.replyTo, .unavailable)
             turn.effects.downstream.refused += 1
-        case .login(let login): turn.send(.loginRefused(.unavailable), to: login.connection)
+        case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuse(upstream.origin, UpstreamRefusal.unavailable)
         case .checkIn(let request): turn.refuse(request.origin, .serviceNotAvailable)
         case .register(let request), .unregister(let request):
             turn.refuse(request.origin, .serviceNotAvailable)
         case .registerWeb(let request): turn.refuse(request.origin, .serviceNotAvailable)
         case .subscribe(let request): turn.refuse(request.origin, .serviceNotAvailable)
-        case .token(let request): turn.refuse(request.origin, TokenRefusal.unavailable)
+        case .token(let request): turn.reply(.tokenRefused(.unavailable), to: request.origin)
         case .installationFound(let request, _):
             if request.action.isChange {
                 turn.answerVouch(request, isProved: false)

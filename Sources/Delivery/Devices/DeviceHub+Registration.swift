@@ -25,7 +25,7 @@ extension DeviceHub {
             }
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
-                senderText: request.senderText, sender: senders.first ?? SenderID(0),
+                senderText: request.senderText, sender: senders.first,
                 otherSenders: Array(senders.dropFirst()), instance: request.instance,
                 createdAt: turn.now.wall)
             registration.scope = request.scope
@@ -85,11 +85,7 @@ extension DeviceHub {
             turn.write(.linkInstallation(place, registration.name))
         }
         turn.touch(entry)
-        turn.wait(
-            .request(
-                origin.connection,
-                success: .registered(ticket: origin.ticket, registration.name),
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        turn.replyWhenStored(.registered(registration.name), to: origin)
         removeReplaced(by: registration, entry, &turn)
     }
 
@@ -97,17 +93,7 @@ extension DeviceHub {
     mutating func answerOnceStored(
         _ known: RegistrationState, _ origin: Origin, _ turn: inout Turn
     ) {
-        let answer = SessionCommand.registered(ticket: origin.ticket, known.registration.name)
-        let waiter = Waiter.request(
-            origin.connection, success: answer,
-            failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
-        if known.batch == turn.ledger.nextTicket {
-            turn.wait(waiter)
-        } else if let ticket = known.batch, turn.ledger.wait(waiter, for: ticket) {
-            return
-        } else {
-            turn.send(answer, to: origin.connection)
-        }
+        turn.reply(.registered(known.registration.name), to: origin, whenStored: known.batch)
     }
 
     mutating func unregister(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
@@ -121,15 +107,11 @@ extension DeviceHub {
                 && $0.isEnded(by: request)
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &turn) }
-        let answer = SessionCommand.unregistered(ticket: origin.ticket)
-        guard !names.isEmpty else {
-            turn.send(answer, to: origin.connection)
-            return
+        if names.isEmpty {
+            turn.reply(.unregistered, to: origin)
+        } else {
+            turn.replyWhenStored(.unregistered, to: origin)
         }
-        turn.wait(
-            .request(
-                origin.connection, success: answer,
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
     }
 
     /// Removes a registration with its messages; how many they were, markers not counted.
@@ -159,9 +141,7 @@ extension DeviceHub {
     private func authenticated(
         _ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> DeviceRecord? {
-        // An unknown device takes as long as a wrong token.
-        let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
-        guard expected == request.token, let record = entry.record else {
+        guard let record = entry.record(ofToken: request.token) else {
             turn.refuse(request.origin, .authenticationFailed)
             return nil
         }
@@ -228,7 +208,7 @@ extension DeviceEntry {
         var all = Set(senders)
         for state in registrations where state.registration.isOfApp(category, subtype: subtype) {
             let registration = state.registration
-            if registration.sender != SenderID(0) { all.insert(registration.sender) }
+            if let sender = registration.sender { all.insert(sender) }
             all.formUnion(registration.otherSenders)
         }
         return all.count <= Limits.sendersPerApp

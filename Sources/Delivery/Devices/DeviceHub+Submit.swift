@@ -4,26 +4,26 @@ import Basics
 extension DeviceHub {
     mutating func submit(_ given: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         var submission = given
-        let (origin, sender) = (submission.origin, submission.sender)
-        guard isMeant(submission, entry, turn) else {
-            return turn.forward(.topicAnswered(sender, run: origin.ticket, .passedOver))
+        let replyTo = submission.replyTo
+        if case .topic(let sender, let run) = replyTo, !isMeant(submission, of: sender, entry, turn) {
+            return turn.forward(.topicAnswered(sender, run: run, .passedOver))
         }
         do {
             var at = try check(submission, entry, turn)
             var canonical: RegistrationName?
             // A web push is encrypted for this subscription, and no newer one could read it.
-            if submission.entitlement == .account, submission.topic == nil,
+            if submission.topic == nil, submission.sender != nil,
                 let newer = try replacement(of: at, entry, turn)
             {
                 at = newer
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
             }
-            try entry.registrations[at].registration.complete(&submission)
-            if submission.isDryRun {
+            try entry.registrations[at].registration.complete(&submission.content)
+            if submission.content.isDryRun {
                 turn.traceSubmission(submission, .accepted, detail: "dry_run")
-                turn.accept(origin, of: sender, nil, canonical: canonical)
-            } else if submission.lifetimeSeconds <= 0 {
+                turn.accept(replyTo, nil, canonical: canonical)
+            } else if submission.content.lifetimeSeconds <= 0 {
                 count(submission, entry, &turn)
                 passOn(submission, at: at, canonical, entry, &turn)
             } else {
@@ -32,7 +32,7 @@ extension DeviceHub {
             }
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
-            turn.refuse(origin, of: sender, error)
+            turn.refuse(replyTo, error)
             turn.effects.downstream.refused += 1
         }
     }
@@ -44,16 +44,18 @@ extension DeviceHub {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
         let registration = entry.registrations[at].registration
         try registration.checkEntitlement(of: submission)
-        if let only = submission.restrictedPackage, only != registration.category { throw .packageMismatch }
+        if let only = submission.content.restrictedPackage, only != registration.category {
+            throw .packageMismatch
+        }
         guard entry.buckets.allowsMessage(turn.settings.rates, turn.now.monotonic) else {
             throw .deviceRateExceeded
         }
-        if submission.entitlement == .account, submission.topic == nil,
-            !turn.messageBuckets.allows(submission.sender, now: turn.now.monotonic)
+        if submission.topic == nil, let sender = submission.sender,
+            !turn.messageBuckets.allows(sender, now: turn.now.monotonic)
         {
             throw .senderRateExceeded
         }
-        if submission.lifetimeSeconds > 0, !submission.isDryRun, turn.isOverloaded {
+        if submission.content.lifetimeSeconds > 0, !submission.content.isDryRun, turn.isOverloaded {
             throw .unavailable
         }
         return at
@@ -87,8 +89,8 @@ extension DeviceHub {
     private func count(_ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         let now = turn.now.monotonic
         entry.buckets.takeMessage(turn.settings.rates, now)
-        if submission.entitlement == .account, submission.topic == nil {
-            turn.messageBuckets.take(submission.sender, now: now)
+        if submission.topic == nil, let sender = submission.sender {
+            turn.messageBuckets.take(sender, now: now)
         }
     }
 
@@ -97,9 +99,9 @@ extension DeviceHub {
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let origin = submission.origin
+        let replyTo = submission.replyTo
         let message = message(of: submission, &turn)
-        turn.accept(origin, of: message.sender, message.persistentID, canonical: canonical)
+        turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         guard let link = entry.link, link.takesPassing, !waits(message.delaysWhileIdle, for: entry) else {
@@ -115,20 +117,20 @@ extension DeviceHub {
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let state: MailboxSlot.State = waits(submission.delaysWhileIdle, for: entry) ? .delayed : .waiting
-        if let key = submission.collapseKey {
+        let state: MailboxSlot.State =
+            waits(submission.content.delaysWhileIdle, for: entry) ? .delayed : .waiting
+        if let key = submission.content.collapseKey {
             makeRoom(for: key, state, registrationAt: at, entry, &turn)
         }
-        let origin = submission.origin
-        let receiptsTo = submission.submitter ?? origin.connection
+        let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
         turn.write(
-            .putMessage(message), then: .device(entry, .submission(message, origin, canonical: canonical)))
+            .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
         turn.touch(entry)
         turn.batch.downstream.accepted += 1
         turn.batch.downstream.stored += 1
         entry.append(
-            MailboxSlot(entry: MailboxEntry(message, origin: receiptsTo), state: state, isStored: false),
+            MailboxSlot(entry: MailboxEntry(message, origin: submitter), state: state, isStored: false),
             registrationAt: at)
         if entry.registrations[at].plainWaiting > cap(entry, offline: turn.settings.storedMessages, turn) {
             discardPlain(.waiting, registrationAt: at, entry, &turn)
@@ -140,14 +142,15 @@ extension DeviceHub {
 
     /// The stored form of a submission.
     private func message(of submission: consuming Submission, _ turn: inout Turn) -> StoredMessage {
-        let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        let content = submission.content
+        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.lifetimeSeconds))
         var message = StoredMessage(
             device: submission.target.device, sequence: turn.nextSequence(), salt: turn.salt,
             registration: submission.target.number, sender: submission.sender,
-            text: submission.text, acceptedAt: turn.now.wall,
+            text: content.text, acceptedAt: turn.now.wall,
             expiresAt: turn.now.end(after: lifetime * 1_000),
-            priority: submission.priority, wantsReceipt: submission.wantsReceipt,
-            delaysWhileIdle: submission.delaysWhileIdle)
+            priority: content.priority, wantsReceipt: content.wantsReceipt,
+            delaysWhileIdle: content.delaysWhileIdle)
         if let share = submission.topic {
             // All messages of a job end together, whenever their turn came.
             message.acceptedAt = share.acceptedAt
@@ -159,25 +162,26 @@ extension DeviceHub {
 
     /// The batch that stores a message is on disk, or has failed.
     mutating func submissionCommitted(
-        _ message: consuming StoredMessage, _ origin: Origin, canonical: RegistrationName?,
+        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, hasFailed: Bool, _ turn: inout Turn
     ) {
         guard !hasFailed else {
-            turn.refuse(origin, of: message.sender, .unavailable)
+            turn.refuse(replyTo, .unavailable)
             turn.effects.downstream.refused += 1
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
-        turn.accept(origin, of: message.sender, message.persistentID, canonical: canonical)
+        turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)
     }
 
     /// Whether a submission of a job is for this registration, which it was met under a moment ago.
-    private func isMeant(_ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: borrowing Turn)
-        -> Bool
-    {
+    private func isMeant(
+        _ submission: borrowing Submission, of sender: SenderID, _ entry: DeviceEntry,
+        _ turn: borrowing Turn
+    ) -> Bool {
         guard let share = submission.topic else { return true }
         guard let at = entry.index(of: submission.target.number) else { return false }
         let state = entry.registrations[at]
@@ -188,6 +192,6 @@ extension DeviceHub {
             !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
         }
         return !isReplaced
-            && share.target.reaches(on: share.pass) { state.topics.contains(submission.sender, $0) }
+            && share.target.reaches(on: share.pass) { state.topics.contains(sender, $0) }
     }
 }

@@ -5,12 +5,9 @@ extension DeviceHub {
     /// A device subscribes one of its registrations, or ends that.
     mutating func subscribe(_ request: TopicRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         do throws(RegistrationRefusal) {
-            // An unknown device takes as long as a wrong token.
-            let expected = entry.record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
-            guard expected == request.token, entry.record != nil else { throw .authenticationFailed }
+            guard entry.record(ofToken: request.token) != nil else { throw .authenticationFailed }
             guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
-            let sender = entry.registrations[at].registration.sender
-            guard sender.number != 0 else { throw .invalidSender }
+            guard let sender = entry.registrations[at].registration.sender else { throw .invalidSender }
             try changeSubscription(
                 entry, at, sender, request.topic, isEnd: request.isEnd, request.origin, &turn)
         } catch {
@@ -25,7 +22,7 @@ extension DeviceHub {
     ) -> Int? {
         guard let at = entry.index(of: number) else { return nil }
         let named = entry.registrations[at].registration
-        guard named.sender.number == 0 else { return at }
+        guard named.sender == nil else { return at }
         let beside = entry.registrations.indices.filter {
             let registration = entry.registrations[$0].registration
             return registration.isOfEndpoint(named) && registration.senderText == named.senderText
@@ -53,7 +50,7 @@ extension DeviceHub {
                 throw .tooManySubscriptions
             }
         }
-        answerOnceSettled(.unregistered(ticket: origin.ticket), entry, origin, &turn)
+        answerOnceSettled(.unregistered, entry, origin, &turn)
     }
 
     /// Ends a subscription; nil if there is none.
@@ -85,17 +82,12 @@ extension DeviceHub {
 
     /// Answers when all that changed the device so far is on disk.
     mutating func answerOnceSettled(
-        _ answer: SessionCommand, orFailed failure: SessionCommand? = nil, _ entry: DeviceEntry,
-        _ origin: Origin, _ turn: inout Turn
+        _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
+        _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
     ) {
-        let waiter = Waiter.request(
-            origin.connection, success: answer,
-            failure: failure ?? .registrationRefused(ticket: origin.ticket, .serviceNotAvailable))
-        if entry.isTouched {
-            turn.wait(waiter)
-        } else if entry.batchesInFlight == 0 || !turn.ledger.wait(waiter, for: turn.ledger.nextTicket - 1) {
-            turn.send(answer, to: origin.connection)
-        }
+        let next = turn.ledger.nextTicket
+        let batch: UInt64? = entry.isTouched ? next : entry.batchesInFlight > 0 ? next - 1 : nil
+        turn.reply(answer, to: origin, whenStored: batch, orFailed: failure)
     }
 
     /// What goes with a registration: its subscriptions, and the way to it from its installation.

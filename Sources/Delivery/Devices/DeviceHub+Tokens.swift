@@ -14,7 +14,7 @@ extension DeviceHub {
                 request.action, entry, at, request.sender, request.origin, &turn)
             answer(report, entry, request.origin, &turn)
         } catch {
-            turn.refuse(request.origin, error)
+            turn.reply(.tokenRefused(error), to: request.origin)
         }
     }
 
@@ -24,19 +24,19 @@ extension DeviceHub {
         _ request: InstallationRequest, _ turn: inout Turn
     ) {
         let found = entry.registrations.lastIndex {
-            request.isServed(by: $0.registration) && $0.registration.allows(request.sender)
+            request.isServed(by: $0.registration) && request.mayUse($0.registration)
         }
         let others = names.filter { $0.device != entry.device }
         do throws(TokenRefusal) {
-            guard let at = found else {
+            guard let at = found, let sender = request.sender else {
                 guard let next = others.first else { throw .notRegistered }
                 turn.forward(.installationFound(request, others, at: next.device))
                 return
             }
-            let report = try perform(action, entry, at, request.sender, request.origin, &turn)
+            let report = try perform(action, entry, at, sender, request.origin, &turn)
             answer(report, entry, request.origin, &turn)
         } catch {
-            turn.refuse(request.origin, error)
+            turn.reply(.tokenRefused(error), to: request.origin)
         }
     }
 
@@ -73,7 +73,6 @@ extension DeviceHub {
         _ report: TokenReport, _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
     ) {
         answerOnceSettled(
-            .tokenKnown(ticket: origin.ticket, report),
-            orFailed: .tokenRefused(ticket: origin.ticket, .unavailable), entry, origin, &turn)
+            .token(report), orFailed: .tokenRefused(.unavailable), entry, origin, &turn)
     }
 }

@@ -11,7 +11,7 @@ extension DeviceHub {
         let name = entry.registrations.last {
             $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
         }?.registration.name
-        guard let name, upstream.sender.number != 0 else {
+        guard let name else {
             return turn.refuse(upstream, .invalidParameters)
         }
         guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {
@@ -28,18 +28,13 @@ extension DeviceHub {
         let own = entry.registrations.map(\.registration).filter {
             $0.allows(upstream.sender) && $0.category == upstream.category
         }.map(\.name)
-        var submission = GroupSubmission(group: group, submission: Submission(upstream))
-        submission.author = GroupAuthor(own: own)
-        turn.forward(.groupUpstream(submission))
-    }
-}
-
-extension Submission {
-    /// What the other members of a group are sent of a device's message; the target is set for each.
-    fileprivate init(_ upstream: UpstreamSubmission) {
-        self.init(
-            origin: upstream.origin, sender: upstream.sender, target: .setLater,
+        let content = MessageContent(
             messageID: upstream.messageID, lifetimeSeconds: upstream.lifetimeSeconds, body: upstream.body)
+        turn.forward(
+            .groupUpstream(
+                GroupSubmission(
+                    origin: upstream.origin, sender: upstream.sender, group: group,
+                    author: GroupAuthor(own: own), content: content)))
     }
 }
 

@@ -20,7 +20,8 @@ extension DeviceHub {
             guard entry.registrations.count < turn.settings.registrationsPerDevice,
                 entry.registrations.count(where: { $0.registration.isOfEndpoint(wanted) })
                     < Limits.registrationsPerEndpoint,
-                entry.hasRoom(for: [wanted.sender], category: wanted.category, subtype: wanted.subtype)
+                entry.hasRoom(
+                    for: wanted.sender.map { [$0] } ?? [], category: wanted.category, subtype: wanted.subtype)
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
             if record.hasLoggedIn { turn.giveBackPlace(of: request.origin) }
@@ -47,7 +48,7 @@ extension DeviceHub {
         var registration = entry.registrations[at].registration
         guard registration.isEndpoint else { throw .invalidParameters }
         let sender = try turn.directory.sender(of: request.project)
-        if registration.sender.number != 0 {
+        if registration.sender != nil {
             // An endpoint of sender IDs is theirs alone.
             guard registration.allows(sender) else { throw .invalidParameters }
             registration.senderText = Array(String(sender.number).utf8)
@@ -116,16 +117,12 @@ extension DeviceHub {
     mutating func unregisterToken(
         _ claim: TokenClaim, _ origin: Origin, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let answer = SessionCommand.unregistered(ticket: origin.ticket)
         do throws(RegistrationRefusal) {
             guard try place(of: claim, entry, turn) != nil else {
-                return turn.send(answer, to: origin.connection)
+                return turn.reply(.unregistered, to: origin)
             }
             _ = removeRegistration(claim.name.number, entry, &turn)
-            turn.wait(
-                .request(
-                    origin.connection, success: answer,
-                    failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+            turn.replyWhenStored(.unregistered, to: origin)
         } catch {
             turn.refuse(origin, error)
         }

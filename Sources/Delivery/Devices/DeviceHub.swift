@@ -157,9 +157,9 @@ struct DeviceHub: ~Copyable {
         _ waiter: DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
         switch waiter {
-        case .submission(let message, let origin, let canonical):
+        case .submission(let message, let replyTo, let canonical):
             submissionCommitted(
-                message, origin, canonical: canonical, entry, hasFailed: outcome.hasFailed, &turn)
+                message, replyTo, canonical: canonical, entry, hasFailed: outcome.hasFailed, &turn)
         case .marker(let marker):
             if !outcome.hasFailed { messageStored(marker, entry, &turn) }
         case .report(let report, let gone): returnCommitted(report, gone, entry, outcome, &turn)

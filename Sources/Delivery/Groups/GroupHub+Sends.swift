@@ -4,7 +4,7 @@ import Basics
 extension GroupHub {
     mutating func submit(_ submission: GroupSubmission, _ turn: inout Turn) {
         do throws(Refusal) {
-            guard submission.group.sender == submission.submission.sender else { throw .senderMismatch }
+            guard submission.group.sender == submission.sender else { throw .senderMismatch }
             guard sends.hasRoom else { throw .unavailable }
         } catch {
             return turn.answer(submission, .failure(error))
@@ -43,11 +43,12 @@ extension GroupHub {
                     submission: submission, members: members,
                     answers: Array(repeating: nil, count: members.count), pending: members.count))
             for (place, member) in members.enumerated() {
-                var message = submission.submission
-                message.submitter = message.origin.connection
-                message.origin = .core(GroupSends.ticket(number, place))
-                message.target = member
-                turn.forward(.submitted(message))
+                turn.forward(
+                    .submitted(
+                        Submission(
+                            replyTo: .group(group.sender, GroupSendMember(send: number, place: place)),
+                            submitter: submission.origin.connection, sender: group.sender, target: member,
+                            content: submission.content)))
             }
         }
     }
@@ -70,8 +71,8 @@ extension GroupHub {
     }
 
     /// A member's partition has answered.
-    mutating func memberAnswered(_ ticket: UInt32, _ answer: MemberAnswer, _ turn: inout Turn) {
-        guard let send = sends.note(ticket, answer) else { return }
+    mutating func memberAnswered(_ member: GroupSendMember, _ answer: MemberAnswer, _ turn: inout Turn) {
+        guard let send = sends.note(member, answer) else { return }
         sends.end()
         var told = GroupAnswer(success: 0, failed: [])
         var gone: [RegistrationName] = []
@@ -88,7 +89,7 @@ extension GroupHub {
             }
         }
         turn.answer(send.submission, .success(told))
-        guard !gone.isEmpty || !replaced.isEmpty, !send.submission.submission.isDryRun else { return }
+        guard !gone.isEmpty || !replaced.isEmpty, !send.submission.content.isDryRun else { return }
         let group = send.submission.group
         change(
             GroupRequest(
@@ -108,24 +109,22 @@ extension GroupHub {
 extension Turn {
     /// Reports to whoever sent a message to a group what became of it.
     mutating func answer(_ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>) {
-        let (connection, ticket) = (
-            submission.submission.origin.connection, submission.submission.origin.ticket
-        )
+        let origin = submission.origin
         guard let author = submission.author else {
             switch outcome {
             case .success(let told):
-                send(.groupAnswered(ticket: ticket, told), to: connection)
+                reply(.group(told), to: origin)
             case .failure(let refusal):
-                send(.refuse(ticket: ticket, refusal), to: connection)
+                reply(.refused(refusal), to: origin)
             }
             return
         }
         let refusal = Self.upstreamRefusal(outcome)
         if let refusal {
-            send(.upstreamRefused(ticket: ticket, refusal), to: connection)
+            send(.upstreamRefused(ticket: origin.ticket, refusal), to: origin.connection)
             effects.upstream.refused += 1
         } else {
-            send(.upstreamStored(ticket: ticket), to: connection)
+            send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
         }
         guard let name = author.own.last else { return }
         forward(.upstreamAnswered(name))

@@ -27,7 +27,7 @@ struct GroupHub: ~Copyable {
         switch consume event {
         case .requested(let request): change(request, &turn)
         case .submitted(let submission): submit(submission, &turn)
-        case .memberAnswered(let ticket, let answer): memberAnswered(ticket, answer, &turn)
+        case .memberAnswered(let member, let answer): memberAnswered(member, answer, &turn)
         }
     }
 
@@ -149,11 +149,11 @@ struct GroupHub: ~Copyable {
 
     private func answer(_ request: GroupRequest, _ record: GroupRecord, _ turn: inout Turn) {
         guard let origin = request.origin else { return }
-        turn.send(.groupKnown(ticket: origin.ticket, record), to: origin.connection)
+        turn.reply(.group(record), to: origin)
     }
 
     private func refuse(_ request: GroupRequest, _ refusal: GroupRefusal, _ turn: inout Turn) {
         guard let origin = request.origin else { return }
-        turn.send(.groupRefused(ticket: origin.ticket, refusal), to: origin.connection)
+        turn.reply(.groupRefused(refusal), to: origin)
     }
 }

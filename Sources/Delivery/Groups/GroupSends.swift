@@ -1,5 +1,11 @@
 import Basics
 
+/// One member of a message to a group: the number of the message, and the place of the member.
+public struct GroupSendMember: Hashable, Sendable {
+    var send: UInt32
+    var place: Int
+}
+
 /// A message on its way to the members of a group.
 struct GroupSend {
     let submission: GroupSubmission
@@ -18,9 +24,6 @@ struct GroupReads {
 
 /// The sends to groups in one partition.
 struct GroupSends {
-    /// A ticket is the number of a send and the place of a member: more bits than a group has members.
-    private static let placeBits: UInt32 = 8
-
     private var open: [UInt32: GroupSend] = [:]
     private var nextNumber: UInt32 = 0
     /// Sends that wait for the members of their group, by group.
@@ -47,22 +50,18 @@ struct GroupSends {
     /// Counts one that has been answered.
     mutating func end() { count -= 1 }
 
-    /// Keeps a send until all of its members have answered; the number for their tickets.
+    /// Keeps a send until all of its members have answered; its number.
     mutating func insert(_ send: GroupSend) -> UInt32 {
         repeat {
-            nextNumber = (nextNumber + 1) & (.max >> Self.placeBits)
+            nextNumber &+= 1
         } while open[nextNumber] != nil
         open[nextNumber] = send
         return nextNumber
     }
 
-    /// The ticket of a member.
-    static func ticket(_ number: UInt32, _ place: Int) -> UInt32 { number << placeBits | UInt32(place) }
-
     /// Notes the answer of a member; the send, once all have answered.
-    mutating func note(_ ticket: UInt32, _ answer: MemberAnswer) -> GroupSend? {
-        let number = ticket >> Self.placeBits
-        let place = Int(ticket & (1 << Self.placeBits - 1))
+    mutating func note(_ member: GroupSendMember, _ answer: MemberAnswer) -> GroupSend? {
+        let (number, place) = (member.send, member.place)
         guard let answers = open[number]?.answers, place < answers.count, answers[place] == nil else {
             return nil
         }

@@ -88,17 +88,27 @@ public struct GroupAuthor: Sendable {
 
 /// A message for every member of a group.
 public struct GroupSubmission: Sendable {
-    /// The group; its sender is the one that submitted.
+    /// Where the answer goes.
+    public var origin: Origin
+    /// The account that it was submitted under, which must be that of the group.
+    public var sender: SenderID
+    /// The group.
     public var group: GroupName
     /// Who sends it, where no app server does.
     public var author: GroupAuthor?
-    /// What each member gets; its target is set for each.
-    public var submission: Submission
+    /// What each member gets.
+    public var content: MessageContent
 
     /// A message to a group.
-    public init(group: GroupName, submission: Submission) {
+    public init(
+        origin: Origin, sender: SenderID, group: GroupName, author: GroupAuthor? = nil,
+        content: MessageContent
+    ) {
+        self.origin = origin
+        self.sender = sender
         self.group = group
-        self.submission = submission
+        self.author = author
+        self.content = content
     }
 }
 
@@ -137,19 +147,4 @@ public enum MemberAnswer: Sendable {
     case sent(canonical: RegistrationName?)
     /// Refused.
     case refused(Refusal)
-}
-
-extension Origin {
-    /// Of a submission that the core itself made, for a member of a group: the answer comes back as an event.
-    static func core(_ ticket: UInt32) -> Origin {
-        Origin(connection: ConnectionID(reactor: .max, slot: .max, generation: .max), ticket: ticket)
-    }
-
-    /// Whether the core itself asks.
-    var isCore: Bool { connection.reactor == .max }
-}
-
-extension RegistrationName {
-    /// The target of a message to a group or topic, which the core sets for each member.
-    public static let setLater = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
 }

@@ -7,8 +7,8 @@ public import Basics
 public struct InstallationRecord: Sendable, Equatable {
     /// The id: 22 characters of base64url.
     public var id: [UInt8]
-    /// The project that the app named; 0: none.
-    public var sender: SenderID
+    /// The project that the app named; nil: none.
+    public var sender: SenderID?
     /// SHA-256 of its refresh token; nil: it was deleted, or an operator revoked it.
     public var refresh: SecretDigest?
     /// When it was made, milliseconds since 1970.
@@ -18,7 +18,7 @@ public struct InstallationRecord: Sendable, Equatable {
 
     /// A record; all parts are the caller's.
     public init(
-        id: [UInt8], sender: SenderID, refresh: SecretDigest?, createdAt: UnixMilliseconds,
+        id: [UInt8], sender: SenderID?, refresh: SecretDigest?, createdAt: UnixMilliseconds,
         usedAt: UnixMilliseconds
     ) {
         self.id = id
@@ -63,31 +63,32 @@ public struct InstallationOffer: Sendable {
 /// Changes of installations, each of which has its turn: the next one of the same id begins when the last is on disk.
 struct InstallationTurns {
     /// By id, the one whose turn it is first.
-    private var requests: [[UInt8]: [InstallationRequest]] = [:]
+    private var changes: [[UInt8]: [InstallationEvent]] = [:]
     /// How many there are.
     private(set) var count = 0
 
     /// What is wrong with the state; `nil` if nothing is.
     var violation: String? {
-        requests.values.reduce(0, { $0 + $1.count }) == count ? nil : "wrong count of waiting changes"
+        if changes.values.contains(where: \.isEmpty) { return "a queue of changes is empty" }
+        return changes.values.reduce(0, { $0 + $1.count }) == count ? nil : "wrong count of waiting changes"
     }
 
     /// Adds one; whether it is its turn.
-    mutating func append(_ request: InstallationRequest) -> Bool {
+    mutating func append(_ change: InstallationEvent, of id: [UInt8]) -> Bool {
         count += 1
-        requests[request.installation, default: []].append(request)
-        return requests[request.installation]?.count == 1
+        changes[id, default: []].append(change)
+        return changes[id]?.count == 1
     }
 
     /// The one whose turn it is.
-    func current(_ id: [UInt8]) -> InstallationRequest? { requests[id]?.first }
+    func current(_ id: [UInt8]) -> InstallationEvent? { changes[id]?.first }
 
-    /// Ends its turn; the next one.
-    mutating func end(_ id: [UInt8]) -> InstallationRequest? {
-        guard var waiting = requests[id], !waiting.isEmpty else { return nil }
-        waiting.removeFirst()
+    /// Ends its turn; whether another one follows.
+    mutating func end(_ id: [UInt8]) -> Bool {
+        guard changes[id]?.isEmpty == false else { return false }
+        changes[id]?.removeFirst()
         count -= 1
-        requests[id] = waiting.isEmpty ? nil : waiting
-        return waiting.first
+        if changes[id]?.isEmpty == true { changes[id] = nil }
+        return changes[id] != nil
     }
 }

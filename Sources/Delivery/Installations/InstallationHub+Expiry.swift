@@ -46,13 +46,7 @@ extension InstallationHub {
             sweep.next = turn.now.monotonic.advanced(milliseconds: rest)
         }
         for id in found {
-            turn.forward(
-                .installation(
-                    InstallationRequest(
-                        origin: Origin(
-                            connection: ConnectionID(reactor: 0, slot: 0, generation: 0), ticket: 0),
-                        installation: id, sender: SenderID(0),
-                        action: .expire(before: before, unlinkedBefore: unlinkedBefore))))
+            turn.forward(.installation(id, .unused(before: before, unlinkedBefore: unlinkedBefore)))
         }
     }
 }

@@ -11,36 +11,40 @@ struct InstallationHub: ~Copyable {
     /// The search for installations that nobody uses any more.
     var sweep = InstallationSweep()
 
-    /// Asks the store for an installation; a change of it waits for its turn.
     /// What is wrong with the state; `nil` if nothing is.
     var violation: String? { waiting.violation ?? turns.violation }
 
-    mutating func handle(
-        _ request: InstallationRequest, _ turn: inout Turn
-    ) {
-        if case .vouched(let offer, let isProved) = request.action {
-            return vouched(request, offer, isProved: isProved, &turn)
+    /// Asks the store for an installation; a change of it waits for its turn.
+    mutating func handle(_ event: consuming InstallationEvent, of id: [UInt8], _ turn: inout Turn) {
+        let hasRoom = waiting.count + turns.count < Limits.waitingInstallations
+        switch event {
+        case .requested(let request):
+            if case .vouched(let offer, let isProved) = request.action {
+                return vouched(request, offer, isProved: isProved, &turn)
+            }
+            guard hasRoom else { return turn.refuse(request, .serviceNotAvailable) }
+            guard request.action.isChange else {
+                waiting.append(request)
+                return ask(id, isForChange: false, &turn)
+            }
+            if turns.append(.requested(request), of: id) { ask(id, isForChange: true, &turn) }
+        case .unused(let before, let unlinkedBefore):
+            // The next search meets it again.
+            guard hasRoom else { return }
+            if turns.append(.unused(before: before, unlinkedBefore: unlinkedBefore), of: id) {
+                ask(id, isForChange: true, &turn)
+            }
         }
-        guard waiting.count + turns.count < Limits.waitingInstallations else {
-            return turn.refuse(request, .serviceNotAvailable)
-        }
-        guard request.action.isChange else {
-            waiting.append(request)
-            return ask(request, &turn)
-        }
-        if turns.append(request) { ask(request, &turn) }
     }
 
-    private func ask(_ request: InstallationRequest, _ turn: inout Turn) {
+    private func ask(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
         turn.load(
-            .installation(
-                request.installation, limit: Limits.registrationsPerInstallation,
-                isForChange: request.action.isChange))
+            .installation(id, limit: Limits.registrationsPerInstallation, isForChange: isForChange))
     }
 
     /// Ends the turn of a change.
     mutating func endTurn(of id: [UInt8], _ turn: inout Turn) {
-        if let next = turns.end(id) { ask(next, &turn) }
+        if turns.end(id) { ask(id, isForChange: true, &turn) }
     }
 
     mutating func loadFailed(
@@ -52,8 +56,8 @@ struct InstallationHub: ~Copyable {
             }
             return
         }
-        guard let request = turns.current(installation) else { return }
-        turn.refuse(request, .serviceNotAvailable)
+        guard let change = turns.current(installation) else { return }
+        if case .requested(let request) = change { turn.refuse(request, .serviceNotAvailable) }
         endTurn(of: installation, &turn)
     }
 
@@ -70,7 +74,20 @@ struct InstallationHub: ~Copyable {
     mutating func changeLoaded(
         _ id: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName], _ turn: inout Turn
     ) {
-        guard var request = turns.current(id) else { return }
+        switch turns.current(id) {
+        case .requested(let request): change(request, record, names, &turn)
+        case .unused(let before, let unlinkedBefore):
+            if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) { return }
+            endTurn(of: id, &turn)
+        case nil: break
+        }
+    }
+
+    private mutating func change(
+        _ given: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ turn: inout Turn
+    ) {
+        var request = given
         do throws(RegistrationRefusal) {
             switch request.action {
             case .create(let offer):
@@ -85,14 +102,11 @@ struct InstallationHub: ~Copyable {
                 guard var record else { throw .notRegistered }
                 record.refresh = nil
                 return put(record, request, names, &turn)
-            case .expire(let before, let unlinkedBefore):
-                if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) {
-                    return
-                }
-            default: break
+            // No changes of the installation itself.
+            case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple: break
             }
         } catch { turn.refuse(request, error) }
-        endTurn(of: id, &turn)
+        endTurn(of: request.installation, &turn)
     }
 
     /// The record, if the refresh token of this digest is its own and has not ended.
@@ -180,10 +194,7 @@ struct InstallationHub: ~Copyable {
             record.usedAt = turn.contactTime
             return put(record, request, names, &turn)
         }
-        let origin = request.origin
-        turn.send(
-            .installationKnown(ticket: origin.ticket, record, registrations: names.count),
-            to: origin.connection)
+        turn.reply(.installation(record, registrations: names.count), to: request.origin)
         endTurn(of: record.id, &turn)
     }
 
@@ -192,13 +203,8 @@ struct InstallationHub: ~Copyable {
         _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
-        let origin = request.origin
         turn.write(.putInstallation(record))
-        turn.wait(
-            .request(
-                origin.connection,
-                success: .installationKnown(ticket: origin.ticket, record, registrations: names.count),
-                failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
+        turn.replyWhenStored(.installation(record, registrations: names.count), to: request.origin)
         turn.wait(.installation(record.id))
     }
 
@@ -214,11 +220,7 @@ struct InstallationHub: ~Copyable {
         turn.wait(.installation(record.id))
         let origin = request.origin
         guard let first = names.first else {
-            turn.wait(
-                .request(
-                    origin.connection, success: .unregistered(ticket: origin.ticket),
-                    failure: .registrationRefused(ticket: origin.ticket, .serviceNotAvailable)))
-            return
+            return turn.replyWhenStored(.unregistered, to: origin)
         }
         var rest = InstallationRequest(
             origin: origin, installation: request.installation, sender: request.sender, action: .remove)
@@ -249,9 +251,7 @@ struct InstallationHub: ~Copyable {
             }
             // What is not there need not be removed.
             guard case .remove = request.action else { return turn.refuse(request, .notRegistered) }
-            let answer = SessionCommand.unregistered(ticket: request.origin.ticket)
-            turn.send(answer, to: request.origin.connection)
-            return
+            return turn.reply(.unregistered, to: request.origin)
         }
         turn.forward(
             .installationFound(request, names, at: request.imported(among: names)?.device ?? first.device))

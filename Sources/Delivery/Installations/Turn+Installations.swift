@@ -5,15 +5,13 @@ extension Turn {
     mutating func refuse(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
         switch request.action {
         case .send: refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable)
-        // The search itself asks, and needs no answer.
-        case .expire: return
         default: refuse(request.origin, refusal)
         }
     }
 
     /// Refuses a message to an installation.
     mutating func refuseSend(_ request: InstallationRequest, _ refusal: Refusal) {
-        refuse(request.origin, of: request.sender, refusal)
+        reply(.refused(refusal), to: request.origin)
         effects.downstream.refused += 1
     }
 

@@ -1,15 +1,15 @@
 import Basics
 
 extension Registration {
-    /// Fills in what only the registration knows of a submission, and refuses what it cannot be sent.
+    /// Fills in what only the registration knows of a message, and refuses what it cannot be sent.
     ///
     /// Throws `Refusal.conflict` for `raw_data` to a web app that the server encrypts for, whose messages are JSON, and to an
     /// app that Apple reaches, which carries no bytes (http 2.1; mcs-device 7.1).
-    func complete(_ submission: inout Submission) throws(Refusal) {
-        if submission.collapseKey?.isEmpty == true {
-            submission.collapseKey = category.isEmpty ? nil : category
+    func complete(_ content: inout MessageContent) throws(Refusal) {
+        if content.collapseKey?.isEmpty == true {
+            content.collapseKey = category.isEmpty ? nil : category
         }
-        guard submission.holdsRawData else { return }
+        guard content.holdsRawData else { return }
         guard web == nil else {
             throw .conflict(
                 field: "raw_data",

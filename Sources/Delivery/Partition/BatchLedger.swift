@@ -13,7 +13,7 @@ enum Waiter {
     /// A change of an installation: the next one of the same ID may start.
     case installation([UInt8])
     /// Any other request, with both answers.
-    indirect case request(ConnectionID, success: SessionCommand, failure: SessionCommand)
+    indirect case reply(Origin, RequestReply, orFailed: RequestReply)
     /// A request that goes on elsewhere.
     indirect case next(Event, Origin)
 }
@@ -23,7 +23,7 @@ enum DeviceWaiter {
     /// A message: acknowledge it to whoever submitted it, then deliver it.
     ///
     /// `canonical` is the token that replaced the one it was sent to.
-    case submission(StoredMessage, Origin, canonical: RegistrationName?)
+    case submission(StoredMessage, ReplyTo, canonical: RegistrationName?)
     /// A marker in the place of discarded messages: deliver it.
     case marker(StoredMessage)
     /// The report of an upstream message that has expired: deliver it; `nil` if the app is gone.

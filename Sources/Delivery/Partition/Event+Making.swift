@@ -176,6 +176,13 @@ extension Event {
 
     static func receiptDue(_ receipt: ReceiptDue) -> Event { .sender(receipt.sender, .receiptDue(receipt)) }
 
+    // MARK: Of an installation
+
+    /// A request names an installation.
+    public static func installation(_ request: InstallationRequest) -> Event {
+        .installation(request.installation, .requested(request))
+    }
+
     // MARK: Of groups and topics
 
     /// An app server wants to make, change or read a group.
@@ -188,13 +195,15 @@ extension Event {
         .group(submission.group.sender, .submitted(submission))
     }
 
-    static func memberAnswered(_ sender: SenderID, ticket: UInt32, _ answer: MemberAnswer) -> Event {
-        .group(sender, .memberAnswered(ticket: ticket, answer))
+    static func memberAnswered(
+        _ sender: SenderID, _ member: GroupSendMember, _ answer: MemberAnswer
+    ) -> Event {
+        .group(sender, .memberAnswered(member, answer))
     }
 
     /// A message to topics.
     public static func topicSubmitted(_ submission: TopicSubmission) -> Event {
-        .topic(submission.submission.sender, .submitted(submission))
+        .topic(submission.sender, .submitted(submission))
     }
 
     static func topicAnswered(_ sender: SenderID, run: UInt32, _ answer: TopicAnswer) -> Event {

@@ -7,7 +7,7 @@ public enum Event: Sendable {
     case sender(SenderID, SenderEvent)
     case group(SenderID, GroupEvent)
     case topic(SenderID, TopicEvent)
-    indirect case installation(InstallationRequest)
+    case installation([UInt8], InstallationEvent)
     case partition(PartitionEvent)
 
     /// Who owns what the event is about; `nil` for events of a partition: the store answers the partition that asked, and all
@@ -16,7 +16,7 @@ public enum Event: Sendable {
         switch self {
         case .device(let device, _): .device(device)
         case .sender(let sender, _), .group(let sender, _), .topic(let sender, _): .sender(sender)
-        case .installation(let request): .installation(request.installation)
+        case .installation(let id, _): .installation(id)
         case .partition: nil
         }
     }
@@ -115,7 +115,7 @@ public enum GroupEvent: Sendable {
     /// A message for a group was submitted.
     indirect case submitted(GroupSubmission)
     /// A member of a group has been sent such a message, or not.
-    case memberAnswered(ticket: UInt32, MemberAnswer)
+    case memberAnswered(GroupSendMember, MemberAnswer)
 }
 
 /// What happens to messages to topics of a sender.
@@ -128,6 +128,15 @@ public enum TopicEvent: Sendable {
     indirect case resumed(TopicJob)
     /// What the messages of a job share has expired.
     case bodyExpired(TopicJobName, UnixMilliseconds)
+}
+
+/// What happens to a Firebase installation.
+public enum InstallationEvent: Sendable {
+    /// A request names it.
+    indirect case requested(InstallationRequest)
+    /// The store has not seen it used for so long that it may be gone: it is forgotten if it was last used before that, or, while it
+    /// has no registrations, before this.
+    case unused(before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
 }
 
 /// What happens to a partition as a whole.

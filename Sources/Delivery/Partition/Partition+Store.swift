@@ -40,8 +40,8 @@ extension Partition {
         case .group(let request, let changed):
             groups.changeCommitted(request, changed, hasFailed: outcome.hasFailed, &turn)
         case .installation(let id): installations.endTurn(of: id, &turn)
-        case .request(let connection, let success, let failure):
-            turn.send(outcome.hasFailed ? failure : success, to: connection)
+        case .reply(let origin, let success, let failure):
+            turn.reply(outcome.hasFailed ? failure : success, to: origin)
         case .next(let event, let origin):
             if outcome.hasFailed {
                 turn.refuse(origin, .serviceNotAvailable)

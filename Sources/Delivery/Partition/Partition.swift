@@ -46,7 +46,7 @@ public struct Partition: ~Copyable {
         case .sender(let sender, let event): senders.handle(event, of: sender, &turn)
         case .group(let sender, let event): groups.handle(event, of: sender, &turn)
         case .topic(_, let event): topics.handle(event, &turn)
-        case .installation(let event): installations.handle(event, &turn)
+        case .installation(let id, let event): installations.handle(event, of: id, &turn)
         case .partition(let event): handle(event, machine: now)
         }
         swap(&turn.effects, &effects)

@@ -49,11 +49,6 @@ struct Turn: ~Copyable {
 
     // MARK: Effects
 
-    /// Gives a command to a session.
-    mutating func send(_ command: SessionCommand, to connection: ConnectionID) {
-        effects.commands.append((connection, command))
-    }
-
     /// Passes an event on to its owner, in this partition or another.
     mutating func forward(_ event: Event) { effects.forwards.append(event) }
 
@@ -101,36 +96,70 @@ struct Turn: ~Copyable {
         return batch
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
-    /// Reports to whoever submitted a message that it is accepted; `id` is `nil` for a dry run.
-    mutating func accept(
-        _ origin: Origin, of sender: SenderID, _ id: PersistentID?, canonical: RegistrationName?
+    /// Gives a command to the session of an app server.
+    mutating func send(_ command: AppServerCommand, to connection: ConnectionID) {
+        effects.commands.append((connection, .appServer(command)))
+    }
+
+    /// Gives a command to the session of a device.
+    mutating func send(_ command: DeviceCommand, to connection: ConnectionID) {
+        effects.commands.append((connection, .device(command)))
+    }
+
+    /// Gives a command to any session.
+    mutating func send(_ command: ConnectionCommand, to connection: ConnectionID) {
+        effects.commands.append((connection, .connection(command)))
+    }
+
+    /// Answers a request that is no submission.
+    mutating func reply(_ reply: RequestReply, to origin: Origin) {
+        effects.commands.append((origin.connection, .reply(ticket: origin.ticket, reply)))
+    }
+
+    /// Answers a session's submission.
+    mutating func reply(_ reply: SubmissionReply, to origin: Origin) {
+        effects.commands.append((origin.connection, .submission(ticket: origin.ticket, reply)))
+    }
+
+    /// Answers a request once the changes of this turn are on disk, or with `failure` where they cannot be stored.
+    mutating func replyWhenStored(
+        _ reply: RequestReply, to origin: Origin,
+        orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
     ) {
-        if origin.isTopicJob {
-            forward(.topicAnswered(sender, run: origin.ticket, .reached))
-        } else if origin.isCore {
-            forward(.memberAnswered(sender, ticket: origin.ticket, .sent(canonical: canonical)))
-        } else {
-            send(.acknowledge(ticket: origin.ticket, id: id, canonical: canonical), to: origin.connection)
+        wait(.reply(origin, reply, orFailed: failure))
+    }
+
+    /// Answers a request once a batch is on disk: that of this turn, or one on its way; at once where it has been answered, or
+    /// there is none.
+    mutating func reply(
+        _ reply: RequestReply, to origin: Origin, whenStored batch: UInt64?,
+        orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
+    ) {
+        if batch == ledger.nextTicket { return replyWhenStored(reply, to: origin, orFailed: failure) }
+        if let batch, ledger.wait(.reply(origin, reply, orFailed: failure), for: batch) { return }
+        self.reply(reply, to: origin)
+    }
+
+    /// Answers that a submission is accepted; `id` is `nil` for a dry run.
+    mutating func accept(_ replyTo: ReplyTo, _ id: PersistentID?, canonical: RegistrationName?) {
+        switch replyTo {
+        case .session(let origin): reply(.accepted(id: id, canonical: canonical), to: origin)
+        case .group(let sender, let member):
+            forward(.memberAnswered(sender, member, .sent(canonical: canonical)))
+        case .topic(let sender, let run): forward(.topicAnswered(sender, run: run, .reached))
         }
     }
 
-    /// Reports to whoever submitted a message why it is refused.
-    mutating func refuse(_ origin: Origin, of sender: SenderID, _ refusal: Refusal) {
-        if origin.isTopicJob {
-            let answer = refusal == .unavailable ? TopicAnswer.unavailable : .passedOver
-            forward(.topicAnswered(sender, run: origin.ticket, answer))
-        } else if origin.isCore {
-            forward(.memberAnswered(sender, ticket: origin.ticket, .refused(refusal)))
-        } else {
-            send(.refuse(ticket: origin.ticket, refusal), to: origin.connection)
+    /// Answers why a submission is refused.
+    mutating func refuse(_ replyTo: ReplyTo, _ refusal: Refusal) {
+        switch replyTo {
+        case .session(let origin): reply(.refused(refusal), to: origin)
+        case .group(let sender, let member): forward(.memberAnswered(sender, member, .refused(refusal)))
+        case .topic(let sender, let run):
+            forward(.topicAnswered(sender, run: run, refusal == .unavailable ? .unavailable : .passedOver))
         }
-    }
-
-    /// Refuses an app server's request about a registration.
-    mutating func refuse(_ origin: Origin, _ refusal: TokenRefusal) {
-        send(.tokenRefused(ticket: origin.ticket, refusal), to: origin.connection)
     }
 
     /// Refuses a device's message.
@@ -147,6 +176,6 @@ struct Turn: ~Copyable {
 
     /// Refuses a request about the registry.
     mutating func refuse(_ origin: Origin, _ refusal: RegistrationRefusal) {
-        send(.registrationRefused(ticket: origin.ticket, refusal), to: origin.connection)
+        reply(.registrationRefused(refusal), to: origin)
     }
 }

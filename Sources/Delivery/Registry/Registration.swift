@@ -88,14 +88,14 @@ public struct Registration: Sendable, Equatable {
     public var name: RegistrationName
     /// What the app said of itself.
     public private(set) var app: RegisteredApp
-    /// The account that may send to it; 0 where `senderText` is no sender ID. Of several the first known one.
-    public var sender: SenderID
+    /// The account that may send to it; nil where `senderText` is no sender ID. Of several the first known one.
+    public var sender: SenderID?
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
 
     /// A registration; all parts are the caller's.
     public init(
-        name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID,
+        name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID?,
         otherSenders: [SenderID] = [], instance: [UInt8] = [], web: WebKeys? = nil,
         createdAt: UnixMilliseconds
     ) {

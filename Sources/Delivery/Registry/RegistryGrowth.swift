@@ -30,12 +30,12 @@ extension Event {
             switch self {
             case .device(_, let event): event.growth
             case .group(_, .requested(let request)) where request.operation.addsRows: request.origin?.growth
-            case .installation(let request):
+            case .installation(_, .requested(let request)):
                 switch request.action {
                 case .vouch(for: let event), .claim(for: let event, by: _): event.growth
                 default: request.action.addsRows ? request.origin.growth : nil
                 }
-            case .group, .sender, .topic, .partition: nil
+            case .group, .sender, .topic, .installation, .partition: nil
             }
         }
         set {
@@ -47,7 +47,8 @@ extension Event {
             case .group(let sender, .requested(var request)):
                 request.origin?.growth = newValue
                 self = .group(sender, .requested(request))
-            case .installation(let request): self = .installation(request.with(newValue))
+            case .installation(let id, .requested(let request)):
+                self = .installation(id, .requested(request.with(newValue)))
             case let other: self = other
             }
         }
@@ -58,13 +59,13 @@ extension Event {
         switch self {
         case .device(_, .checkIn), .device(_, .register), .device(_, .registerWeb), .device(_, .subscribe):
             true
-        case .installation(let request):
+        case .installation(_, .requested(let request)):
             switch request.action {
             case .vouch(for: let event), .claim(for: let event, by: _): event.needsNoAccount
             case .subscribe, .create: true
             // An import is an app server's.
             case .apple(let address): !address.isImport
-            case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke, .expire: false
+            case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke: false
             }
         default: false
         }
@@ -131,7 +132,7 @@ extension InstallationRequest.Action {
         switch self {
         case .subscribe, .create, .apple: true
         case .address(let action): action.addsRows
-        case .unsubscribe, .send, .remove, .vouch, .claim, .vouched, .refresh, .end, .revoke, .expire: false
+        case .unsubscribe, .send, .remove, .vouch, .claim, .vouched, .refresh, .end, .revoke: false
         }
     }
 }

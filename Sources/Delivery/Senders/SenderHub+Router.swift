@@ -34,7 +34,7 @@ extension SenderHub {
             OutstandingUpstream(
                 sequence: message.sequence, expiresAt: message.expiresAt, device: device,
                 isReceipt: isReceipt, isStored: isStored, sentAt: turn.now.monotonic))
-        turn.send(.deliverUpstream(message), to: connection)
+        turn.send(.deliver(message), to: connection)
         if !isReceipt {
             let count = entry.sticky[device]?.count ?? 0
             entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)

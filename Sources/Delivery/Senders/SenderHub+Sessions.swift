@@ -6,18 +6,18 @@ extension SenderHub {
         _ connection: ConnectionID, _ sender: SenderID, _ key: SecretDigest, _ turn: inout Turn
     ) {
         if let refusal = turn.directory.check(sender, key: key, at: turn.now.wall) {
-            turn.send(.loginRefused(refusal), to: connection)
+            turn.send(AppServerCommand.loginRefused(refusal), to: connection)
             return
         }
         let entry = table.entry(sender)
         // Those that are being drained are on their way out: whoever was told to reconnect must be let in.
         guard entry.sessions.count(where: { $0.mode != .draining }) < turn.settings.connectionsPerSender
         else {
-            turn.send(.loginRefused(.tooManyConnections), to: connection)
+            turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
             return
         }
         entry.sessions.append(AppServerSessionState(connection: connection))
-        turn.send(.loginAccepted, to: connection)
+        turn.send(AppServerCommand.loginAccepted, to: connection)
     }
 
     mutating func bound(

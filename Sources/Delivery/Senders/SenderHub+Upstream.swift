@@ -93,7 +93,7 @@ extension SenderHub {
     mutating func groupUpstream(_ submission: GroupSubmission, _ turn: inout Turn) {
         let sender = submission.group.sender
         let rate = turn.settings.rates.senderUpstream
-        guard sender == submission.submission.sender, turn.directory[sender] != nil else {
+        guard sender == submission.sender, turn.directory[sender] != nil else {
             return turn.answer(submission, .failure(.notRegistered))
         }
         let entry = table.entry(sender)

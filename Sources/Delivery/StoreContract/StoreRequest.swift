@@ -206,7 +206,9 @@ public struct MailboxEntry: Sendable, Equatable {
         expiresAt = message.expiresAt
         receipt =
             message.wantsReceipt
-            ? ReceiptRequest(sender: message.sender, messageID: message.messageID, origin: origin) : nil
+            ? message.sender.map {
+                ReceiptRequest(sender: $0, messageID: message.messageID, origin: origin)
+            } : nil
     }
 }
 

@@ -26,28 +26,25 @@ struct TopicHub: ~Copyable {
         }
     }
 
-    private mutating func submit(_ given: TopicSubmission, _ turn: inout Turn) {
-        let submission = given.submission
-        let (origin, sender) = (submission.origin, submission.sender)
+    private mutating func submit(_ submission: TopicSubmission, _ turn: inout Turn) {
+        let (origin, sender, content) = (submission.origin, submission.sender, submission.content)
         do throws(Refusal) {
-            try checkTopic(submission, turn)
+            try check(sender, turn)
         } catch {
             turn.effects.downstream.refused += 1
-            return turn.send(.refuse(ticket: origin.ticket, error), to: origin.connection)
+            return turn.reply(.refused(error), to: origin)
         }
-        guard !submission.isDryRun else {
-            return turn.send(
-                .acknowledge(ticket: origin.ticket, id: nil, canonical: nil), to: origin.connection)
+        guard !content.isDryRun else {
+            return turn.reply(.accepted(id: nil, canonical: nil), to: origin)
         }
         turn.messageBuckets.take(sender, now: turn.now.monotonic)
-        let lifetime = Int64(min(max(submission.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.lifetimeSeconds))
         let job = TopicJob(
             name: TopicJobName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,
-            target: given.target, messageID: submission.messageID, collapseKey: submission.collapseKey,
-            priority: submission.priority, wantsReceipt: submission.wantsReceipt,
-            delaysWhileIdle: submission.delaysWhileIdle,
-            restrictedPackage: submission.restrictedPackage, acceptedAt: turn.now.wall,
-            expiresAt: turn.now.end(after: lifetime * 1_000), body: submission.body)
+            target: submission.target, messageID: content.messageID, collapseKey: content.collapseKey,
+            priority: content.priority, wantsReceipt: content.wantsReceipt,
+            delaysWhileIdle: content.delaysWhileIdle, restrictedPackage: content.restrictedPackage,
+            acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: lifetime * 1_000), body: content.body)
         guard job.isStored else {
             begin(job, origin, &turn)
             return askForTopicPages(&turn)
@@ -55,13 +52,12 @@ struct TopicHub: ~Copyable {
         turn.write(.putTopicJob(job), then: .topicJob(job, origin))
     }
 
-    private func checkTopic(
-        _ submission: borrowing Submission, _ turn: borrowing Turn
-    ) throws(Refusal) {
-        guard turn.messageBuckets.allows(submission.sender, now: turn.now.monotonic) else {
+    /// Whether a sender may have one more.
+    private func check(_ sender: SenderID, _ turn: borrowing Turn) throws(Refusal) {
+        guard turn.messageBuckets.allows(sender, now: turn.now.monotonic) else {
             throw .senderRateExceeded
         }
-        guard runs.count(of: submission.sender) < Limits.topicJobsPerSender else {
+        guard runs.count(of: sender) < Limits.topicJobsPerSender else {
             throw .topicRateExceeded
         }
         guard runs.count < Limits.topicJobs, !turn.isOverloaded else { throw .unavailable }
@@ -70,7 +66,7 @@ struct TopicHub: ~Copyable {
     /// Says that a job has been taken, and begins it.
     private mutating func begin(_ job: TopicJob, _ origin: Origin, _ turn: inout Turn) {
         let id = PersistentID(sequence: job.name.sequence, salt: job.salt)
-        turn.send(.acknowledge(ticket: origin.ticket, id: id, canonical: nil), to: origin.connection)
+        turn.reply(.accepted(id: id, canonical: nil), to: origin)
         turn.effects.topicJobs += 1
         turn.effects.topicJobsOpen += 1
         runs.insert(job)
@@ -85,7 +81,7 @@ struct TopicHub: ~Copyable {
             return askForTopicPages(&turn)
         }
         turn.effects.downstream.refused += 1
-        turn.send(.refuse(ticket: origin.ticket, .unavailable), to: origin.connection)
+        turn.reply(.refused(.unavailable), to: origin)
         // It may be on disk all the same, and nobody expects it any more.
         runs.failed.append(.removeTopicJob(job.name, marked: []))
     }
@@ -130,13 +126,15 @@ struct TopicHub: ~Copyable {
         runs[number]?.isRefused = false
         let job = run.job
         let share = TopicShare(job)
+        let content = MessageContent(
+            messageID: job.messageID, collapseKey: job.collapseKey,
+            lifetimeSeconds: job.isStored ? Limits.lifetimeSeconds : 0, priority: job.priority,
+            wantsReceipt: job.wantsReceipt, delaysWhileIdle: job.delaysWhileIdle,
+            restrictedPackage: job.restrictedPackage, body: job.body)
         for name in page.names {
             var submission = Submission(
-                origin: .topicJob(number), sender: job.name.sender, target: name, messageID: job.messageID,
-                collapseKey: job.collapseKey, lifetimeSeconds: job.isStored ? Limits.lifetimeSeconds : 0,
-                priority: job.priority, wantsReceipt: job.wantsReceipt,
-                delaysWhileIdle: job.delaysWhileIdle, restrictedPackage: job.restrictedPackage, body: job.body
-            )
+                replyTo: .topic(job.name.sender, run: number), submitter: nil, sender: job.name.sender,
+                target: name, content: content)
             submission.topic = share
             turn.forward(.submitted(submission))
         }

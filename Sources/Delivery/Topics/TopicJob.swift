@@ -46,17 +46,17 @@ public struct TopicJob: Sendable, Equatable {
     public var salt: UInt32
     /// To whom it goes.
     public var target: TopicTarget
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var messageID: [UInt8]
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var collapseKey: [UInt8]?
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var priority: Priority
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var wantsReceipt: Bool
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var delaysWhileIdle: Bool
-    /// See `Submission`.
+    /// See `MessageContent`.
     public var restrictedPackage: [UInt8]?
     /// When it was accepted, milliseconds since 1970.
     public var acceptedAt: UnixMilliseconds
@@ -138,15 +138,21 @@ public final class TopicShare: Sendable {
 
 /// A message to topics, as an app server submitted it.
 public struct TopicSubmission: Sendable {
+    /// Where the answer goes.
+    public var origin: Origin
+    /// The account that it was submitted under, whose topics they are.
+    public var sender: SenderID
     /// To whom it goes.
     public var target: TopicTarget
-    /// What each app instance gets; its target is set for each.
-    public var submission: Submission
+    /// What each app instance gets.
+    public var content: MessageContent
 
     /// A message to topics.
-    public init(target: TopicTarget, submission: Submission) {
+    public init(origin: Origin, sender: SenderID, target: TopicTarget, content: MessageContent) {
+        self.origin = origin
+        self.sender = sender
         self.target = target
-        self.submission = submission
+        self.content = content
     }
 }
 
@@ -175,14 +181,4 @@ public enum TopicAnswer: Sendable {
     case passedOver
     /// The store cannot take it now.
     case unavailable
-}
-
-extension Origin {
-    /// Of a submission that a job made, by the number of its run.
-    static func topicJob(_ run: UInt32) -> Origin {
-        Origin(connection: ConnectionID(reactor: .max, slot: .max - 1, generation: .max), ticket: run)
-    }
-
-    /// Whether a job asks.
-    var isTopicJob: Bool { connection.reactor == .max && connection.slot == .max - 1 }
 }

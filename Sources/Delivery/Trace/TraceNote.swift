@@ -57,7 +57,7 @@ public struct TraceNote: Sendable, Equatable {
     /// The registration that the message is for or from; nil where there is none.
     public var registration: RegistrationNumber?
     /// The account that sent it, or that it is for; 0 where that is not known.
-    public var sender = SenderID(0)
+    public var sender: SenderID?
     /// More about it: a refusal, `now_or_never`; empty where there is nothing to say.
     public var detail = ""
 

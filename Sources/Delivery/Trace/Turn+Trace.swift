@@ -16,7 +16,7 @@ struct Trace {
     struct Named {
         var messageID: [UInt8]
         var registration: RegistrationNumber?
-        var sender: SenderID
+        var sender: SenderID?
     }
 
     /// Remembers a message, or fills in what is remembered of it; forgets it when it ends.
@@ -27,7 +27,7 @@ struct Trace {
             guard let known = names[place] else { return }
             note.messageID = known.messageID
             note.registration = note.registration ?? known.registration
-            if note.sender.number == 0 { note.sender = known.sender }
+            if note.sender == nil { note.sender = known.sender }
         } else {
             if names.count >= Limits.tracedMessages { names.removeAll(keepingCapacity: true) }
             names[place] = Named(
@@ -71,7 +71,7 @@ extension Turn {
         var note = note
         traces[device]?.complete(&note)
         for watcher in traces[device]?.watchers ?? [] {
-            send(.traced(ticket: watcher.ticket, note), to: watcher.connection)
+            reply(.traced(note), to: watcher)
         }
     }
 
@@ -83,7 +83,7 @@ extension Turn {
     ) {
         guard isTracing else { return }
         var note = TraceNote(.downstream, step)
-        note.messageID = submission.messageID
+        note.messageID = submission.content.messageID
         note.registration = submission.target.number
         note.sender = submission.sender
         note.detail = detail

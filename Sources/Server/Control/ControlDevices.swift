@@ -110,7 +110,7 @@ extension ControlServer {
         var wasKnown = false
         if case .device(let state) = loaded { wasKnown = state.record != nil }
         let answer = try submit(from: request.connection) { .forgetDevice(device, $0) }
-        guard case .forgotten(_, let registrations, let messages) = answer else {
+        guard case .reply(_, .forgotten(let registrations, let messages)) = answer else {
             throw Problem(
                 text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
         }
@@ -168,6 +168,6 @@ extension Registration {
     /// What may be sent to it: payloads that are encrypted here, those that the app server encrypts, or plain ones.
     fileprivate var kind: String {
         if web != nil { return "web" }
-        return sender.number == 0 ? "web_endpoint" : "app"
+        return sender == nil ? "web_endpoint" : "app"
     }
 }

@@ -38,11 +38,11 @@ extension ControlServer {
         let id = try requiredInstallation(request)
         let answer = try submit(from: request.connection) { origin in
             .installation(
-                InstallationRequest(origin: origin, installation: id, sender: SenderID(0), action: .revoke))
+                InstallationRequest(origin: origin, installation: id, sender: nil, action: .revoke))
         }
         switch answer {
-        case .installationKnown(_, let record, let registrations): return row(record, registrations)
-        case .registrationRefused(_, .notRegistered): throw unknown(id)
+        case .reply(_, .installation(let record, let registrations)): return row(record, registrations)
+        case .reply(_, .registrationRefused(.notRegistered)): throw unknown(id)
         default:
             throw Problem(
                 text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
@@ -52,7 +52,7 @@ extension ControlServer {
     private func row(_ record: InstallationRecord, _ registrations: Int) -> JSONValue {
         .object([
             .init("installation", .string(String(decoding: record.id, as: UTF8.self))),
-            .init("sender_id", .string(String(record.sender.number))),
+            .init("sender_id", .string(String(record.sender?.number ?? 0))),
             .init("ended", .boolean(record.refresh == nil)),
             .init("created_at", .string(Timestamp.text(record.createdAt))),
             .init("used_at", Self.contact(record.usedAt)),

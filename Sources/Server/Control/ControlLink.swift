@@ -94,14 +94,15 @@ final class ControlLink: Link {
 
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
-        case .traced(let ticket, let note):
+        case .reply(let ticket, .traced(let note)):
             if let line = trace?.line(of: note, ticket: ticket, at: now.wall) { reply(line) }
-        case .acknowledge(let ticket, _, _), .refuse(let ticket, _), .groupAnswered(let ticket, _),
-            .forgotten(let ticket, _, _), .installationKnown(let ticket, _, _),
-            .registrationRefused(let ticket, _):
+        case .submission(let ticket, _), .reply(let ticket, _):
             latches.removeValue(forKey: ticket)?.fulfil(command)
-        case .close(let reason): connection.close(reason)
-        default: break
+        case .connection(.close(let reason)): connection.close(reason)
+        case .connection(.drain), .connection(.endWhenIdle), .connection(.placeUnused): break
+        case .appServer, .device:
+            assertionFailure("a command for another kind of session: \(command)")
+            connection.close(.internalError)
         }
     }
 }

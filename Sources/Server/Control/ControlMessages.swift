@@ -36,7 +36,7 @@ extension ControlServer {
             answer.append(
                 .init("error_description", .string(String(decoding: description.copied(), as: UTF8.self))))
         }
-        if case .groupAnswered(_, let group) = answered {
+        if case .submission(_, .group(let group)) = answered {
             answer.append(.init("success", .integer(group.success)))
             answer.append(.init("failure", .integer(group.failed.count)))
         }
@@ -45,7 +45,7 @@ extension ControlServer {
 
     /// Why a message was refused; `nil` if it was taken.
     private static func refusal(in answer: SessionCommand) -> Refusal? {
-        if case .refuse(_, let refusal) = answer { refusal } else { nil }
+        if case .submission(_, .refused(let refusal)) = answer { refusal } else { nil }
     }
 
     /// Takes the way that a message of an app server takes, from its JSON on.
@@ -53,28 +53,22 @@ extension ControlServer {
         throws(Problem) -> SessionCommand
     {
         let settings = daemon.sessionSettings.value
-        let submission: Submission
-        let addressee: Addressee
+        let send: SendRequest
         do {
             let payload = try AppServerPayload(json.raw)
             var translation = Translation()
             var to: [UInt8] = []
-            (submission, addressee) = try translation.submission(
-                of: payload, messageID: Array(messageID.utf8), to: &to, sender: sender,
-                connection: request.connection, seal: settings.seal,
+            send = try translation.sendRequest(
+                payload, messageID: Array(messageID.utf8), to: &to, sender: sender, seal: settings.seal,
                 rules: settings.rules)
         } catch let refusal as Refusal {
-            return .refuse(ticket: 0, refusal)
+            return .submission(ticket: 0, .refused(refusal))
         } catch {
             daemon.metrics.shards[0].add(
                 to: .refusals, RefusalInterface.control.position, RefusalReason.malformed.position)
             throw Problem(
                 text: "the message is no JSON that can be read", hint: "ccsctl send --help shows its parts")
         }
-        return try submit(from: request.connection) { origin in
-            var submission = submission
-            submission.origin = origin
-            return addressee.event(submission)
-        }
+        return try submit(from: request.connection) { send.event(replyTo: $0) }
     }
 }

@@ -52,8 +52,8 @@ struct RunningTrace {
         if let registration = note.registration {
             members.append(.init("registration", .integer(Int(registration.number))))
         }
-        if note.sender.number != 0 {
-            members.append(.init("sender_id", .string(String(note.sender.number))))
+        if let sender = note.sender {
+            members.append(.init("sender_id", .string(String(sender.number))))
         }
         if !note.detail.isEmpty { members.append(.init("detail", .string(note.detail))) }
         return .object(members)

@@ -77,15 +77,18 @@ extension ReactorHost {
     /// Refuses a login in a name that failed too often from this address: the core is not asked, so that no further secret is
     /// tried. Returns whether it was refused.
     func refusesLogin(_ event: borrowing Event, from link: Link) -> Bool {
+        let refusal: SessionCommand
         switch event {
-        case .sender(_, .login), .sender(_, .keysWanted), .device(_, .login): break
+        case .sender(_, .login), .sender(_, .keysWanted):
+            refusal = .appServer(.loginRefused(.tooManyFailures))
+        case .device(_, .login): refusal = .device(.loginRefused(.tooManyFailures))
         default: return false
         }
         guard let claim = link.peerNumber,
             door.failedLogins.refuses(
                 link.connection.peer, link.kind, claim: claim, now: reactor.now.monotonic)
         else { return false }
-        answer(.loginRefused(.tooManyFailures), to: link.connection.id)
+        answer(refusal, to: link.connection.id)
         return true
     }
 }

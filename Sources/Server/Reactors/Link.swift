@@ -71,15 +71,8 @@ class Link: ConnectionDelegate {
     /// The same in decimal, for people; empty before.
     final var peerName: String { peerNumber.map { String($0) } ?? "" }
 
-    /// Learns who logs in from the event that says so.
-    final func noteName(in event: Event) {
-        switch event {
-        case .sender(let sender, .login(_, _)), .sender(let sender, .keysWanted(_)):
-            peerNumber = sender.number
-        case .device(_, .login(let login)): peerNumber = login.device.number
-        default: break
-        }
-    }
+    /// The session says in which name its peer wants to log in; a second attempt may be in another name than the first.
+    final func note(_ claim: LoginClaim) { peerNumber = claim.number }
 
     /// A proxy has named the client, which may be one that fails to log in too often.
     func connectionIntroduced(_ connection: Connection, now: Now) {
@@ -152,6 +145,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         if !io.refusals.isEmpty { noteRefusals(&io.refusals) }
         io.out.removeAll()
         io.hostRequests.removeAll()
+        io.loginClaim = nil
         io.close = nil
         host.giveBack(io)
         super.connectionClosed(connection, reason: reason, now: now)
@@ -166,6 +160,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         let waiting = io.out.bytes.count
         body(&session, &io)
         if io.out.bytes.count != waiting { host.tally.sent(io.out.bytes.count - waiting, kind) }
+        if io.counts.misdirectedCommands > 0 { logMisdirected() }
         if io.counts.oddLogins > 0 {
             host.log.debug("odd_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
         }
@@ -178,6 +173,10 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         io.close = nil
         let requests = io.hostRequests
         if !requests.isEmpty { io.hostRequests.removeAll() }
+        if let claim = io.loginClaim {
+            note(claim)
+            io.loginClaim = nil
+        }
         host.accept(&io.events, from: self, now: now)
         host.giveBack(io)
 
@@ -199,11 +198,21 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     /// Answers a request for a page of the daemon's own.
     func answer(_ request: HostRequest, now: Now) {}
 
+    @inline(never)
+    private func logMisdirected() {
+        host.log.error(
+            "invariant_broken",
+            [
+                "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName),
+                "problem": .text("a command for another kind of session"),
+            ])
+    }
+
     @inline(__always)
     private func note(_ command: SessionCommand) {
         switch command {
         // The two of every message first: nothing is to be noted, and nothing copied.
-        case .acknowledge, .deliver: break
+        case .submission(_, .accepted), .device(.deliver): break
         default: noteOthers(command)
         }
     }
@@ -211,7 +220,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     @inline(never)
     private func noteOthers(_ command: SessionCommand) {
         switch command {
-        case .loginAccepted, .deviceLoginAccepted:
+        case .appServer(.loginAccepted), .device(.loginAccepted):
             isLoggedIn = true
             connection.isAnonymous = false
             host.tally.login(kind, succeeded: true)
@@ -222,7 +231,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                     "name": .text(peerName),
                     "tls": .text(connection.tlsVersion ?? ""),
                 ])
-        case .loginRefused(let refusal):
+        case .appServer(.loginRefused(let refusal)), .device(.loginRefused(let refusal)):
             host.tally.login(kind, succeeded: false)
             guard refusal != .tooManyFailures else {
                 return host.logRefusal(
@@ -237,16 +246,17 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                     "reason": LogValue(refusal),
                 ])
             if refusal == .wrongCredentials { host.noteFailedLogin(of: self) }
-        case .refuse(_, let refusal):
+        case .submission(_, .refused(let refusal)):
             host.refused(TurnRefusals.Row(kind, .refusal(refusal), name: peerNumber, peer: connection.peer))
-        case .placeUnused: host.door.strangers.giveBack(connection.peer, now: host.reactor.now.monotonic)
-        case .registrationRefused(_, .tooManyStrangers):
+        case .connection(.placeUnused):
+            host.door.strangers.giveBack(connection.peer, now: host.reactor.now.monotonic)
+        case .reply(_, .registrationRefused(.tooManyStrangers)):
             host.refused(
                 TurnRefusals.Row(kind, .tooManyStrangers, name: nil, peer: connection.peer))
-        case .registrationRefused(_, .registryFull), .groupRefused(_, .registryFull),
-            .tokenRefused(_, .registryFull):
+        case .reply(_, .registrationRefused(.registryFull)), .reply(_, .groupRefused(.registryFull)),
+            .reply(_, .tokenRefused(.registryFull)):
             host.refused(TurnRefusals.Row(kind, .registryFull, name: peerNumber, peer: connection.peer))
-        case .groupAnswered(_, let answer):
+        case .submission(_, .group(let answer)):
             guard answer.success == 0, let first = answer.failed.first else { return }
             host.refused(
                 TurnRefusals.Row(kind, .refusal(first.refusal), name: peerNumber, peer: connection.peer))

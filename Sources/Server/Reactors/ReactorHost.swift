@@ -82,9 +82,7 @@ final class ReactorHost: ReactorDelegate {
             // Taken out, not copied: a submission holds half a dozen counted references.
             var event = Event.tick
             swap(&event, &events[at])
-            // A second attempt may be in another name than the first.
             if !link.isLoggedIn {
-                link.noteName(in: event)
                 if refusesLogin(event, from: link) { continue }
                 if link.kind == .https { admit(&event, from: link) }
             }
@@ -127,7 +125,7 @@ final class ReactorHost: ReactorDelegate {
     /// Tells every connection of an app server how many messages may go unanswered on it.
     func changePendingWindow(_ window: Int) {
         for link in allLinks where link.kind.isAppServer {
-            link.perform(.changePendingWindow(window), now: reactor.now)
+            link.perform(.appServer(.changePendingWindow(window)), now: reactor.now)
         }
     }
 
@@ -215,7 +213,7 @@ final class ReactorHost: ReactorDelegate {
             for at in round.commands.indices {
                 let connection = round.commands[at].0
                 // Taken out, not copied: a delivery holds half a dozen counted references.
-                var command = SessionCommand.drain
+                var command = SessionCommand.connection(.drain)
                 swap(&command, &round.commands[at].1)
                 perform(command, on: connection, now: now)
             }

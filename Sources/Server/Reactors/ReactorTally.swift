@@ -117,6 +117,7 @@ struct ReactorTally {
         shard.add(counts.keepalives, to: .keepalives, kind == .device ? 1 : 0)
         shard.add(counts.requests, to: .httpRequests)
         shard.add(counts.oddLogins, to: .oddLogins)
+        shard.add(counts.misdirectedCommands, to: .invariantFailures, 0)
         counts = SessionCounts()
     }
 }

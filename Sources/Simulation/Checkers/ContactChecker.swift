@@ -33,11 +33,11 @@ struct ContactChecker {
         }
         for (id, command) in step.commands {
             switch command {
-            case .deviceLoginAccepted:
+            case .device(.loginAccepted):
                 guard let device = logins[id] else { continue }
                 connected[device] = id
                 lastContact[device] = world.clock.honest
-            case .deliverUpstream(let message):
+            case .appServer(.deliver(let message)):
                 guard case .receipt = message.kind else { continue }
                 let place = Place(sender: message.sender, sequence: message.sequence)
                 if handed[place] == nil { handed[place] = step.now.monotonic.nanoseconds }

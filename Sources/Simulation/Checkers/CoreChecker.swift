@@ -43,14 +43,15 @@ struct CoreChecker {
             world.checkers.truth.tokens.made(registration)
         }
         for (id, command) in step.commands {
-            if case .deliver(let delivery) = command, let since = idle[id], delivery.message.kind == .message,
+            if case .device(.deliver(let delivery)) = command, let since = idle[id],
+                delivery.message.kind == .message,
                 let number = Number.of(delivery.message.messageID),
                 world.checkers.truth.downstream[number]?.draft.delaysWhileIdle == true,
                 since + world.faults.crossingMicroseconds * 1_000 + 10_000_000 < world.clock.nanoseconds
             {
                 world.fail("idle", "m\(number) is sent to an idle device")
             }
-            guard case .deliverUpstream(let message) = command else { continue }
+            guard case .appServer(.deliver(let message)) = command else { continue }
             world.checkers.order.offered(message, id, world)
             // The news takes its time from reactor to reactor.
             let margin = world.faults.crossingMicroseconds * 1_000 + 10_000_000

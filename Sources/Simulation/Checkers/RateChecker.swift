@@ -71,7 +71,8 @@ struct RateChecker {
 
     mutating func check(_ step: CoreStep, _ world: World) {
         switch step.event {
-        case .device(_, .submitted(let submission)): submitted[submission.origin] = submission
+        case .device(_, .submitted(let submission)):
+            if case .session(let origin) = submission.replyTo { submitted[origin] = submission }
         case .device(_, .upstreamReceived(let upstream)): received[upstream.origin] = upstream
         case .device(let device, .upstreamAnswered(let number)):
             let name = RegistrationName(device: device, number: number)
@@ -88,7 +89,7 @@ struct RateChecker {
         for mutation in step.mutations {
             switch mutation {
             case .putMessage(let message) where message.kind == .message:
-                accepted(message.device, message.sender, step, world)
+                if let sender = message.sender { accepted(message.device, sender, step, world) }
             case .putSubscription(let made): changed(made, step, world)
             // One whose removal fails comes back with all of its rate, like one that was never there.
             case .removeRegistration(let name): collapsible.forget(name)
@@ -101,7 +102,7 @@ struct RateChecker {
                 received[upstream.origin] = nil
                 passed(upstream, name, step, world)
             case .sender(_, .groupUpstream(let group)):
-                guard let name = group.author?.own.last, let upstream = received[group.submission.origin]
+                guard let name = group.author?.own.last, let upstream = received[group.origin]
                 else { continue }
                 passed(upstream, name, step, world)
             default: break
@@ -134,33 +135,36 @@ struct RateChecker {
         _ connection: ConnectionID, _ command: SessionCommand, _ step: CoreStep, _ world: World
     ) {
         switch command {
-        case .acknowledge(let ticket, _, _):
+        case .submission(let ticket, .accepted):
             let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
-            if let submission, submission.lifetimeSeconds <= 0, !submission.isDryRun {
-                accepted(submission.target.device, submission.sender, step, world)
-                if !step.commands.contains(where: { if case .deliver = $0.1 { true } else { false } }) {
+            if let submission, let sender = submission.sender, submission.content.lifetimeSeconds <= 0,
+                !submission.content.isDryRun
+            {
+                accepted(submission.target.device, sender, step, world)
+                if !step.commands.contains(where: { if case .device(.deliver) = $0.1 { true } else { false } }
+                ) {
                     world.met(.missedDown)
                 }
             }
-        case .refuse(let ticket, let refusal):
+        case .submission(let ticket, .refused(let refusal)):
             let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
             if let submission { refused(submission, refusal, step, world) }
-        case .deliver(let delivery) where delivery.isStored && delivery.message.collapseKey != nil:
+        case .device(.deliver(let delivery)) where delivery.isStored && delivery.message.collapseKey != nil:
             let message = delivery.message
             let name = RegistrationName(device: message.device, number: message.registration)
             let isNew = counted.insert(Given(device: message.device, sequence: message.sequence)).inserted
             if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
                 world.fail("rates", "more with collapse key than an app may have")
             }
-        case .tokenKnown(let ticket, _), .tokenRefused(let ticket, _):
+        case .reply(let ticket, .token), .reply(let ticket, .tokenRefused):
             let sender = asked.removeValue(forKey: Origin(connection: connection, ticket: ticket))
-            guard let sender, case .tokenRefused(_, .rateExceeded) = command else { break }
+            guard let sender, case .reply(_, .tokenRefused(.rateExceeded)) = command else { break }
             world.met(.topicChangeRefused)
             if topicChanges.allows(Share(partition: step.partition, sender: sender), now: step.now.monotonic)
             {
                 world.fail("rates", "sender \(sender.number) may change more, and that was refused")
             }
-        case .upstreamRefused(let ticket, .tooMany):
+        case .device(.upstreamRefused(let ticket, .tooMany)):
             let upstream = received.removeValue(forKey: Origin(connection: connection, ticket: ticket))
             if let upstream { refusedUpstream(upstream, step, world) }
         default: break
@@ -191,8 +195,10 @@ struct RateChecker {
             }
         case .senderRateExceeded:
             world.met(.senderRateRefused)
-            if sender.allows(Share(partition: step.partition, sender: submission.sender), now: now) {
-                world.fail("rates", "sender \(submission.sender.number) may send more, and that was refused")
+            if let author = submission.sender,
+                sender.allows(Share(partition: step.partition, sender: author), now: now)
+            {
+                world.fail("rates", "sender \(author.number) may send more, and that was refused")
             }
         default: break
         }
@@ -214,7 +220,7 @@ struct RateChecker {
     /// At the sender's partition.
     private mutating func checkResolved(_ upstream: UpstreamSubmission, _ step: CoreStep, _ world: World) {
         let now = step.now.monotonic
-        for case (_, .upstreamRefused(_, let refusal)) in step.commands {
+        for case (_, .device(.upstreamRefused(_, let refusal))) in step.commands {
             switch refusal {
             case .invalidParameters: return
             case .tooMany:

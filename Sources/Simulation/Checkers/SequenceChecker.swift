@@ -21,7 +21,7 @@ struct SequenceChecker {
             default: break
             }
         }
-        for case (_, .deliver(let delivery)) in step.commands where !delivery.isStored {
+        for case (_, .device(.deliver(let delivery))) in step.commands where !delivery.isStored {
             made(delivery.message.sequence, world)
         }
     }

@@ -24,7 +24,7 @@ extension AppServerClient {
                         origin: origin, sender: sender, operation: .create(label: label, members: members)))
             },
             { [self] answer in
-                guard case .groupKnown(_, let record) = answer else { return }
+                guard case .reply(_, .group(let record)) = answer else { return }
                 world.met(.groupMade)
                 if record.members != members { world.fail("groups", "a group was made of others") }
                 groups.append(Group(record: record))
@@ -45,19 +45,17 @@ extension AppServerClient {
             { [self] origin in
                 .groupSubmitted(
                     GroupSubmission(
-                        group: group.record.name,
-                        submission: Submission(
-                            origin: origin, sender: sender, target: draft.target, messageID: draft.messageID,
-                            collapseKey: nil, lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: false,
-                            isDryRun: false, body: body)))
+                        origin: origin, sender: sender, group: group.record.name,
+                        content: MessageContent(
+                            messageID: draft.messageID, lifetimeSeconds: draft.lifetimeSeconds, body: body)))
             },
             { [self] answer in
                 let checkers = world.checkers
                 switch answer {
-                case .groupAnswered(_, let told):
+                case .submission(_, .group(let told)):
                     checkers.fanOuts.answered(
                         number, told, isOnly: groups[place].sends == 1, checkers.truth, world)
-                case .refuse(_, let refusal):
+                case .submission(_, .refused(let refusal)):
                     checkers.fanOuts.refused(number, refusal, checkers.truth, world)
                 default: break
                 }

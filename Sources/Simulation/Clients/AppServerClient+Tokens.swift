@@ -33,7 +33,7 @@ extension AppServerClient {
             { [self] answer in
                 world.checkers.fanOuts.closed(name, topic)
                 switch answer {
-                case .tokenKnown(_, let report):
+                case .reply(_, .token(let report)):
                     world.met(.topicChanged)
                     let isOther =
                         report.registration.name != name || report.topics.contains { $0.topic != topic }
@@ -41,7 +41,7 @@ extension AppServerClient {
                         world.fail("topics", "an app server is told of another subscription")
                     }
                     world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
-                case .tokenRefused(_, let refusal): refused(name, refusal)
+                case .reply(_, .tokenRefused(let refusal)): refused(name, refusal)
                 default: break
                 }
             })

@@ -64,7 +64,7 @@ final class AppleApp {
                         origin: origin, installation: place, sender: sender, action: .apple(address)))
             },
             { [self] answer in
-                guard case .registered(_, let name) = answer else { return }
+                guard case .reply(_, .registered(let name)) = answer else { return }
                 world.checkers.registered(name, world)
                 answered(name)
             })

@@ -18,13 +18,13 @@ extension DeviceClient {
         world.request(
             { [self] in .register(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
-                if case .registrationRefused(_, .authenticationFailed) = answer,
+                if case .reply(_, .registrationRefused(.authenticationFailed)) = answer,
                     world.settings.expiresDevices,
                     self.identity?.device == identity.device
                 {
                     return vanish()
                 }
-                if case .registered(_, let name) = answer, self.identity?.device == name.device {
+                if case .reply(_, .registered(let name)) = answer, self.identity?.device == name.device {
                     world.checkers.registered(name, world)
                     if apps[app].name == nil { apps[app].name = name }
                     if !apps[app].known.contains(name) { apps[app].known.append(name) }
@@ -58,7 +58,7 @@ extension DeviceClient {
             },
             { [self] answer in
                 // Two may be on their way; the first answer makes the device.
-                if identity == nil, case .checkedIn(_, fresh.device, fresh.token) = answer {
+                if identity == nil, case .reply(_, .checkedIn(fresh.device, fresh.token)) = answer {
                     identity = fresh
                 }
                 start()
@@ -84,7 +84,7 @@ extension DeviceClient {
         world.request(
             { [self] in .unregister(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
-                if case .unregistered = answer { world.checkers.unregistered(names) }
+                if case .reply(_, .unregistered) = answer { world.checkers.unregistered(names) }
                 start()
             })
     }

@@ -12,7 +12,7 @@ extension DeviceClient {
             { .subscribe(TopicRequest(origin: $0, name: name, token: digest, topic: topic, isEnd: isEnd)) },
             { [self] answer in
                 world.checkers.fanOuts.closed(name, topic)
-                guard case .unregistered = answer else { return }
+                guard case .reply(_, .unregistered) = answer else { return }
                 world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
             })
     }

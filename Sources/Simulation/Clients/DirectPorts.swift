@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Sessions
 
 /// An app server that speaks in events.
 final class DirectAppServerPort: AppServerPort, ClientEnd {
@@ -30,18 +31,15 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     }
 
     func submit(_ draft: DownstreamDraft) {
-        let submission = Submission(
-            origin: Origin(connection: id, ticket: UInt32(draft.number)), sender: client.sender,
-            target: draft.target,
+        let content = MessageContent(
             messageID: draft.messageID, collapseKey: draft.collapseKey.map { [$0] },
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
-            delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun,
-            body: draft.messageID)
-        let event =
-            draft.topic.map {
-                Event.topicSubmitted(TopicSubmission(target: TopicTarget($0), submission: submission))
-            } ?? .submitted(submission)
-        pipe?.sendToServer(.event(event))
+            delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun, body: draft.messageID)
+        let recipient: Recipient =
+            draft.topic.map { .topic(TopicTarget($0)) } ?? .registration(draft.target)
+        let request = SendRequest(sender: client.sender, recipient: recipient, content: content)
+        pipe?.sendToServer(
+            .event(request.event(replyTo: Origin(connection: id, ticket: UInt32(draft.number)))))
     }
 
     func settle(_ handle: UpstreamHandle, isRefused: Bool) {
@@ -67,22 +65,22 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .command(let command) = cargo else { return }
         switch command {
-        case .loginAccepted:
+        case .appServer(.loginAccepted):
             pipe?.sendToServer(.event(.appServerBound(id, client.sender)))
             client.hear(.loggedIn, link)
-        case .loginRefused: client.hear(.refusedLogin, link)
-        case .acknowledge(let ticket, _, let canonical):
+        case .appServer(.loginRefused): client.hear(.refusedLogin, link)
+        case .submission(let ticket, .accepted(_, let canonical)):
             client.hear(.answer(number: Int(ticket), .acknowledged(canonical: canonical)), link)
-        case .refuse(let ticket, let refusal):
+        case .submission(let ticket, .refused(let refusal)):
             client.hear(.answer(number: Int(ticket), .refused(refusal)), link)
-        case .deliverUpstream(let upstream):
+        case .appServer(.deliver(let upstream)):
             guard let number = upstream.draftNumber else { return }
             let handle = UpstreamHandle.sequence(upstream.sequence)
             client.hear(
                 upstream.kind == .message
                     ? .upstream(number: number, handle: handle) : .receipt(number: number, handle: handle),
                 link)
-        case .drain: client.hear(.draining, link)
+        case .connection(.drain): client.hear(.draining, link)
         default: break
         }
     }
@@ -167,9 +165,9 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .command(let command) = cargo else { return }
         switch command {
-        case .deviceLoginAccepted: client.hear(.loggedIn, self)
-        case .loginRefused: client.hear(.refusedLogin, self)
-        case .deliver(let delivery):
+        case .device(.loginAccepted): client.hear(.loggedIn, self)
+        case .device(.loginRefused): client.hear(.refusedLogin, self)
+        case .device(.deliver(let delivery)):
             let message = delivery.message
             if message.kind == .sendError {
                 client.hear(.returned(messageID: message.messageID), self)
@@ -183,8 +181,8 @@ final class DirectDevicePort: DevicePort, ClientEnd {
             case .sendError: break
             }
             client.hear(.message(heard), self)
-        case .upstreamStored(let ticket): client.hear(.upstreamStored(number: Int(ticket)), self)
-        case .upstreamRefused(let ticket, let refusal):
+        case .device(.upstreamStored(let ticket)): client.hear(.upstreamStored(number: Int(ticket)), self)
+        case .device(.upstreamRefused(let ticket, let refusal)):
             client.hear(
                 .upstreamRefused(number: Int(ticket), refusal, mayRetry: refusal == .unavailable), self)
         default: break

@@ -69,10 +69,10 @@ struct Canaries {
         var changed: [(ConnectionID, SessionCommand)] = []
         for (id, command) in commands {
             switch command {
-            case .deliver(let delivery):
+            case .device(.deliver(let delivery)):
                 delivered[id, default: []].append(delivery.message.sequence)
                 tamper(delivery, id, canary, &changed, world)
-            case .deliverUpstream(let message):
+            case .appServer(.deliver(let message)):
                 delivered[id, default: []].append(message.sequence)
                 if canary == .dropsPassingUpstream, message.kind == .message, message.lifetimeSeconds == 0 {
                     continue
@@ -102,35 +102,36 @@ struct Canaries {
                 delivery.message.kind = .discardedMarker(count: count + 1)
             }
         case .swapsDeliveries:
-            if let last = changed.last, last.0 == id, case .deliver = last.1 { at -= 1 }
+            if let last = changed.last, last.0 == id, case .device(.deliver) = last.1 { at -= 1 }
         default: break
         }
-        changed.insert((id, .deliver(delivery)), at: at)
+        changed.insert((id, .device(.deliver(delivery))), at: at)
     }
 
     private func replacement(
         of command: SessionCommand, _ canary: WorldSettings.Canary, _ world: World
     ) -> SessionCommand? {
         switch (canary, command) {
-        case (.miscountsGroup, .groupAnswered(let ticket, var answer)):
+        case (.miscountsGroup, .submission(let ticket, .group(var answer))):
             miscounted(ticket, &answer)
-        case (.dropsAnswer, .acknowledge) where world.chance(1, in: 5): nil
-        case (.hidesCanonical, .acknowledge(let ticket, let id, _)):
-            .acknowledge(ticket: ticket, id: id, canonical: nil)
-        case (.endsReplacedToken, .acknowledge(let ticket, _, .some)): .refuse(ticket: ticket, .notRegistered)
-        case (.acceptsStranger, .refuse(let ticket, .senderMismatch)):
-            .acknowledge(ticket: ticket, id: nil, canonical: nil)
-        case (.keepsReplaced, .close(.replacedByNewerLogin)): nil
-        case (.acceptsGroupStranger, .upstreamRefused(let ticket, .invalidParameters)):
-            .upstreamStored(ticket: ticket)
-        case (.acceptsWrongKey, .loginRefused(.wrongCredentials)): .loginAccepted
+        case (.dropsAnswer, .submission(_, .accepted)) where world.chance(1, in: 5): nil
+        case (.hidesCanonical, .submission(let ticket, .accepted(let id, _))):
+            .submission(ticket: ticket, .accepted(id: id, canonical: nil))
+        case (.endsReplacedToken, .submission(let ticket, .accepted(_, .some))):
+            .submission(ticket: ticket, .refused(.notRegistered))
+        case (.acceptsStranger, .submission(let ticket, .refused(.senderMismatch))):
+            .submission(ticket: ticket, .accepted(id: nil, canonical: nil))
+        case (.keepsReplaced, .connection(.close(.replacedByNewerLogin))): nil
+        case (.acceptsGroupStranger, .device(.upstreamRefused(let ticket, .invalidParameters))):
+            .device(.upstreamStored(ticket: ticket))
+        case (.acceptsWrongKey, .appServer(.loginRefused(.wrongCredentials))): .appServer(.loginAccepted)
         default: command
         }
     }
 
     private func miscounted(_ ticket: UInt32, _ answer: inout GroupAnswer) -> SessionCommand {
         answer.success += 1
-        return .groupAnswered(ticket: ticket, answer)
+        return .submission(ticket: ticket, .group(answer))
     }
 
     /// What the store answers instead.

@@ -6,8 +6,8 @@ enum Describe {
     static func event(_ event: Event) -> String {
         switch event {
         case .device(_, .submitted(let submission)):
-            "submitted \(text(submission.messageID)) to \(name(submission.target)) key \(submission.collapseKey ?? [])"
-                + " for \(submission.lifetimeSeconds) s"
+            "submitted \(text(submission.content.messageID)) to \(name(submission.target))"
+                + " key \(submission.content.collapseKey ?? []) for \(submission.content.lifetimeSeconds) s"
         case .device(_, .login(let login)):
             "deviceLogin \(login.connection.generation) of \(short(login.device.number)) with"
                 + " \(login.received.map { short($0.sequence.number) })"
@@ -79,11 +79,11 @@ enum Describe {
 
     static func command(_ command: SessionCommand) -> String {
         switch command {
-        case .deliver(let delivery):
+        case .device(.deliver(let delivery)):
             "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
-        case .deliverUpstream(let upstream):
+        case .appServer(.deliver(let upstream)):
             "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
-        case .deviceLoginAccepted: "deviceLoginAccepted"
+        case .device(.loginAccepted): "deviceLoginAccepted"
         default: "\(command)"
         }
     }

@@ -51,16 +51,16 @@ final class DirectEnd: ServerEnd {
 
     override func perform(_ command: SessionCommand) {
         switch command {
-        case .reportWhenReady:
+        case .device(.reportWhenReady):
             guard case .device(let device, .closed(_)) = farewell else { return }
             world.after(world.random(0...100_000_000)) { [self] in
                 if world.server?.connections[id] === self, !isCongested { tell(.deviceWritable(id, device)) }
             }
-        case .close: close()
-        case .drain:
+        case .connection(.close): close()
+        case .connection(.drain):
             if let draining { tell(draining) }
             pipe.sendToClient(.command(command))
-        case .loginRefused:
+        case .appServer(.loginRefused), .device(.loginRefused):
             pipe.sendToClient(.command(command))
             close()
         default:

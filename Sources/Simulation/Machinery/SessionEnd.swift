@@ -63,8 +63,8 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     override func perform(_ command: SessionCommand) {
         guard !isOver else { return }
         switch command {
-        case .acknowledge(let ticket, _, _), .refuse(let ticket, _): answered(ticket)
-        case .close(.connectionDraining): isEnding = true
+        case .submission(let ticket, .accepted), .submission(let ticket, .refused): answered(ticket)
+        case .connection(.close(.connectionDraining)): isEnding = true
         default: break
         }
         session.perform(command, now: world.sessionTime(of: id), io: &io)
@@ -118,8 +118,9 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         io.events = []
         for event in events {
             switch event {
-            case .device(_, .submitted(let submission)): submitted.insert(submission.origin.ticket)
-            case .topic(_, .submitted(let topic)): submitted.insert(topic.submission.origin.ticket)
+            case .device(_, .submitted(let submission)):
+                if case .session(let origin) = submission.replyTo { submitted.insert(origin.ticket) }
+            case .topic(_, .submitted(let topic)): submitted.insert(topic.origin.ticket)
             default: break
             }
         }

@@ -249,7 +249,7 @@ final class SimulatedServer {
     /// Gives notice to connections, and closes each after a while.
     func drain(_ ends: [ServerEnd]) {
         for end in ends where connections[end.id] === end {
-            end.perform(.drain)
+            end.perform(.connection(.drain))
             let longest: Int64 = world.isCalm ? 10_000_000 : 5_000_000_000
             world.after(world.random(0...longest)) { [self] in
                 guard isAlive, connections[end.id] === end else { return }
@@ -257,7 +257,7 @@ final class SimulatedServer {
                     end.pipe.closeByServer()
                     end.ended(.connectionDraining)
                 } else {
-                    end.perform(.close(.connectionDraining))
+                    end.perform(.connection(.close(.connectionDraining)))
                 }
             }
         }

@@ -118,7 +118,7 @@ struct Load {
     private func marker() -> StoredMessage {
         StoredMessage(
             device: Self.ledger, sequence: Sequence(ticket), salt: 1, registration: RegistrationNumber(1),
-            sender: SenderID(0), kind: .discardedMarker(count: 1), messageID: [], acceptedAt: Self.now,
+            sender: nil, kind: .discardedMarker(count: 1), messageID: [], acceptedAt: Self.now,
             expiresAt: Self.now + Self.day, body: [])
     }
 

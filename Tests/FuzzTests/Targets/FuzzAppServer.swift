@@ -54,7 +54,7 @@ private func messages(
     let submitted = run.told.count { !$0.contains("upstreamSettled") }
     run.settle { event in
         if case .device(_, .submitted(let message)) = event,
-            message.body.count > 2 * Limits.payloadBytes + 4_096
+            message.content.body.count > 2 * Limits.payloadBytes + 4_096
         {
             return nil
         }
@@ -78,7 +78,7 @@ private func logIn(_ run: inout Run) {
             "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(credentials)</auth>".utf8)
     )
     run.settle { event in
-        if case .sender(_, .login) = event { .loginAccepted } else { nil }
+        if case .sender(_, .login) = event { .appServer(.loginAccepted) } else { nil }
     }
     run.receive(Array(opening.utf8))
     run.receive(
@@ -93,12 +93,13 @@ private func deliver(_ octets: [UInt8], to run: inout Run) {
     let half = Array(octets.prefix(octets.count / 2))
     for kind in [StoredUpstream.Kind.message, .receipt(sentAt: 1)] {
         run.perform(
-            .deliverUpstream(
-                StoredUpstream(
-                    sender: FuzzWorld.sender, sequence: Sequence(kind == .message ? 1 : 2), kind: kind,
-                    from: FuzzWorld.name(1), isFCMDomain: octets.count % 2 == 0, category: half,
-                    messageID: octets, persistentID: [], expiresAt: .max, lifetimeSeconds: 60,
-                    body: kind == .message ? body.copied() : [])))
+            .appServer(
+                .deliver(
+                    StoredUpstream(
+                        sender: FuzzWorld.sender, sequence: Sequence(kind == .message ? 1 : 2), kind: kind,
+                        from: FuzzWorld.name(1), isFCMDomain: octets.count % 2 == 0, category: half,
+                        messageID: octets, persistentID: [], expiresAt: .max, lifetimeSeconds: 60,
+                        body: kind == .message ? body.copied() : []))))
     }
 }
 

@@ -61,45 +61,48 @@ enum FuzzWorld {
     /// What the core says to an event that wants an answer; what it is depends on the ticket alone.
     static func answer(to event: Event) -> SessionCommand? {
         switch event {
-        case .sender(_, .login): .loginRefused(.wrongCredentials)
-        case .sender(_, .keysWanted): .loginKeys([key])
-        case .sender(_, .streamWanted): .streamNotResumed
+        case .sender(_, .login): .appServer(.loginRefused(.wrongCredentials))
+        case .sender(_, .keysWanted): .appServer(.loginKeys([key]))
+        case .sender(_, .streamWanted): .appServer(.streamNotResumed)
         case .device(_, .submitted(let message)): outcome(message.origin.ticket)
-        case .topic(_, .submitted(let message)): outcome(message.submission.origin.ticket)
+        case .topic(_, .submitted(let message)): outcome(message.origin.ticket)
         case .group(_, .submitted(let message)):
-            .groupAnswered(
-                ticket: message.submission.origin.ticket,
-                GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)]))
+            .submission(
+                ticket: message.origin.ticket,
+                .group(GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)])))
         case .group(_, .requested(let request)): request.origin.map { group($0.ticket, request.sender) }
         case .device(_, .upstreamReceived(let message)):
             message.origin.ticket % 4 == 3
-                ? .upstreamRefused(ticket: message.origin.ticket, .tooLarge)
-                : .upstreamStored(ticket: message.origin.ticket)
-        case .device(_, .login): .deviceLoginAccepted
+                ? .device(.upstreamRefused(ticket: message.origin.ticket, .tooLarge))
+                : .device(.upstreamStored(ticket: message.origin.ticket))
+        case .device(_, .login): .device(.loginAccepted)
         case .device(_, .checkIn(let request)):
-            .checkedIn(
-                ticket: request.origin.ticket, request.claimed?.0 ?? request.freshDevice,
-                freshToken: request.claimed == nil ? request.freshToken : nil)
-        case .device(_, .register(let request)): .registered(ticket: request.origin.ticket, name(1))
-        case .device(_, .registerWeb(let request)): .registered(ticket: request.origin.ticket, name(1))
-        case .device(_, .unregister(let request)): .unregistered(ticket: request.origin.ticket)
-        case .device(_, .unregisterToken(_, let origin)): .unregistered(ticket: origin.ticket)
-        case .device(_, .subscribe(let request)): .unregistered(ticket: request.origin.ticket)
-        case .installation(let request):
+            .reply(
+                ticket: request.origin.ticket,
+                .checkedIn(
+                    request.claimed?.0 ?? request.freshDevice,
+                    freshToken: request.claimed == nil ? request.freshToken : nil))
+        case .device(_, .register(let request)): .reply(ticket: request.origin.ticket, .registered(name(1)))
+        case .device(_, .registerWeb(let request)):
+            .reply(ticket: request.origin.ticket, .registered(name(1)))
+        case .device(_, .unregister(let request)): .reply(ticket: request.origin.ticket, .unregistered)
+        case .device(_, .unregisterToken(_, let origin)): .reply(ticket: origin.ticket, .unregistered)
+        case .device(_, .subscribe(let request)): .reply(ticket: request.origin.ticket, .unregistered)
+        case .installation(_, .requested(let request)):
             switch request.action {
             case .vouch(let event), .claim(let event, _): answer(to: event)
             case .create, .refresh:
-                .installationKnown(
+                .reply(
                     ticket: request.origin.ticket,
-                    InstallationRecord(
-                        id: request.installation, sender: request.sender,
-                        refresh: SecretDigest(octets: [UInt8](repeating: 1, count: 32)), createdAt: 0,
-                        usedAt: 0),
-                    registrations: 0)
+                    .installation(
+                        InstallationRecord(
+                            id: request.installation, sender: request.sender,
+                            refresh: SecretDigest(octets: [UInt8](repeating: 1, count: 32)), createdAt: 0,
+                            usedAt: 0), registrations: 0))
             case .address: report(request.origin.ticket)
-            case .apple: .registered(ticket: request.origin.ticket, name(1))
+            case .apple: .reply(ticket: request.origin.ticket, .registered(name(1)))
             case .send: outcome(request.origin.ticket)
-            default: .unregistered(ticket: request.origin.ticket)
+            default: .reply(ticket: request.origin.ticket, .unregistered)
             }
         case .device(_, .token(let request)): report(request.origin.ticket)
         default: nil
@@ -113,30 +116,42 @@ enum FuzzWorld {
     private static func outcome(_ ticket: UInt32) -> SessionCommand {
         let at = Int(ticket % 8)
         guard at < refusals.count else {
-            return .acknowledge(
-                ticket: ticket, id: PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 7),
-                canonical: at == 7 ? name(2) : nil)
+            return .submission(
+                ticket: ticket,
+                .accepted(
+                    id: PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 7),
+                    canonical: at == 7 ? name(2) : nil))
         }
-        return .refuse(ticket: ticket, refusals[at])
+        return .submission(ticket: ticket, .refused(refusals[at]))
     }
 
     private static func report(_ ticket: UInt32) -> SessionCommand {
         guard ticket % 4 != 3, let topic = TopicName(Array("news".utf8)) else {
-            return .tokenRefused(ticket: ticket, .notRegistered)
+            return .reply(ticket: ticket, .tokenRefused(.notRegistered))
         }
         let registration = Registration(
             name: name(1), category: Array("com.example".utf8), subtype: [],
             senderText: Array("1234567890".utf8), sender: sender, createdAt: 0)
         let subscription = Subscription(name: name(1), sender: sender, topic: topic, since: now.wall)
-        return .tokenKnown(ticket: ticket, TokenReport(registration: registration, topics: [subscription]))
+        return .reply(ticket: ticket, .token(TokenReport(registration: registration, topics: [subscription])))
     }
 
     private static func group(_ ticket: UInt32, _ owner: SenderID) -> SessionCommand {
-        guard ticket % 4 != 3 else { return .groupRefused(ticket: ticket, .labelTaken) }
-        return .groupKnown(
+        guard ticket % 4 != 3 else { return .reply(ticket: ticket, .groupRefused(.labelTaken)) }
+        return .reply(
             ticket: ticket,
-            GroupRecord(
-                name: GroupName(sender: owner, number: 77), label: Array("family".utf8), members: [name(1)],
-                createdAt: 0))
+            .group(
+                GroupRecord(
+                    name: GroupName(sender: owner, number: 77), label: Array("family".utf8),
+                    members: [name(1)],
+                    createdAt: 0)))
+    }
+}
+
+extension Submission {
+    /// The request of the session that made it.
+    var origin: Origin {
+        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
+        return origin
     }
 }

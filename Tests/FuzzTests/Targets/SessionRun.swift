@@ -83,9 +83,13 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     /// Short where events are many: to describe one whole takes longer than to make it.
     private static func text(of event: Event) -> String {
         switch event {
-        case .device(_, .submitted(let message)): "submitted \(text(of: message))"
-        case .topic(_, .submitted(let message)): "\(message.target) \(text(of: message.submission))"
-        case .group(_, .submitted(let message)): "\(message.group) \(text(of: message.submission))"
+        case .device(_, .submitted(let message)):
+            "submitted \(message.origin.ticket) \(message.target.device.number) "
+                + "\(message.target.number.number) \(text(of: message.content))"
+        case .topic(_, .submitted(let message)):
+            "\(message.target) \(message.origin.ticket) \(text(of: message.content))"
+        case .group(_, .submitted(let message)):
+            "\(message.group) \(message.origin.ticket) \(text(of: message.content))"
         case .device(_, .upstreamReceived(let message)):
             "upstream \(message.origin.ticket) \(message.sender.number) \(message.lifetimeSeconds) "
                 + "\(sum(message.category)) \(sum(message.messageID)) \(sum(message.persistentID)) "
@@ -94,9 +98,8 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         }
     }
 
-    private static func text(of message: Submission) -> String {
-        "\(message.origin.ticket) \(message.target.device.number) \(message.target.number.number) "
-            + "\(message.lifetimeSeconds) \(message.priority) \(message.wantsReceipt) \(message.isDryRun) "
+    private static func text(of message: MessageContent) -> String {
+        "\(message.lifetimeSeconds) \(message.priority) \(message.wantsReceipt) \(message.isDryRun) "
             + "\(message.delaysWhileIdle) \(sum(message.messageID)) \(sum(message.body)) "
             + "\(sum(message.collapseKey ?? [])) \(sum(message.restrictedPackage ?? []))"
     }

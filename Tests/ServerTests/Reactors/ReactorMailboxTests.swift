@@ -36,7 +36,7 @@ struct ReactorMailboxTests {
         let connections = (0..<3).map { ConnectionID(reactor: 0, slot: $0, generation: 1) }
         for connection in connections {
             var parcel = Parcel(events: [.tick])
-            parcel.commands = [(connection, .drain)]
+            parcel.commands = [(connection, .connection(.drain))]
             mailbox.post(parcel)
             mailbox.post { _ in }
         }

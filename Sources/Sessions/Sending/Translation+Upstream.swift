@@ -41,6 +41,6 @@ extension Translation {
     /// What it replaces; an empty key is none. A notification without a key collapses under its app's package (ccs-xmpp 6).
     public static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
         if let key = message.collapseKey, !key.isEmpty { return key }
-        return message.notification == nil ? nil : Submission.appCollapseKey
+        return message.notification == nil ? nil : MessageContent.appCollapseKey
     }
 }

@@ -1,0 +1,105 @@
+public import Basics
+public import Delivery
+public import Wire
+
+/// To what a message goes.
+public enum Recipient: Sendable, Equatable {
+    /// A registration.
+    case registration(RegistrationName)
+    /// The members of a device group.
+    case group(GroupName)
+    /// The subscribers of a topic, or those that meet a condition.
+    case topic(TopicTarget)
+    /// The registration of a Firebase installation.
+    case installation([UInt8])
+
+    /// Whether it is a topic or a condition.
+    var isTopic: Bool { if case .topic = self { true } else { false } }
+
+    /// What a registration token or a notification key names; `nil` where it is neither.
+    init?(token: [UInt8], seal: TokenSeal) {
+        if let name = seal.name(of: token.raw) {
+            self = .registration(name)
+        } else if let group = seal.group(of: token.raw) {
+            self = .group(group)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// A message that an app server or an operator wants to have sent, checked in form: every way of sending makes one, over XMPP,
+/// over HTTP in its legacy form and as v1, and from `ccsctl`.
+public struct SendRequest: Sendable {
+    /// The account that it is submitted under.
+    public var sender: SenderID
+    /// To what it goes.
+    public var recipient: Recipient
+    /// What is sent.
+    public var content: MessageContent
+
+    /// A request; all parts are the caller's.
+    public init(sender: SenderID, recipient: Recipient, content: MessageContent) {
+        self.sender = sender
+        self.recipient = recipient
+        self.content = content
+    }
+
+    /// Returns the event that submits it; the answer goes to `origin`.
+    @inline(__always)
+    public consuming func event(replyTo origin: Origin) -> Event {
+        switch recipient {
+        case .registration(let target):
+            .submitted(
+                Submission(origin: origin, entitlement: .account(sender), target: target, content: content))
+        case .group(let group):
+            .groupSubmitted(
+                GroupSubmission(origin: origin, sender: sender, group: group, content: content))
+        case .topic(let target):
+            .topicSubmitted(
+                TopicSubmission(origin: origin, sender: sender, target: target, content: content))
+        case .installation(let id):
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: id, sender: sender, action: .send(content)))
+        }
+    }
+}
+
+extension MessageContent {
+    /// What the fields of a message of XMPP or legacy HTTP say, and the pairs that were made of it (ccs-xmpp 2.2).
+    @inline(__always)
+    init(_ message: borrowing DownstreamMessage, messageID: [UInt8], body: Body) {
+        self.init(
+            messageID: messageID, collapseKey: Translation.collapseKey(of: message),
+            lifetimeSeconds: message.lifetimeSeconds, priority: Translation.priority(of: message),
+            wantsReceipt: message.wantsReceipt, delaysWhileIdle: Translation.delaysWhileIdle(message),
+            isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage,
+            holdsRawData: message.rawData != nil, body: body)
+    }
+}
+
+extension Translation {
+    /// Steps 7 and 8 of ccs-xmpp 3.4, for XMPP and operators: the fields, the payload and the seal of the token.
+    ///
+    /// `to` is set as soon as it is known, for the refusal too.
+    @inline(__always)
+    public mutating func sendRequest(
+        _ payload: borrowing AppServerPayload, messageID: [UInt8], to: inout [UInt8], sender: SenderID,
+        seal: TokenSeal, rules: MessageRules
+    ) throws(Refusal) -> SendRequest {
+        let message = try DownstreamMessage(payload, lenientLifetime: rules.lenientLifetime)
+        if message.condition == nil { to = payload.reader.string(message.to) }
+        let topic = try Self.topicTarget(of: message, to: to, in: payload, rules)
+        try Self.checkRawData(of: message, isToTopics: topic != nil)
+        let body = try body(
+            of: message, in: payload, reservesGCMPrefix: rules.reservesGCMPrefix,
+            limit: rules.payloadBytes(isToTopics: topic != nil))
+        guard let recipient = topic.map({ Recipient.topic($0) }) ?? Recipient(token: to, seal: seal) else {
+            throw .invalidToken
+        }
+        return SendRequest(
+            sender: sender, recipient: recipient,
+            content: MessageContent(message, messageID: messageID, body: body))
+    }
+}
