@@ -75,6 +75,24 @@ final class BareLine {
         #expect(poll(&poller, 1, 60_000) == 1 && Int32(poller.revents) & Int32(POLLERR) != 0)
     }
 
+    @Test("the end of what the peer says is told once, though the socket tells of it with every event")
+    func endToldOnce() throws {
+        let line = try BareLine()
+        line.server.keepsOpenAtEnd = true
+        #expect(shutdown(line.peer, Int32(SHUT_WR)) == 0)
+        #expect(line.reactor.turns { line.server.inputEnds == 1 })
+        // A socket that was full and is read becomes writable: an event, which says again that the peer has ended.
+        line.accepted.send([UInt8](repeating: 1, count: 400_000))
+        var total = 0
+        #expect(
+            line.reactor.turns {
+                while let bytes = line.heard(), !bytes.isEmpty { total += bytes.count }
+                return total == 400_000
+            })
+        for _ in 0..<3 { line.reactor.turn(waitMilliseconds: 5) }
+        #expect(line.server.inputEnds == 1)
+    }
+
     @Test("bytes beyond the share of a turn are read in the turns after it when the peer sends nothing more")
     func share() throws {
         var pace = PaceSettings()

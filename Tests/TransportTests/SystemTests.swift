@@ -158,6 +158,53 @@ import Testing
         #expect(long?.detail.contains("too long") == true)
     }
 
+    @Test("the socket of a server that is too busy to accept is not stale")
+    func fullBacklog() throws {
+        let scratch = try Scratch()
+        let path = "\(scratch.path)/socket"
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+        let server = socket(AF_UNIX, kind, 0)
+        defer { close(server) }
+        #expect(SocketAddress.unix(path: path).withSocketAddress { bind(server, $0, $1) } == 0)
+        #expect(listen(server, 0) == 0)
+        var waiting: [Int32] = []
+        defer { for socket in waiting { close(socket) } }
+        var isTaken = true
+        while isTaken, waiting.count < 100 {
+            let client = socket(AF_UNIX, kind, 0)
+            waiting.append(client)
+            isTaken = SocketAddress.unix(path: path).withSocketAddress { connect(client, $0, $1) } == 0
+        }
+        try #require(!isTaken && errno == EAGAIN)
+        let busy = #expect(throws: TransportError.self) { _ = try ListeningSocket(unixPath: path) }
+        #expect(busy?.code == EADDRINUSE)
+        #expect(access(path, F_OK) == 0)
+    }
+
+    @Test("a listener that has stopped does not wake its reactor for connections that come to another")
+    func stoppedListener() throws {
+        let (one, two) = (try Reactor(index: 0), try Reactor(index: 1))
+        defer {
+            one.end()
+            two.end()
+        }
+        let first = try ListeningSocket(tcp: .loopback(port: 0))
+        let address = first.address
+        let second = try first.duplicated()
+        try one.listen(on: first, name: "one", tls: nil) { _ in Recorder() }
+        try two.listen(on: second, name: "two", tls: nil) { _ in Recorder() }
+        one.stopListening()
+        _ = try two.connect(to: address, delegate: Recorder())
+        // The connection waits for the second reactor, which does not turn; the first has nothing to do.
+        var turns = 0
+        let end = Now.read().monotonic.advanced(milliseconds: 200)
+        while Now.read().monotonic < end {
+            one.turn(waitMilliseconds: 1_000)
+            turns += 1
+        }
+        #expect(turns < 20)
+    }
+
     @Test("a busy port is told with address and reason")
     func busyPort() throws {
         let plain = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
