@@ -5,7 +5,7 @@ import Wire
 extension AppServerSession {
     /// A `<message>`: a downstream message, an ack, or neither (ccs-xmpp 3.4).
     mutating func received(_ message: borrowing MessageStanza, in chunk: RawSpan, _ io: inout SessionIO) {
-        guard stage == .ready else { return fail(.notAuthorized, .notAuthorized, &io) }
+        guard stage.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
         quietSince = nil
         if message.hasFrom, !isOwn(message.from(in: chunk)) {
             return fail(.invalidFrom, .protocolViolation, &io)
@@ -112,7 +112,7 @@ extension AppServerSession {
     /// The core has taken the message of a ticket.
     private mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO)
     {
-        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
             canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
@@ -121,7 +121,7 @@ extension AppServerSession {
 
     /// The core refuses the message of a ticket; where trying again may help, the id is free for it.
     private mutating func refuse(_ ticket: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
-        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
             to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
@@ -131,7 +131,7 @@ extension AppServerSession {
     /// The members of a group have been sent the message of a ticket: an ACK with their count, a NACK where none was reached.
     private mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
         if let refusal = answer.refusal { return refuse(ticket, refusal, &io) }
-        guard stage == .ready || stage == .finishing, let entry = tickets.close(ticket) else { return }
+        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
         AnswerWriter.appendGroupAck(
             to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,
             failed: answer.failed.map { settings.seal.token(for: $0.member) }, into: &io.out.bytes)

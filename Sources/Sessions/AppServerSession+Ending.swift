@@ -5,8 +5,8 @@ import Wire
 extension AppServerSession {
     /// Ends the stream with an error, whatever the stage (ccs-xmpp 1.11).
     mutating func fail(_ condition: StreamCondition, _ reason: CloseReason, _ io: inout SessionIO) {
-        guard stage != .over else { return }
-        if stage == .opening || stage == .restarting {
+        if case .over = stage { return }
+        if stage.isOpening {
             // A stream error stands in a stream of ours (RFC 6120, 4.9.1.2).
             StreamHeader.appendAnswer(from: settings.defaultDomain, id: settings.random(), to: &io.out.bytes)
             io.out.endRecord()
@@ -18,7 +18,7 @@ extension AppServerSession {
 
     /// The app server has ended its stream: what it still waits for is answered first, if that is soon.
     mutating func peerEnded(_ io: inout SessionIO) {
-        guard stage == .ready, owesAnswers else { return end(.peerEndedStream, &io) }
+        guard stage.isReady, owesAnswers else { return end(.peerEndedStream, &io) }
         sayFarewell(.peerEndedStream)
     }
 
@@ -27,18 +27,19 @@ extension AppServerSession {
 
     /// The app server sends no more; its messages are answered, then the connection ends for this reason.
     mutating func sayFarewell(_ reason: CloseReason) {
-        stage = .finishing
-        farewellReason = reason
+        stage = .finishing(reason)
         stageDeadline = .distantFuture
     }
 
     /// The wait for answers is over.
-    mutating func finish(_ io: inout SessionIO) { end(farewellReason, &io) }
+    mutating func finish(_ io: inout SessionIO) {
+        if case .finishing(let reason) = stage { end(reason, &io) }
+    }
 
     /// The host or the core ends the connection.
     mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {
         switch reason {
-        case .systemShutdown where !isDraining || isOpening || tickets.count > 0:
+        case .systemShutdown where !isDraining || stage.isOpening || tickets.count > 0:
             fail(.systemShutdown, reason, &io)
         case .credentialsRevoked: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
@@ -50,10 +51,10 @@ extension AppServerSession {
             fail(.conflict, reason, &io)
         case .deadPeer: fail(.connectionTimeout, reason, &io)
         // A planned end does not come between a message and its answer.
-        case .connectionDraining where stage == .ready && owesAnswers: sayFarewell(reason)
-        case .connectionDraining where stage == .finishing: break
+        case .connectionDraining where stage.isReady && owesAnswers: sayFarewell(reason)
+        case .connectionDraining where stage.isFinishing: break
         default:
-            if stage == .opening || stage == .restarting {
+            if stage.isOpening {
                 // There is no stream of ours to end yet.
                 fail(.undefinedCondition, reason, &io)
             } else {
@@ -62,14 +63,11 @@ extension AppServerSession {
         }
     }
 
-    /// Whether there is no stream of ours to end yet.
-    private var isOpening: Bool { stage == .opening || stage == .restarting }
-
     /// Announces that no new messages are taken; what is on its way still is (ccs-xmpp 3.7).
     mutating func drain(_ io: inout SessionIO) {
         guard !isDraining else { return }
         isDraining = true
-        if stage == .ready { announceDraining(&io) }
+        if stage.isReady { announceDraining(&io) }
     }
 
     /// When a drained connection has had its chance: nothing is owed either way, and nothing came for a while (ccs-xmpp 3.7).
@@ -107,7 +105,7 @@ extension AppServerSession {
 
     /// Writes the end of the stream, and asks for that of the connection.
     mutating func end(_ reason: CloseReason, _ io: inout SessionIO) {
-        guard stage != .over else { return }
+        if case .over = stage { return }
         StreamHeader.appendEnd(to: &io.out.bytes)
         io.out.endRecord()
         stage = .over

@@ -5,23 +5,22 @@ import Wire
 extension AppServerSession {
     /// One step of SASL (ccs-xmpp 1.5).
     mutating func received(_ step: SASL.Step, _ io: inout SessionIO) {
+        switch (step, stage) {
         // Another `<auth>` ends the exchange before.
-        if case .response = step {} else { exchange = nil }
-        switch step {
-        case .auth(let payload): check(payload, &io)
-        case .scram(let bindsChannel, let payload): beginSCRAM(bindsChannel, payload, &io)
-        case .response(let payload) where stage == .challenged:
-            if exchange == nil { check(payload, &io) } else { receivedSCRAM(payload, &io) }
-        case .response: failLogin(.malformedRequest, .loginRefused, &io)
-        case .authWithoutPayload: challenge(&io)
-        case .abort: failLogin(.aborted, .loginRefused, &io)
-        case .unknownMechanism: failLogin(.invalidMechanism, .loginRefused, &io)
+        case (.auth(let payload), _): check(payload, &io)
+        case (.scram(let bindsChannel, let payload), _): beginSCRAM(bindsChannel, payload, &io)
+        case (.response(let payload), .challenged(let exchange?)): received(payload, of: exchange, &io)
+        case (.response(let payload), .challenged(nil)): check(payload, &io)
+        case (.response, _): failLogin(.malformedRequest, .loginRefused, &io)
+        case (.authWithoutPayload, _): challenge(nil, &io)
+        case (.abort, _): failLogin(.aborted, .loginRefused, &io)
+        case (.unknownMechanism, _): failLogin(.invalidMechanism, .loginRefused, &io)
         }
     }
 
     /// Asks for the first message of a mechanism.
-    mutating func challenge(_ io: inout SessionIO) {
-        stage = .challenged
+    mutating func challenge(_ exchange: AppServerSCRAM?, _ io: inout SessionIO) {
+        stage = .challenged(exchange)
         SASL.appendChallenge(to: &io.out.bytes)
         io.out.endRecord()
     }
@@ -32,7 +31,7 @@ extension AppServerSession {
                 payload, acceptedDomains: settings.acceptedDomains, defaultDomain: settings.defaultDomain)
             sender = credentials.sender
             domain = credentials.domain
-            stage = .checking
+            stage = .checking(nil)
             io.loginClaim = .sender(credentials.sender)
             io.events.append(
                 .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
@@ -43,10 +42,9 @@ extension AppServerSession {
 
     /// The core takes the key: the client opens its second stream.
     mutating func loginAccepted(_ io: inout SessionIO) {
-        guard stage == .checking else { return }
+        guard case .checking(let exchange) = stage else { return }
         if let exchange {
             SASL.appendSuccess(SCRAM.serverFinal(signature: exchange.signature), to: &io.out.bytes)
-            self.exchange = nil
         } else {
             SASL.appendSuccess(to: &io.out.bytes)
         }
@@ -58,7 +56,7 @@ extension AppServerSession {
 
     /// The core does not take the key; the client may try again.
     mutating func loginRefused(_ refusal: LoginRefusal, _ io: inout SessionIO) {
-        guard stage == .checking else { return }
+        guard case .checking = stage else { return }
         sender = nil
         let condition: SASL.Condition =
             switch refusal {
@@ -76,7 +74,6 @@ extension AppServerSession {
         _ condition: SASL.Condition, _ reason: CloseReason, _ io: inout SessionIO
     ) {
         stage = .login
-        exchange = nil
         condition.append(to: &io.out.bytes)
         io.out.endRecord()
         failedLogins += 1

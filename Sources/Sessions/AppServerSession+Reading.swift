@@ -54,7 +54,7 @@ extension AppServerSession {
     /// QXmpp 1.4 writes its first header twice in one go, and can read but one answer to both; a header that comes after the
     /// answer to the one before is answered like that one.
     private mutating func opened(_ header: StreamHeader, _ io: inout SessionIO) {
-        if stage == .restarting {
+        if case .restarting = stage {
             unanswered = header
             return answerHeader(&io)
         }
@@ -74,7 +74,7 @@ extension AppServerSession {
             from: header.answerDomain(orElse: settings.defaultDomain), id: settings.random(),
             to: &io.out.bytes)
         io.out.endRecord()
-        if stage == .opening || stage == .login {
+        if stage.isBeforeLogin {
             Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
             stage = .login
         } else {
@@ -96,10 +96,10 @@ extension AppServerSession {
         } else if element.matches("presence", Namespace.client) {
             _ = stream?.count()
             // Nobody is there to be told (ccs-xmpp 1.8).
-            if stage != .ready { fail(.notAuthorized, .notAuthorized, &io) }
-        } else if let step = SASL.Step(element), stage == .login || stage == .challenged {
+            if !stage.isReady { fail(.notAuthorized, .notAuthorized, &io) }
+        } else if let step = SASL.Step(element), stage.isLoginDue {
             received(step, &io)
-        } else if settings.streamManagement, stage == .ready || stage == .binding,
+        } else if settings.streamManagement, stage.isReady || stage.isBinding,
             let request = StreamManagement.Request(element)
         {
             received(request, &io)
@@ -109,16 +109,16 @@ extension AppServerSession {
     }
 
     private mutating func received(_ iq: IQ, _ io: inout SessionIO) {
-        guard stage == .ready || stage == .binding else { return fail(.notAuthorized, .notAuthorized, &io) }
+        guard stage.isReady || stage.isBinding else { return fail(.notAuthorized, .notAuthorized, &io) }
         guard isOwn(iq.from) else { return fail(.invalidFrom, .protocolViolation, &io) }
         switch iq.request {
         case .answer: return
         case .session: iq.appendResult(to: &io.out.bytes)
         case .bind(let resource):
-            if stage == .binding { return bind(iq, resource, &io) }
+            if stage.isBinding { return bind(iq, resource, &io) }
             iq.appendError(.notAllowed, to: &io.out.bytes)
         case .ping, .other:
-            guard stage == .ready else { return fail(.notAuthorized, .notAuthorized, &io) }
+            guard stage.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
             if iq.request == .ping {
                 iq.appendPong(to: jid, in: &io.out.bytes)
             } else {

@@ -57,13 +57,12 @@ extension AppServerSession {
         guard scramOffer == .bound || (scramOffer == .plain && !bindsChannel) else {
             return failLogin(.invalidMechanism, .loginRefused, &io)
         }
-        exchange = AppServerSCRAM(binding: bindsChannel ? channelBinding() : nil)
-        if let payload { receivedSCRAM(payload, &io) } else { challenge(&io) }
+        let exchange = AppServerSCRAM(binding: bindsChannel ? channelBinding() : nil)
+        if let payload { received(payload, of: exchange, &io) } else { challenge(exchange, &io) }
     }
 
     /// The client's first or last message.
-    mutating func receivedSCRAM(_ payload: String, _ io: inout SessionIO) {
-        guard let exchange else { return }
+    mutating func received(_ payload: String, of exchange: AppServerSCRAM, _ io: inout SessionIO) {
         do throws(SASL.Condition) {
             if exchange.first == nil {
                 try begin(exchange, SCRAM.ClientFirst(payload), &io)
@@ -93,14 +92,15 @@ extension AppServerSession {
             defaultDomain: settings.defaultDomain)
         exchange.first = first
         exchange.account = account
-        stage = .checking
+        stage = .checking(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(.appServerKeysWanted(connection, account.sender))
     }
 
     /// The keys that may be proved: challenges the client, one without a key exactly like any other.
     mutating func received(_ keys: [ServerKey], _ io: inout SessionIO) {
-        guard stage == .checking, let exchange, let first = exchange.first, let account = exchange.account,
+        guard case .checking(let exchange?) = stage, let first = exchange.first,
+            let account = exchange.account,
             exchange.serverFirst.isEmpty, let scram = settings.scram
         else { return }
         var fresh = ByteBuffer()
@@ -113,7 +113,7 @@ extension AppServerSession {
             iterations: verifier?.iterations ?? Limits.scramIterations)
         SASL.appendChallenge(exchange.serverFirst, to: &io.out.bytes)
         io.out.endRecord()
-        stage = .challenged
+        stage = .challenged(exchange)
         readHeld(&io)
     }
 
@@ -125,7 +125,7 @@ extension AppServerSession {
         let key = exchange.provenKey(final, scram.functions)
         sender = account.sender
         domain = account.domain
-        stage = .checking
+        stage = .checking(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(
             .appServerLogin(connection, account.sender, key: key ?? SecretDigest(octets: [])))

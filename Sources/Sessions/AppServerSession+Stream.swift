@@ -24,14 +24,14 @@ extension AppServerSession {
     /// A request of the client's.
     mutating func received(_ request: StreamManagement.Request, _ io: inout SessionIO) {
         switch request {
-        case .enable(let resumes) where stage == .ready && stream == nil: manage(resumes: resumes, &io)
+        case .enable(let resumes) where stage.isReady && stream == nil: manage(resumes: resumes, &io)
         case .request where stream != nil:
             StreamManagement.appendAnswer(handled: stream?.handled ?? 0, to: &io.out.bytes)
             io.out.endRecord()
         case .answer(let handled) where stream != nil:
             guard let handled else { return refuseStream(.badRequest, &io) }
             if let stream, !stream.confirm(handled) { failHandled(handled, sent: stream.sent, &io) }
-        case .resume(let id, let handled) where stage == .binding:
+        case .resume(let id, let handled) where stage.isBinding:
             guard let handled, let sender else { return refuseStream(.badRequest, &io) }
             stage = .resuming
             resumedAt = handled
@@ -56,7 +56,7 @@ extension AppServerSession {
 
     /// The core has what is left of the stream: it goes on where it was, and what may be lost is sent again.
     mutating func resume(_ remains: ResumableStream, _ io: inout SessionIO) {
-        guard stage == .resuming, let sender else { return }
+        guard case .resuming = stage, let sender else { return }
         guard let stream = AppServerStream(remains, handled: resumedAt) else {
             return failHandled(resumedAt, sent: remains.sent, &io)
         }
@@ -77,7 +77,7 @@ extension AppServerSession {
 
     /// The core has no such stream: the client may bind a new one.
     mutating func resumeFailed(_ io: inout SessionIO) {
-        guard stage == .resuming else { return }
+        guard case .resuming = stage else { return }
         stage = .binding
         refuseStream(.itemNotFound, &io)
         readHeld(&io)
@@ -85,7 +85,7 @@ extension AppServerSession {
 
     /// The connection is lost or given up: hands what is left of the stream to the core, once.
     mutating func detach(_ io: inout SessionIO) {
-        guard stage == .ready, let sender, let remains = stream?.remains(jid: jid) else { return }
+        guard stage.isReady, let sender, let remains = stream?.remains(jid: jid) else { return }
         stream = nil
         io.events.append(.appServerStreamDetached(connection, sender, remains))
     }

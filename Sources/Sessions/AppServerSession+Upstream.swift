@@ -9,7 +9,7 @@ extension AppServerSession {
     /// reads well would be taken for one that does not read.
     mutating func deliver(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
         // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
-        guard stage == .ready else { return }
+        guard stage.isReady else { return }
         if unwritten.isEmpty, hasRoom(io) { return write(message, now, &io) }
         unwritten.append(message)
         guard unwritten.count > 3 * outstanding.window else { return }
@@ -22,7 +22,7 @@ extension AppServerSession {
     /// Writes what waits, as far as there is room.
     mutating func writeUnwritten(_ now: Now, _ io: inout SessionIO) {
         var written = 0
-        while stage == .ready, written < unwritten.count, hasRoom(io) {
+        while stage.isReady, written < unwritten.count, hasRoom(io) {
             write(unwritten[written], now, &io)
             written += 1
         }
@@ -31,7 +31,7 @@ extension AppServerSession {
 
     /// Tells the core when the app server stops reading, and when all that waited for it has been written.
     mutating func reportCongestion(_ io: inout SessionIO) {
-        guard stage == .ready, let sender else { return }
+        guard stage.isReady, let sender else { return }
         if isCongested, !isCongestionTold {
             isCongestionTold = true
             io.events.append(.appServerCongested(connection, sender))

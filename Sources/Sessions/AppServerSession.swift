@@ -12,10 +12,10 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case opening
         /// `<auth>` is due.
         case login
-        /// A challenge was sent; `<response>` is due.
-        case challenged
-        /// The core is checking the key; what comes meanwhile is held.
-        case checking
+        /// A challenge was sent, of SCRAM or of PLAIN without a first response; `<response>` is due.
+        case challenged(AppServerSCRAM?)
+        /// The core is checking the key, or asked which keys there are; what comes meanwhile is held.
+        case checking(AppServerSCRAM?)
         /// The header of the second stream is due.
         case restarting
         /// A resource must be bound.
@@ -24,10 +24,45 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case resuming
         /// Messages go both ways.
         case ready
-        /// The app server has ended its stream; answers to what it sent are still written.
-        case finishing
+        /// The app server has ended its stream; answers to what it sent are still written, and then it ends for this reason.
+        case finishing(CloseReason)
         /// Nothing more is read or written.
         case over
+
+        /// Whether messages go both ways.
+        var isReady: Bool { if case .ready = self { true } else { false } }
+        /// Whether only answers are still written.
+        var isFinishing: Bool { if case .finishing = self { true } else { false } }
+        /// Whether the header of a stream is due.
+        var isOpening: Bool {
+            switch self {
+            case .opening, .restarting: true
+            default: false
+            }
+        }
+        /// Whether a resource must be bound.
+        var isBinding: Bool { if case .binding = self { true } else { false } }
+        /// Whether nobody has begun to log in on the first stream.
+        var isBeforeLogin: Bool {
+            switch self {
+            case .opening, .login: true
+            default: false
+            }
+        }
+        /// Whether the core has been asked, and what comes is held.
+        var isHolding: Bool {
+            switch self {
+            case .checking, .resuming: true
+            default: false
+            }
+        }
+        /// Whether the login is due, or a part of it.
+        var isLoginDue: Bool {
+            switch self {
+            case .login, .challenged: true
+            default: false
+            }
+        }
     }
 
     let connection: ConnectionID
@@ -42,8 +77,6 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var headers = 0
     /// A header that is answered once it is clear that no other one follows it in the same bytes.
     var unanswered: StreamHeader?
-    /// The SCRAM login under way.
-    var exchange: AppServerSCRAM?
     /// The managed stream, once the client has enabled it or gone on with it.
     var stream: AppServerStream?
     /// Our stanzas that the client has of the stream it goes on with.
@@ -65,8 +98,6 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var isCongested = false
     /// Whether the core has been told so.
     var isCongestionTold = false
-    /// Why the connection ends after the farewell.
-    var farewellReason = CloseReason.peerEndedStream
     /// Until when the login must be done; at first absolute, later that of the farewell.
     var stageDeadline: Instant
     /// When something was last sent.
@@ -179,9 +210,9 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     public mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
         let sentBefore = io.out.bytes.count
         // A managed stream was not ended but lost: the client comes back for the answers.
-        if stage == .ready, owesAnswers, stream?.id == nil { sayFarewell(.peerClosed) }
+        if stage.isReady, owesAnswers, stream?.id == nil { sayFarewell(.peerClosed) }
         settle(sentBefore, now, &io)
-        return stage == .finishing
+        return stage.isFinishing
     }
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
@@ -192,17 +223,17 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
 
     /// What every call ends with: whether to read on, and when something was last sent.
     private mutating func settle(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
-        if stage == .finishing, !owesAnswers { finish(&io) }
+        if stage.isFinishing, !owesAnswers { finish(&io) }
         reportCongestion(&io)
         if isDraining, quietSince == nil { quietSince = now.monotonic }
         let hasSent = io.out.bytes.count != sentBefore
         if hasSent { lastSent = now.monotonic }
         // What is owed is bounded, since nothing more is read: as long as it goes on, the wait does.
-        if stage == .finishing, hasSent || stageDeadline == .distantFuture {
+        if stage.isFinishing, hasSent || stageDeadline == .distantFuture {
             stageDeadline = now.monotonic.advanced(milliseconds: Limits.farewellMilliseconds)
         }
         // The core's answer about the key comes first; a full window presses back once enough is held.
-        if stage == .checking || stage == .resuming || held.count > Limits.heldBytes {
+        if stage.isHolding || held.count > Limits.heldBytes {
             io.isReading = false
         } else if held.count <= Limits.heldBytes / 2 {
             io.isReading = true

@@ -114,7 +114,7 @@ extension DeviceSession {
     /// Tells the core that more may come, unless the peer still has to take what there is.
     mutating func tellReady(io: inout SessionIO) {
         readyDue = .distantFuture
-        guard !isCongested else { return }
+        guard !isCongested, let device else { return }
         io.events.append(.deviceWritable(connection, device))
     }
 

@@ -59,6 +59,7 @@ extension DeviceSession {
     private mutating func noteIdle(_ isIdle: Bool, io: inout SessionIO) {
         guard settings.idleNotifications, isIdle != self.isIdle else { return }
         self.isIdle = isIdle
+        guard let device else { return }
         io.events.append(.deviceIdleChanged(connection, device, isIdle: isIdle))
     }
 }

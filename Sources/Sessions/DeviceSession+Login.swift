@@ -6,16 +6,15 @@ import Wire
 extension DeviceSession {
     /// Hands the credentials to the core, which knows the device.
     mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
-        loginID = login.id
         isAndroid = login.id.starts(with: "android-".utf8)
         hasRecordPerFrame = Self.waitsForSocket(login.id)
         isAskedWhetherIdle = settings.idleNotifications && Self.answersIdleQuestion(login.id)
         isIdle = settings.idleNotifications && Self.isIdle(login.status ?? 0)
-        phase = .checking
         guard let number = DeviceNumber.parse(login.user.raw), number != 0,
             let token = DeviceNumber.parse(login.authToken.raw)
-        else { return refuseLogin(.wrongCredentials, io: &io) }
-        device = DeviceID(number)
+        else { return refuseLogin(.wrongCredentials, loginID: login.id, io: &io) }
+        let device = DeviceID(number)
+        state = .checking(device, loginID: login.id)
         if Self.isOdd(login, user: number) { io.counts.oddLogins += 1 }
         pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
         var text = ByteBuffer()
@@ -25,7 +24,6 @@ extension DeviceSession {
             received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) }, isIdle: isIdle)
         io.loginClaim = .device(device)
         io.events.append(.deviceLogin(request))
-        hasAskedToLogIn = true
         io.isReading = false
     }
 
@@ -35,14 +33,13 @@ extension DeviceSession {
     private static func waitsForSocket(_ loginID: [UInt8]) -> Bool { loginID.starts(with: "chrome-63.".utf8) }
 
     /// Greets the device: what it has received is already removed, durably.
-    mutating func acceptLogin(now: Now, io: inout SessionIO) {
-        phase = .open
+    mutating func acceptLogin(of device: DeviceID, loginID: [UInt8], now: Now, io: inout SessionIO) {
+        state = .open(device)
         reader.loginLimit = 0
         frameIDBase = UInt32(truncatingIfNeeded: settings.random())
         var response = MCS.LoginResponse()
         response.id = loginID
-        loginID = []
-        response.jid = jid
+        response.jid = Self.jid(of: device)
         response.lastStreamIDReceived = upstream.takeAcknowledgement(incoming: 1)
         if settings.deviceHeartbeatSeconds > 0 {
             response.heartbeatConfig = MCS.HeartbeatConfig(
@@ -71,7 +68,7 @@ extension DeviceSession {
     /// Tells the client that it may not come in; where it is we who fail, only closes, so that it tries again.
     ///
     /// So it is with one whose secret was not looked at: an error would make Chromium give its identity up.
-    mutating func refuseLogin(_ refusal: LoginRefusal, io: inout SessionIO) {
+    mutating func refuseLogin(_ refusal: LoginRefusal, loginID: [UInt8], io: inout SessionIO) {
         guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
         guard refusal != .tooManyFailures else { return end(.tooManyLogins, io: &io) }
         var response = MCS.LoginResponse()
@@ -91,7 +88,7 @@ extension DeviceSession {
         return deviceID.map { $0 | 0x20 } != Array("android-\(String(user, radix: 16))".utf8)
     }
 
-    private var jid: [UInt8] {
+    private static func jid(of device: DeviceID) -> [UInt8] {
         var text = ByteBuffer()
         text.append(decimal: device.number)
         text.append("@")

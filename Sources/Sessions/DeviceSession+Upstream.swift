@@ -20,7 +20,7 @@ extension DeviceSession {
                 reason, category: message.category, messageID: messageID, sender: target?.sender, now: now,
                 io: &io)
         }
-        guard let target else { return }
+        guard let target, let device else { return }
         let asked = Int(message.timeToLive ?? Int32(clamping: Limits.upstreamLifetimeSeconds))
         let lifetime = min(max(asked, 0), Limits.upstreamLifetimeSeconds)
         let left = lifetime - Int(max(0, message.queued ?? 0))

@@ -14,7 +14,7 @@ extension DeviceSession {
 
     /// Drops a marker: it counts as delivered, so that it does not come again.
     mutating func drop(_ delivery: borrowing DeviceDelivery, io: inout SessionIO) {
-        guard delivery.isStored else { return }
+        guard delivery.isStored, let device else { return }
         io.events.append(.deviceAcknowledged(connection, device, [delivery.message.sequence]))
     }
 

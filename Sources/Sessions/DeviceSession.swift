@@ -8,29 +8,26 @@ import Wire
 /// sides acknowledge (mcs-device 3.2).
 public struct DeviceSession: ~Copyable, ProtocolSession {
     /// How far the conversation is.
-    enum Phase: Sendable {
+    enum State: Sendable {
         /// Nothing but a login is accepted.
         case awaitingLogin
-        /// The core looks at the login; what comes meanwhile is held.
-        case checking
+        /// The core looks at the login of this device; what comes meanwhile is held. The ID of the login is repeated in the answer
+        /// and then dropped: a stranger chose its length.
+        case checking(DeviceID, loginID: [UInt8])
         /// Logged in.
-        case open
-        /// Closed from here; nothing is read or written any more.
-        case ended
+        case open(DeviceID)
+        /// Closed from here; nothing is read or written any more. The core is to hear that the connection of this device is gone.
+        case ended(DeviceID?)
     }
 
     let connection: ConnectionID
     private let shared: SharedSettings
     var settings: SessionSettings { @inline(__always) get { shared.value } }
     let loginDeadline: Instant
-    var phase = Phase.awaitingLogin
+    var state = State.awaitingLogin
     var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
     /// Bytes that came while the login was checked.
     var held = ByteBuffer()
-    /// Zero before the login.
-    var device = DeviceID(0)
-    /// `id` of the login, repeated in the answer and then dropped: a stranger chose its length.
-    var loginID: [UInt8] = []
     /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
     var isAndroid = false
     /// Whether each frame has a TLS record of its own, for a client that would not see the second one of a record in time.
@@ -39,8 +36,6 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     var isAskedWhetherIdle = false
     /// What the client last said about that.
     var isIdle = false
-    /// Whether the core has heard of this connection, so that it must hear of its end.
-    var hasAskedToLogIn = false
     /// Why the connection ends right after the login; nil while it may stay.
     var endAfterLogin: CloseReason?
     /// Frames received.
@@ -92,10 +87,21 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     /// The device that is logged in; nil before and after.
-    public var loggedInDevice: DeviceID? { phase == .open ? device : nil }
+    public var loggedInDevice: DeviceID? { if case .open(let device) = state { device } else { nil } }
+
+    /// The device that the core knows of this connection, so that it must hear of its end; nil before it is asked.
+    var device: DeviceID? {
+        switch state {
+        case .awaitingLogin: nil
+        case .checking(let device, _), .open(let device): device
+        case .ended(let device): device
+        }
+    }
+
+    var isOpen: Bool { if case .open = state { true } else { false } }
 
     public var deadline: Instant {
-        switch phase {
+        switch state {
         case .awaitingLogin, .checking: loginDeadline
         case .open: min(min(silenceDue, streamAckDue), min(min(retryDue, readyDue), frameDue))
         case .ended: .distantFuture
@@ -103,7 +109,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
-        switch phase {
+        switch state {
         case .ended: return
         case .checking: hold(bytes, io: &io)
         case .awaitingLogin, .open:
@@ -116,7 +122,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
-        guard phase != .ended else { return }
+        if case .ended = state { return }
         switch command {
         case .device(let command): perform(command, now: now, io: &io)
         case .connection(let command): perform(command, io: &io)
@@ -125,11 +131,12 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     private mutating func perform(_ command: DeviceCommand, now: Now, io: inout SessionIO) {
-        switch (phase, command) {
-        case (.checking, .loginAccepted):
-            acceptLogin(now: now, io: &io)
+        switch (state, command) {
+        case (.checking(let device, let loginID), .loginAccepted):
+            acceptLogin(of: device, loginID: loginID, now: now, io: &io)
             if let endAfterLogin { close(endAfterLogin, io: &io) }
-        case (.checking, .loginRefused(let refusal)): refuseLogin(refusal, io: &io)
+        case (.checking(_, let loginID), .loginRefused(let refusal)):
+            refuseLogin(refusal, loginID: loginID, io: &io)
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
         case (.open, .reportWhenReady): reportWhenReady(now: now, io: &io)
         case (.open, .upstreamStored(let ticket)):
@@ -143,7 +150,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     private mutating func perform(_ command: ConnectionCommand, io: inout SessionIO) {
-        switch (phase, command) {
+        switch (state, command) {
         // A device that has been let in to log in is greeted before it is sent away: no answer would read as an outage.
         case (.awaitingLogin, .endWhenIdle(_, let reason)), (.checking, .endWhenIdle(_, let reason)):
             endAfterLogin = reason
@@ -156,7 +163,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func wake(now: Now, io: inout SessionIO) {
-        switch phase {
+        switch state {
         case .ended: return
         case .awaitingLogin, .checking:
             if now.monotonic >= loginDeadline { end(.loginDeadline, io: &io) }
@@ -172,7 +179,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     public mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
         guard isCongested != self.isCongested else { return }
         self.isCongested = isCongested
-        guard phase == .open else { return }
+        guard case .open(let device) = state else { return }
         if isCongested {
             io.events.append(.deviceCongested(connection, device))
         } else {
@@ -181,9 +188,8 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
-        if hasAskedToLogIn { io.events.append(.deviceClosed(connection, device)) }
-        phase = .ended
-        hasAskedToLogIn = false
+        if let device { io.events.append(.deviceClosed(connection, device)) }
+        state = .ended(nil)
     }
 }
 
@@ -195,10 +201,10 @@ extension DeviceSession {
         do throws(MCSError) {
             let taken = try reader.read(bytes) { (tag, message) throws(MCSError) in
                 try handle(tag, message, now: now, io: &io)
-                return phase == .open
+                return isOpen
             }
             swap(&reader, &self.reader)
-            if phase == .checking { hold(bytes.extracting(taken..<bytes.byteCount), io: &io) }
+            if case .checking = state { hold(bytes.extracting(taken..<bytes.byteCount), io: &io) }
         } catch {
             close(error.closeReason, io: &io)
         }
@@ -208,7 +214,7 @@ extension DeviceSession {
         _ tag: UInt8, _ message: RawSpan, now: Now, io: inout SessionIO
     ) throws(MCSError) {
         incoming += 1
-        guard phase == .open else {
+        guard isOpen else {
             guard tag == MCS.Tag.loginRequest.rawValue else { throw .invalidTag(tag) }
             return askToLogIn(try MCS.LoginRequest(decoding: message), now: now, io: &io)
         }
@@ -234,11 +240,11 @@ extension DeviceSession {
 
     /// What follows once from all the frames of a call.
     mutating func endCall(now: Now, io: inout SessionIO) {
-        if !acknowledged.isEmpty {
+        if !acknowledged.isEmpty, let device {
             io.events.append(.deviceAcknowledged(connection, device, acknowledged))
             acknowledged = []
         }
-        guard phase == .open else { return }
+        guard isOpen else { return }
         if upstream.owed(incoming: incoming) >= Limits.framesBeforeStreamAck { writeStreamAck(io: &io) }
     }
 
@@ -250,7 +256,7 @@ extension DeviceSession {
 
     /// Says goodbye where the device has been greeted, then closes.
     mutating func close(_ reason: CloseReason, io: inout SessionIO) {
-        if phase == .open {
+        if isOpen {
             MCS.Close().append(to: &io.out.bytes)
             endFrame(io: &io)
         }
@@ -259,8 +265,8 @@ extension DeviceSession {
 
     /// Closes without a word.
     mutating func end(_ reason: CloseReason, io: inout SessionIO) {
-        guard phase != .ended else { return }
-        phase = .ended
+        if case .ended = state { return }
+        state = .ended(device)
         held.removeAll()
         io.close = reason
     }

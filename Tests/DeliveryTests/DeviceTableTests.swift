@@ -12,7 +12,8 @@ import Testing
     /// A device whose state is known and to which nothing happens.
     private static func entry(_ number: UInt64, isPassing: Bool) -> DeviceEntry {
         let entry = DeviceEntry(DeviceID(number))
-        entry.phase = .ready
+        _ = entry.finishLoading(
+            DeviceState(device: entry.device, record: nil, registrations: [], mailbox: []))
         entry.isPassing = isPassing
         return entry
     }

@@ -31,7 +31,7 @@ struct RegistrationState {
         switch state {
         case .waiting: plainWaiting += change
         case .delayed: plainDelayed += change
-        case .held, .sent, .owingReceipt: break
+        case .throttled, .sent, .owingReceipt: break
         }
     }
 
@@ -84,20 +84,30 @@ struct DeviceLink {
 
 /// A device in the memory of its partition.
 final class DeviceEntry {
-    /// Whether what is in memory can be relied on.
-    enum Phase {
-        /// The store has been asked; events wait.
-        case loading
+    /// Whether what is in memory can be relied on. Events wait until it can.
+    enum State {
+        /// The store has been asked.
+        case loading(waiting: [DeviceEvent])
         /// It can.
         case ready
         /// A batch failed: it is read again once nothing of it is on its way.
-        case stale
+        case stale(waiting: [DeviceEvent])
+
+        var isReady: Bool { if case .ready = self { true } else { false } }
+        var isLoading: Bool { if case .loading = self { true } else { false } }
+        var isStale: Bool { if case .stale = self { true } else { false } }
+
+        /// The events that wait.
+        var waiting: [DeviceEvent] {
+            switch self {
+            case .ready: []
+            case .loading(let waiting), .stale(let waiting): waiting
+            }
+        }
     }
 
     let device: DeviceID
-    var phase = Phase.loading
-    /// Events that came before the state was there.
-    var waiting: [DeviceEvent] = []
+    private(set) var state = State.loading(waiting: [])
     var record: DeviceRecord?
     /// What is left of its rates; full again when it comes back into memory.
     var buckets = DeviceBuckets()
@@ -126,7 +136,7 @@ final class DeviceEntry {
 
     /// Whether it may be forgotten.
     var isIdle: Bool {
-        phase == .ready && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
+        state.isReady && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
             && waitingUpstream.isEmpty
     }
 
@@ -152,7 +162,7 @@ final class DeviceEntry {
     /// Adds a message to the mailbox and to the counts of its registration.
     func append(_ slot: MailboxSlot, registrationAt at: Int) {
         mailbox.append(slot)
-        if slot.state == .delayed { delayed += 1 }
+        if slot.state.isDelayed { delayed += 1 }
         if slot.isPlain { registrations[at].countPlain(slot.state) }
         if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
     }
@@ -161,7 +171,7 @@ final class DeviceEntry {
     func remove(at index: Int) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
         if slot.isUnacknowledged { link?.unacknowledged -= 1 }
-        if slot.state == .delayed { delayed -= 1 }
+        if slot.state.isDelayed { delayed -= 1 }
         if let at = self.index(of: slot.entry.registration) {
             if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
             if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
@@ -176,8 +186,8 @@ final class DeviceEntry {
         mailbox.setState(state, at: index)
         if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
-        if slot.state == .delayed { delayed -= 1 }
-        if state == .delayed { delayed += 1 }
+        if slot.state.isDelayed { delayed -= 1 }
+        if state.isDelayed { delayed += 1 }
         guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }
         registrations[at].countPlain(slot.state, by: -1)
         registrations[at].countPlain(state)
@@ -187,8 +197,7 @@ final class DeviceEntry {
     func unlink() {
         guard link != nil else { return }
         for at in mailbox.slots.indices {
-            let state = mailbox.slots[at].state
-            if state == .sent || state == .held || state == .delayed { setState(.waiting, at: at) }
+            setState(mailbox.slots[at].state.unhanded, at: at)
         }
         link = nil
     }
@@ -202,7 +211,7 @@ final class DeviceEntry {
     }
 
     /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
-    func take(_ state: DeviceState) {
+    private func take(_ state: DeviceState) {
         record = state.record
         let old = (registrations: registrations, mailbox: mailbox)
         registrations = state.registrations.map { known in
@@ -224,16 +233,62 @@ final class DeviceEntry {
             guard let at = index(of: entry.registration) else { continue }
             let before = old.mailbox.index(of: entry.sequence).map { old.mailbox.slots[$0] }
             append(
-                MailboxSlot(entry: entry, isStored: true, isCounted: before?.isCounted ?? false),
+                MailboxSlot(
+                    entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
                 registrationAt: at)
             guard let link, entry.sequence <= link.given else { continue }
             switch before?.state {
-            case .held: setState(.held, at: mailbox.slots.count - 1)
-            case .delayed: setState(.delayed, at: mailbox.slots.count - 1)
+            case .throttled: setState(.throttled, at: mailbox.slots.count - 1)
+            case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1)
             case .waiting: rewind(before: entry.sequence)
             case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1)
             }
         }
-        phase = .ready
+    }
+
+    // MARK: State
+
+    /// Keeps an event until the state is there.
+    func wait(_ event: DeviceEvent) { change { $0.append(event) } }
+
+    /// Lets go of the events that wait and need not be answered.
+    func dropWaiting(where isOver: (DeviceEvent) -> Bool) { change { $0.removeAll(where: isOver) } }
+
+    private func change(_ body: (inout [DeviceEvent]) -> Void) {
+        var waiting: [DeviceEvent]
+        switch state {
+        case .ready: preconditionFailure("an event waits for a device that has been read")
+        case .loading(let events):
+            waiting = events
+            state = .ready
+            body(&waiting)
+            state = .loading(waiting: waiting)
+        case .stale(let events):
+            waiting = events
+            state = .ready
+            body(&waiting)
+            state = .stale(waiting: waiting)
+        }
+    }
+
+    /// The store is asked.
+    func beginLoading() { state = .loading(waiting: state.waiting) }
+
+    /// Takes what the store says, and returns the events that waited for it.
+    func finishLoading(_ read: DeviceState) -> [DeviceEvent] {
+        let waiting = state.waiting
+        take(read)
+        state = .ready
+        return waiting
+    }
+
+    /// What is in memory can no longer be relied on. Returns the events that wait, where they are not to wait any longer.
+    func becomeStale() { state = .stale(waiting: state.waiting) }
+
+    /// The store could not be read: returns the events that waited for it.
+    func failLoading() -> [DeviceEvent] {
+        let waiting = state.waiting
+        state = .stale(waiting: [])
+        return waiting
     }
 }

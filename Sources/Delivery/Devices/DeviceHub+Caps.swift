@@ -4,7 +4,7 @@ import Basics
 extension DeviceHub {
     /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).
     mutating func makeRoom(
-        for key: [UInt8], _ state: MailboxSlot.State, registrationAt at: Int, _ entry: DeviceEntry,
+        for key: [UInt8], isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         guard entry.registrations[at].keyed > 0 else { return }
@@ -25,13 +25,13 @@ extension DeviceHub {
                 remove(at: index, of: entry, reason: .replaced, &turn)
                 continue
             }
-            if slot.state == .waiting { waiting.append(slot.entry.sequence) }
-            if slot.state == .held { held.append(slot.entry.sequence) }
-            if slot.state == .delayed { delayed.append(slot.entry.sequence) }
+            if slot.state.isWaiting { waiting.append(slot.entry.sequence) }
+            if slot.state == .throttled { held.append(slot.entry.sequence) }
+            if slot.state.isDelayed { delayed.append(slot.entry.sequence) }
             index += 1
         }
         var leaving: [Sequence] = []
-        if state == .delayed {
+        if isDelayed {
             // A device that is there and idle is as good as away for these.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
         } else {
@@ -53,14 +53,15 @@ extension DeviceHub {
     /// What the present connection has been given does not wait and stays. What waits until the device is active (`delayed`) is
     /// counted by itself, and its marker waits like it.
     mutating func discardPlain(
-        _ state: MailboxSlot.State, registrationAt at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let name = entry.registrations[at].registration.name
         var total = 0
         var index = 0
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
-            guard slot.entry.registration == name.number, slot.state == state,
+            guard slot.entry.registration == name.number,
+                isDelayed ? slot.state.isDelayed : slot.state.isWaiting,
                 slot.entry.collapseKey == nil, slot.entry.kind != .sendError
             else {
                 index += 1
@@ -73,10 +74,13 @@ extension DeviceHub {
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
             acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: Int64(Limits.lifetimeSeconds) * 1_000),
-            delaysWhileIdle: state == .delayed, body: [])
+            delaysWhileIdle: isDelayed, body: [])
         turn.write(.putMessage(marker), then: .device(entry, .marker(marker)))
         entry.append(
-            MailboxSlot(entry: MailboxEntry(marker), state: state, isStored: false), registrationAt: at)
+            MailboxSlot(
+                entry: MailboxEntry(marker),
+                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
+            registrationAt: at)
     }
 
     /// How many messages of one registration may wait for the device.
@@ -84,7 +88,7 @@ extension DeviceHub {
     /// The caps of the service are for those who are away. For one that is there and only slow, or still reading its mailbox,
     /// the bound is that of what a connection may hold; what is handed on as soon as it is stored does not wait at all.
     func cap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
-        guard entry.phase == .ready, let link = entry.link else { return offline }
+        guard entry.state.isReady, let link = entry.link else { return offline }
         switch link.mode {
         case .closing: return offline
         case .live: return .max

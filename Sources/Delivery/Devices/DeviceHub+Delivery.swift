@@ -4,7 +4,7 @@ import Basics
 extension DeviceHub {
     /// Goes on handing over what is stored: reads the next page, or is live where nothing is left.
     mutating func proceed(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.phase == .ready, let link = entry.link else { return }
+        guard entry.state.isReady, let link = entry.link else { return }
         if entry.isPageAsked {
             entry.link?.mode = .queued
         } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
@@ -38,7 +38,7 @@ extension DeviceHub {
         guard let entry = table[device] else { return }
         entry.isPageAsked = false
         guard let link = entry.link, let target = pageTarget(entry, link, &turn) else {
-            return entry.phase == .stale ? forgetIfUnread(entry) : table.rest(entry)
+            return entry.state.isStale ? forgetIfUnread(entry) : table.rest(entry)
         }
         entry.link?.mode = .paused
         var hasDelivered = false
@@ -46,7 +46,7 @@ extension DeviceHub {
             guard let link = entry.link, case .paused = link.mode else { return }
             entry.link?.cursor = max(link.cursor, message.sequence)
             guard let at = entry.mailbox.index(of: message.sequence),
-                entry.mailbox.slots[at].state == .waiting
+                entry.mailbox.slots[at].state.isWaiting
             else { continue }
             if message.expiresAt <= turn.now.ended {
                 remove(at: at, of: entry, reason: .expired, &turn)
@@ -69,7 +69,7 @@ extension DeviceHub {
         _ entry: DeviceEntry, _ link: DeviceLink, _ turn: inout Turn
     ) -> Sequence? {
         switch link.mode {
-        case .loading(let target) where entry.phase == .ready && !link.isCongested:
+        case .loading(let target) where entry.state.isReady && !link.isCongested:
             return target
         case .loading:
             // Read again when it is ready, or when its state has been.
@@ -86,7 +86,7 @@ extension DeviceHub {
         guard let entry = table[device] else { return }
         entry.isPageAsked = false
         guard let link = entry.link else {
-            return entry.phase == .stale ? forgetIfUnread(entry) : table.rest(entry)
+            return entry.state.isStale ? forgetIfUnread(entry) : table.rest(entry)
         }
         if case .queued = link.mode {
             entry.link?.mode = .paused
@@ -101,9 +101,9 @@ extension DeviceHub {
     mutating func messageStored(
         _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        guard entry.phase == .ready, let at = entry.mailbox.index(of: message.sequence) else { return }
+        guard entry.state.isReady, let at = entry.mailbox.index(of: message.sequence) else { return }
         entry.mailbox.setStored(at: at)
-        guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state == .waiting
+        guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
         entry.link?.cursor = max(link.cursor, message.sequence)
         guard message.expiresAt > turn.now.ended else {
@@ -118,7 +118,7 @@ extension DeviceHub {
     ) -> Bool {
         guard let link = entry.link, let at = entry.index(of: message.registration) else { return false }
         guard !link.isIdle || !message.delaysWhileIdle else {
-            entry.setState(.delayed, at: index)
+            entry.setState(.delayed(isStored: true), at: index)
             return false
         }
         guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind == .sendError else {

@@ -23,8 +23,8 @@ extension DeviceHub {
     private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.delayed > 0 else { return }
         var first: Sequence?
-        for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state == .delayed {
-            entry.setState(.waiting, at: index)
+        for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state.isDelayed {
+            entry.setState(entry.mailbox.slots[index].state.unhanded, at: index)
             first = first ?? entry.mailbox.slots[index].entry.sequence
         }
         goBack(to: first, entry, &turn)

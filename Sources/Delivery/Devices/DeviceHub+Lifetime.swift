@@ -126,7 +126,7 @@ extension DeviceHub {
     /// Has the next of them looked at, each by its partition; one whose state is being read is met again at the next tick.
     mutating func tickContacts(_ turn: inout Turn) {
         for device in contacts.next(Limits.contactsPerTick) {
-            if let entry = table[device], entry.phase != .ready { continue }
+            if let entry = table[device], !entry.state.isReady { continue }
             turn.forward(.unseen(device))
         }
     }

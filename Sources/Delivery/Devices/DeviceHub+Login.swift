@@ -68,13 +68,13 @@ extension DeviceHub {
             entry.unlink()
             turn.traceConnection(entry.device, .disconnected)
             // It was here until now, however long ago it logged in.
-            if entry.phase != .ready {
+            if !entry.state.isReady {
                 contacts.note(entry.device, at: turn.contactTime)
             } else if let record = entry.record {
                 seen(entry, record, every: Limits.seenAtCloseSeconds, &turn)
             }
-        } else if entry.phase != .ready {
-            entry.waiting.removeAll { event in
+        } else if !entry.state.isReady {
+            entry.dropWaiting { event in
                 if case .login(let login) = event { login.connection == connection } else { false }
             }
         }
@@ -89,6 +89,6 @@ extension DeviceHub {
     mutating func writable(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link, link.connection == connection else { return }
         entry.link?.isCongested = false
-        if case .paused = link.mode, entry.phase == .ready { proceed(entry, &turn) }
+        if case .paused = link.mode, entry.state.isReady { proceed(entry, &turn) }
     }
 }

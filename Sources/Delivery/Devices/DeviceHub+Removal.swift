@@ -64,7 +64,7 @@ extension DeviceHub {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
         else { return }
-        entry.setState(entry.link == nil ? .waiting : .sent, at: at)
+        entry.setState(entry.link == nil ? .waiting(isStored: true) : .sent, at: at)
     }
 
     /// A message has expired, as the store says.
@@ -73,7 +73,7 @@ extension DeviceHub {
     ) {
         // The search may have been asked for by a clock that was wrong.
         guard turn.clock.doubt == nil else { return }
-        guard entry.phase == .ready else {
+        guard entry.state.isReady else {
             return removeUnread(sequence, expiresAt, of: entry.device, &turn)
         }
         guard let at = entry.mailbox.index(of: sequence) else {

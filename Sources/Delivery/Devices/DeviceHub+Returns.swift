@@ -25,7 +25,8 @@ extension DeviceHub {
             .returnUpstream(gone.sender, gone.sequence, expiresAt: gone.expiresAt, report: report),
             then: .device(entry, .report(report, gone)))
         turn.touch(entry)
-        entry.append(MailboxSlot(entry: MailboxEntry(report), isStored: false), registrationAt: at)
+        entry.append(
+            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: false)), registrationAt: at)
     }
 
     /// Lets the oldest report go where one more would be too many.

@@ -117,10 +117,9 @@ extension DeviceHub {
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let state: MailboxSlot.State =
-            waits(submission.content.delaysWhileIdle, for: entry) ? .delayed : .waiting
+        let isDelayed = waits(submission.content.delaysWhileIdle, for: entry)
         if let key = submission.content.collapseKey {
-            makeRoom(for: key, state, registrationAt: at, entry, &turn)
+            makeRoom(for: key, isDelayed: isDelayed, registrationAt: at, entry, &turn)
         }
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
@@ -130,13 +129,15 @@ extension DeviceHub {
         turn.batch.downstream.accepted += 1
         turn.batch.downstream.stored += 1
         entry.append(
-            MailboxSlot(entry: MailboxEntry(message, origin: submitter), state: state, isStored: false),
+            MailboxSlot(
+                entry: MailboxEntry(message, origin: submitter),
+                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
             registrationAt: at)
         if entry.registrations[at].plainWaiting > cap(entry, offline: turn.settings.storedMessages, turn) {
-            discardPlain(.waiting, registrationAt: at, entry, &turn)
+            discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }
         if entry.registrations[at].plainDelayed > turn.settings.storedMessages {
-            discardPlain(.delayed, registrationAt: at, entry, &turn)
+            discardPlain(isDelayed: true, registrationAt: at, entry, &turn)
         }
     }
 

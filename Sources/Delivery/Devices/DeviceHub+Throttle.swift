@@ -12,7 +12,7 @@ extension DeviceHub {
         // What goes again after a lost connection has been counted.
         guard rate.isLimited, slot.entry.collapseKey != nil, !slot.isCounted else { return false }
         guard entry.registrations[at].bucket.allows(rate, now: now) else {
-            entry.setState(.held, at: index)
+            entry.setState(.throttled, at: index)
             if !entry.registrations[at].isDue {
                 entry.registrations[at].isDue = true
                 throttled.add(
@@ -31,7 +31,7 @@ extension DeviceHub {
         var again: [RegistrationName] = []
         while let name = throttled.take(by: due) {
             guard let entry = table[name.device], let at = entry.index(of: name.number) else { continue }
-            guard entry.phase == .ready else {
+            guard entry.state.isReady else {
                 // It is being read again; what is held stays so.
                 again.append(name)
                 continue
@@ -52,8 +52,8 @@ extension DeviceHub {
         var first: Sequence?
         for index in entry.mailbox.slots.indices {
             let slot = entry.mailbox.slots[index]
-            guard slot.state == .held, slot.entry.registration == number else { continue }
-            entry.setState(.waiting, at: index)
+            guard slot.state == .throttled, slot.entry.registration == number else { continue }
+            entry.setState(.waiting(isStored: true), at: index)
             first = first ?? slot.entry.sequence
         }
         goBack(to: first, entry, &turn)

@@ -30,7 +30,7 @@ struct DeviceHub: ~Copyable {
             if event.needsState { wait(event, for: device, &turn) }
             return
         }
-        guard entry.phase == .ready || !event.needsState else { return wait(event, on: entry, &turn) }
+        guard entry.state.isReady || !event.needsState else { return wait(event, on: entry, &turn) }
         perform(event, on: entry, &turn)
     }
 
@@ -81,7 +81,7 @@ struct DeviceHub: ~Copyable {
     private mutating func wait(_ event: consuming DeviceEvent, for device: DeviceID, _ turn: inout Turn) {
         let entry = DeviceEntry(device)
         entry.isPassing = event.isForTopic
-        entry.waiting.append(event)
+        entry.wait(event)
         table.insert(entry)
         turn.load(.device(device))
     }
@@ -89,8 +89,8 @@ struct DeviceHub: ~Copyable {
     /// Keeps an event until the device has been read.
     private mutating func wait(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         if !event.isForTopic { entry.isPassing = false }
-        if entry.waiting.count < turn.settings.eventsWaitingForDevice {
-            entry.waiting.append(event)
+        if entry.state.waiting.count < turn.settings.eventsWaitingForDevice {
+            entry.wait(event)
         } else {
             refuse(event, of: entry.device, &turn)
         }
@@ -99,15 +99,15 @@ struct DeviceHub: ~Copyable {
 
     /// Reads a device again after a failed batch, as soon as nothing of it is on its way.
     private func reload(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard entry.phase == .stale, entry.batchesInFlight == 0, !entry.isTouched else { return }
-        entry.phase = .loading
+        guard entry.state.isStale, entry.batchesInFlight == 0, !entry.isTouched else { return }
+        entry.beginLoading()
         turn.load(.device(entry.device))
     }
 
     /// The store has answered what it holds of a device.
     mutating func loaded(_ state: DeviceState, _ turn: inout Turn) {
-        guard let entry = table[state.device], entry.phase == .loading else { return }
-        entry.take(state)
+        guard let entry = table[state.device], entry.state.isLoading else { return }
+        let waiting = entry.finishLoading(state)
         if let newest = state.mailbox.last?.sequence { turn.sequences.observe(newest) }
         for message in state.mailbox where entry.index(of: message.registration) == nil {
             // Its registration is gone: nobody may have it any more.
@@ -115,28 +115,24 @@ struct DeviceHub: ~Copyable {
         }
         removeExpired(entry, &turn)
         if entry.link != nil { resume(entry, &turn) }
-        let waiting = entry.waiting
-        entry.waiting = []
         for event in waiting { handle(event, of: state.device, &turn) }
         table.rest(entry)
     }
 
     mutating func loadFailed(_ device: DeviceID, _ turn: inout Turn) {
-        guard let entry = table[device], entry.phase == .loading else { return }
+        guard let entry = table[device], entry.state.isLoading else { return }
         if let link = entry.link {
             turn.send(.close(.storeFailed), to: link.connection)
             contacts.note(entry.device, at: turn.contactTime)
         }
-        for event in entry.waiting { refuse(event, of: device, &turn) }
-        entry.waiting = []
         entry.link = nil
-        entry.phase = .stale
+        for event in entry.failLoading() { refuse(event, of: device, &turn) }
         forgetIfUnread(entry)
     }
 
     /// Removes a device from memory that could not be read, unless an answer about it is still to come.
     mutating func forgetIfUnread(_ entry: DeviceEntry) {
-        guard entry.phase == .stale, entry.link == nil, entry.waiting.isEmpty, !entry.isPageAsked,
+        guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
             entry.batchesInFlight == 0, !entry.isTouched
         else { return }
         table.remove(entry)
@@ -148,7 +144,7 @@ struct DeviceHub: ~Copyable {
     mutating func committed(_ entries: [DeviceEntry], _ turn: inout Turn) {
         for entry in entries {
             entry.batchesInFlight -= 1
-            if entry.phase == .stale { reload(entry, &turn) } else { table.rest(entry) }
+            if entry.state.isStale { reload(entry, &turn) } else { table.rest(entry) }
         }
     }
 

@@ -2,24 +2,54 @@ import Basics
 
 /// A message of a device's mailbox as the partition knows it, without its body.
 struct MailboxSlot {
-    /// Where it is on its way to the device.
-    enum State: UInt8 {
-        /// Not handed to the present connection.
-        case waiting
+    /// Where it is on its way to the device. What is handed over has been stored before.
+    enum State: Equatable {
+        /// Not handed to the present connection; `isStored`: the store has said that it is on disk.
+        case waiting(isStored: Bool)
+        /// Not handed to the present connection until the device is active; `isStored` as above.
+        case delayed(isStored: Bool)
         /// Not handed to the present connection until its app may have one more.
-        case held
-        /// Not handed to the present connection until the device is active.
-        case delayed
+        case throttled
         /// Handed to the present connection, not acknowledged.
         case sent
         /// The device has it; it goes as soon as the receipt is on disk.
         case owingReceipt
+
+        /// Whether the store has said that it is on disk.
+        var isStored: Bool {
+            switch self {
+            case .waiting(let isStored), .delayed(let isStored): isStored
+            case .throttled, .sent, .owingReceipt: true
+            }
+        }
+
+        /// Whether it is handed over as soon as the connection takes it.
+        var isWaiting: Bool { if case .waiting = self { true } else { false } }
+
+        /// Whether it waits until the device is active.
+        var isDelayed: Bool { if case .delayed = self { true } else { false } }
+
+        /// The same once the store has it.
+        var stored: State {
+            switch self {
+            case .waiting: .waiting(isStored: true)
+            case .delayed: .delayed(isStored: true)
+            case .throttled, .sent, .owingReceipt: self
+            }
+        }
+
+        /// The same for the next connection, which has been handed nothing.
+        var unhanded: State {
+            switch self {
+            case .waiting(let isStored), .delayed(let isStored): .waiting(isStored: isStored)
+            case .throttled, .sent: .waiting(isStored: true)
+            case .owingReceipt: self
+            }
+        }
     }
 
     var entry: MailboxEntry
-    var state = State.waiting
-    /// Whether the store has said that it is on disk.
-    var isStored: Bool
+    var state: State
     /// Whether the rate of its app has been charged for it.
     var isCounted = false
 
@@ -64,7 +94,7 @@ struct Mailbox {
     mutating func remove(at index: Int) -> MailboxSlot { slots.remove(at: index) }
 
     /// Notes that the store has it.
-    mutating func setStored(at index: Int) { slots[index].isStored = true }
+    mutating func setStored(at index: Int) { slots[index].state = slots[index].state.stored }
 
     /// Notes that the rate of its app has been charged for it.
     mutating func setCounted(at index: Int) { slots[index].isCounted = true }
@@ -78,13 +108,13 @@ struct Mailbox {
         while at > 0 {
             at -= 1
             guard slots[at].entry.sequence > sequence else { return false }
-            if slots[at].isStored, slots[at].state == .waiting { return true }
+            if slots[at].state == .waiting(isStored: true) { return true }
         }
         return false
     }
 
     /// The newest message that the store has confirmed.
-    var newestStored: Sequence? { slots.last { $0.isStored }?.entry.sequence }
+    var newestStored: Sequence? { slots.last { $0.state.isStored }?.entry.sequence }
 
     /// Empties it.
     mutating func removeAll() { slots.removeAll() }

@@ -32,14 +32,14 @@ extension DeviceEntry {
         if zip(slots, slots.dropFirst()).contains(where: { $0.entry.sequence >= $1.entry.sequence }) {
             return "the mailbox is out of order"
         }
-        if slots.count(where: { $0.state == .delayed }) != delayed {
+        if slots.count(where: { $0.state.isDelayed }) != delayed {
             return "wrong count of delayed messages"
         }
         if let link, slots.count(where: \.isUnacknowledged) != link.unacknowledged {
             return "wrong count of unacknowledged messages"
         }
-        if phase == .ready, link == nil,
-            slots.contains(where: { $0.state == .sent || $0.state == .held || $0.state == .delayed })
+        if state.isReady, link == nil,
+            slots.contains(where: { $0.state != $0.state.unhanded })
         {
             return "a message was sent on no connection"
         }
@@ -52,8 +52,8 @@ extension DeviceEntry {
             let number = state.registration.name.number
             let slots = mailbox.slots.filter { $0.entry.registration == number }
             let plain = slots.filter(\.isPlain)
-            if plain.count(where: { $0.state == .waiting }) != state.plainWaiting
-                || plain.count(where: { $0.state == .delayed }) != state.plainDelayed
+            if plain.count(where: \.state.isWaiting) != state.plainWaiting
+                || plain.count(where: \.state.isDelayed) != state.plainDelayed
                 || slots.count(where: { $0.entry.collapseKey != nil }) != state.keyed
             {
                 return "wrong counts of registration \(number.number)"

@@ -18,7 +18,7 @@ extension Partition {
 
     /// A failed batch may be on disk or not: what it changed is read again, or written again.
     private mutating func undo(_ record: borrowing BatchRecord) {
-        for entry in record.devices { entry.phase = .stale }
+        for entry in record.devices { entry.becomeStale() }
         for mutation in record.mutations {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)

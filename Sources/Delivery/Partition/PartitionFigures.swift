@@ -33,7 +33,7 @@ extension Partition {
         for entry in devices.table.all {
             figures.devices += 1
             figures.connectedDevices += entry.link == nil ? 0 : 1
-            figures.waitingEvents += entry.waiting.count
+            figures.waitingEvents += entry.state.waiting.count
         }
         for entry in senders.table.all {
             figures.sessions += entry.sessions.count
