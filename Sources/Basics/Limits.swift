@@ -66,6 +66,8 @@ public enum Limits {
     public static let connectionsPerSender = 1_000
     /// Messages sent and not yet answered, on one connection and in one direction (FCM).
     public static let pendingWindow = 100
+    /// Batches of one turn that are refused because a state cannot be: answering the first may find another; more are a loop.
+    public static let batchesRefusedPerTurn = 8
     /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
     public static let heldBytes = 262_144
     /// Message ids remembered per connection to refuse a repeated one.

@@ -78,7 +78,7 @@ extension Metric {
             metric: .invariantFailures, name: "ccs_invariant_failures_total", kind: .counter,
             help:
                 "States found that cannot be, by what was ended for it; each is logged, and worth a report.",
-            labels: [label("ended", ["session"])]),
+            labels: [label("ended", ["session", "batch"])]),
         Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
             help: "HTTP requests answered."),

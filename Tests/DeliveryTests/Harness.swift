@@ -34,6 +34,8 @@ final class Harness {
     var topicJobs = 0
     var topicJobsOpen = 0
     var topicMembers = 0
+    /// States that cannot be.
+    var failures: [InvariantFailure] = []
     /// Every question to the store.
     var asked: [Load] = []
     /// Called for each command as it comes.
@@ -87,7 +89,9 @@ final class Harness {
             let event = partition.events.removeFirst()
             observeEvent?(event)
             partition.core.handle(event, now: now, effects: &effects)
-            if let words = partition.core.violation(of: event.key) { Issue.record("\(words)") }
+            if settings.trapsAtFailedInvariants, let words = partition.core.violation(of: event.key) {
+                Issue.record("\(words)")
+            }
         }
         // What is left to the next process has no part in what a test counts.
         if effects.mutations.count == 1, case .putMark(let mark, let number) = effects.mutations[0] {
@@ -107,6 +111,7 @@ final class Harness {
         topicJobs += effects.topicJobs
         topicJobsOpen += effects.topicJobsOpen
         topicMembers += effects.topicMembers
+        failures += effects.invariantFailures
         down.add(effects.downstream)
         up.add(effects.upstream)
         for (connection, command) in effects.commands {

@@ -123,6 +123,8 @@ extension DeviceHub {
         }
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
+        let newest = entry.mailbox.slots.last?.entry.sequence
+        turn.demand(newest.map { $0 < message.sequence } ?? true, "a sequence is not the newest", of: entry)
         turn.write(
             .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
         turn.touch(entry)

@@ -143,6 +143,7 @@ struct DeviceHub: ~Copyable {
     /// A batch that changed these devices is on disk, or has failed.
     mutating func committed(_ entries: [DeviceEntry], _ turn: inout Turn) {
         for entry in entries {
+            turn.demand(entry.batchesInFlight > 0, "a batch is answered twice", of: entry)
             entry.batchesInFlight -= 1
             if entry.state.isStale { reload(entry, &turn) } else { table.rest(entry) }
         }

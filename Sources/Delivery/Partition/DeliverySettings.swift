@@ -48,6 +48,16 @@ public struct DeliverySettings: Sendable {
     public var clockMark: UnixMilliseconds?
     /// Seconds of running time after which a wall clock in doubt is believed; 0: never.
     public var clockGraceSeconds = Limits.clockGraceSeconds
+    /// Whether the process ends where a state is found that cannot be; else only what it concerns does (`InvariantFailure`).
+    public var trapsAtFailedInvariants = Self.isDebugBuild
+
+    private static var isDebugBuild: Bool {
+        #if DEBUG
+            true
+        #else
+            false
+        #endif
+    }
 
     /// The defaults.
     public init() {}

@@ -81,6 +81,8 @@ public struct Effects: Sendable {
     public var unusedDevices = 0
     /// Whether a device has confirmed the machine's wall clock: every partition is to be told `clockAccepted`.
     public var confirmsClock = false
+    /// States that were found and cannot be.
+    public var invariantFailures: [InvariantFailure] = []
     /// Messages to topics that were accepted.
     public var topicJobs = 0
     /// How many more of them are under way than before.
@@ -102,6 +104,7 @@ public struct Effects: Sendable {
         expiredDevices = 0
         unusedDevices = 0
         confirmsClock = false
+        invariantFailures.removeAll(keepingCapacity: true)
         topicJobs = 0
         topicJobsOpen = 0
         topicMembers = 0

@@ -71,7 +71,16 @@ public struct Partition: ~Copyable {
     /// The batch's ticket returns in `.committed`.
     public mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
         swap(&turn.effects, &effects)
-        let batch = turn.takeBatch()
+        var batch = turn.takeBatch()
+        var refused = 0
+        while turn.refusesBatch {
+            precondition(refused < Limits.batchesRefusedPerTurn, "every answer finds a broken state")
+            refused += 1
+            turn.refusesBatch = false
+            guard let ticket = batch?.ticket else { break }
+            committed(CommitOutcome(ticket: ticket, hasFailed: true))
+            batch = turn.takeBatch()
+        }
         swap(&turn.effects, &effects)
         return batch
     }

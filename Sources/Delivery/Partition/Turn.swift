@@ -16,6 +16,8 @@ struct Turn: ~Copyable {
     var effects = Effects()
     /// What this turn has gathered besides its changes.
     var batch = BatchRecord()
+    /// Whether the batch of this turn must not be stored: a state was found that cannot be.
+    var refusesBatch = false
     /// Batches that the store has not answered.
     var ledger = BatchLedger()
     var settings: DeliverySettings

@@ -205,6 +205,7 @@ final class ReactorHost: ReactorDelegate {
         effects.upstream = MilestoneCounts()
         if effects.expiredDevices > 0 || effects.unusedDevices > 0 { noteForgottenDevices() }
         if effects.confirmsClock { confirmClock() }
+        if !effects.invariantFailures.isEmpty { noteInvariantFailures() }
         noteTopics()
         while !effects.commands.isEmpty || !effects.forwards.isEmpty {
             var round = Effects()
@@ -232,6 +233,16 @@ final class ReactorHost: ReactorDelegate {
     /// Has a session answered at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {
         effects.commands.append((connection, command))
+    }
+
+    private func noteInvariantFailures() {
+        tally.invariantFailures(effects.invariantFailures.count)
+        for failure in effects.invariantFailures {
+            log.repeating(
+                .error, "invariant_broken", by: failure.what,
+                ["problem": .text(failure.what), "owner": .text(failure.owner.map { "\($0)" } ?? "")])
+        }
+        effects.invariantFailures.removeAll()
     }
 
     private func noteTopics() {

@@ -110,6 +110,9 @@ struct ReactorTally {
         responses.removeAll(keepingCapacity: true)
     }
 
+    /// Counts states that cannot be, for which a batch was refused.
+    func invariantFailures(_ count: Int) { shard.add(count, to: .invariantFailures, 1) }
+
     /// Takes what a session counted.
     func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }
