@@ -85,6 +85,8 @@ public enum Limits {
 
     /// Bytes of all keys and values of a message (FCM).
     public static let payloadBytes = 4_096
+    /// Bytes of what a message of v1 says for Apple alone: a payload of 4,096, which is all that Apple takes, and its headers.
+    public static let apnsOverrideBytes = 8_192
     /// Seconds a downstream message lives at most, and by default: four weeks (FCM).
     public static let lifetimeSeconds = 2_419_200
     /// Messages that one device may be sent in a minute, and at once (FCM).

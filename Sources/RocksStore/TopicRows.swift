@@ -218,9 +218,10 @@ extension Loading {
         while rows.isValid, jobs.count < limit {
             if let name = TopicJobName(key: rows.key, .job), name != after {
                 if var job = try? TopicRecord.job(rows.value, name),
-                    let body = try shared(by: name)?.body, let cursor = try cursor(of: name)
+                    let shared = try shared(by: name), let cursor = try cursor(of: name)
                 {
-                    job.body = body
+                    job.body = shared.body
+                    job.apns = shared.apns
                     job.cursor = cursor
                     jobs.append(job)
                 } else {
@@ -235,10 +236,10 @@ extension Loading {
     }
 
     /// What the messages of a job share; nil: it is gone, or cannot be read.
-    func shared(by job: TopicJobName) throws(StoreError) -> (origin: TopicOrigin, body: Body)? {
+    func shared(by job: TopicJobName) throws(StoreError) -> SharedBody? {
         let key = Key.topic(.body, job)
         let rows = snapshot.cursor(.fanouts, from: key)
-        var found: (origin: TopicOrigin, body: Body)?
+        var found: SharedBody?
         if rows.isValid, rows.key.equals(key.bytes) { found = try? TopicRecord.body(rows.value, job) }
         try rows.finish()
         return found
@@ -260,12 +261,14 @@ extension Loading {
         var joined: [StoredMessage] = []
         for var message in page {
             if let job = message.topic?.job {
-                guard let (origin, body) = try shared(by: job) else {
+                guard let shared = try shared(by: job) else {
                     unreadable += 1
                     continue
                 }
-                message.topic = origin
-                message.body = body
+                message.topic = shared.origin
+                message.text = MessageText(
+                    messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
+                    apns: shared.apns)
             }
             joined.append(message)
         }

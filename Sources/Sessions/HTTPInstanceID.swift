@@ -161,9 +161,11 @@ extension TokenReport {
 
     /// Where the app runs, by how it registered.
     private var platform: StaticString {
-        if !registration.apnsToken.isEmpty { return "IOS" }
-        let isBrowser = registration.web != nil || registration.category.starts(with: "com.chrome.".utf8)
-        return isBrowser ? "CHROME" : "ANDROID"
+        switch registration.channel {
+        case .apns: "IOS"
+        case .webPush: "CHROME"
+        case .mcs: registration.category.starts(with: "com.chrome.".utf8) ? "CHROME" : "ANDROID"
+        }
     }
 }
 

@@ -58,7 +58,8 @@ extension HTTPSession {
         let content = MessageContent(
             messageID: [], collapseKey: collapseKey ?? (isShown ? MessageContent.appCollapseKey : nil),
             lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
-            restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit))
+            restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit),
+            apns: message.apns)
         let ticket = RecipientTicket.make(request: origin.ticket, index: index)
         return SendRequest(sender: sender, recipient: recipient, content: content)
             .event(replyTo: Origin(connection: connection, ticket: ticket))

@@ -16,8 +16,10 @@ public enum MessageRecord {
         static let shares = Flags(rawValue: 32)
         /// It reports an upstream message that has expired.
         static let sendError = Flags(rawValue: 64)
+        /// It says something for Apple alone.
+        static let apns = Flags(rawValue: 128)
         static let all: Flags = [
-            .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares, .sendError,
+            .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares, .sendError, .apns,
         ]
     }
 
@@ -51,6 +53,8 @@ public enum MessageRecord {
         if message.wantsReceipt { flags.insert(.wantsReceipt) }
         if message.delaysWhileIdle { flags.insert(.delaysWhileIdle) }
         if message.topic != nil { flags.insert(.shares) }
+        let apns = message.topic == nil ? message.apns : nil
+        if apns != nil { flags.insert(.apns) }
         var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)
         writer.signed(message.expiresAt)
@@ -62,6 +66,7 @@ public enum MessageRecord {
         if let job = message.topic?.job { writer.number(job.sequence.number) }
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
+        if let apns { writer.bytes(apns) }
         writer.bytes(message.topic == nil ? message.body : [])
         buffer = writer.finish()
     }
@@ -117,6 +122,7 @@ public enum MessageRecord {
             acceptedAt: acceptedAt, expiresAt: expiresAt, priority: flags.contains(.high) ? .high : .normal,
             wantsReceipt: flags.contains(.wantsReceipt),
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
+        if flags.contains(.apns) { message.apns = try reader.byteArray() }
         if let job {
             guard let sender else { throw .value }
             message.topic = TopicOrigin(job: TopicJobName(sender: sender, sequence: job), path: [])

@@ -1,6 +1,16 @@
 public import Basics
 public import Delivery
 
+/// What the messages of a job share.
+public struct SharedBody: Sendable, Equatable {
+    /// The job, and `from` of its frames.
+    public var origin: TopicOrigin
+    /// The pairs.
+    public var body: Body
+    /// See `MessageText`.
+    public var apns: [UInt8]?
+}
+
 /// How a message to topics is kept: the job, how far it has come, and the body that its messages share, each by itself,
 /// since the first goes early, the second changes often, and the third stays long.
 public enum TopicRecord {
@@ -113,18 +123,26 @@ public enum TopicRecord {
         var writer = RecordWriter(buffer, version: version, place: place(.topicBody, job.name))
         writer.bytes(job.target.path)
         writer.bytes(job.body)
+        writer.byte(job.apns == nil ? 0 : 1)
+        if let apns = job.apns { writer.bytes(apns) }
         buffer = writer.finish()
     }
 
     /// What the messages of a job share.
     public static func body(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
-    ) throws(RecordFault) -> (origin: TopicOrigin, body: Body) {
+    ) throws(RecordFault) -> SharedBody {
         var reader = try RecordReader(copy bytes, version: version, place: place(.topicBody, name))
         let path = try reader.byteArray()
         let body = try reader.byteArray()
+        var apns: [UInt8]?
+        switch try reader.byte() {
+        case 0: break
+        case 1: apns = try reader.byteArray()
+        default: throw .value
+        }
         try reader.finish()
-        return (TopicOrigin(job: name, path: path), body)
+        return SharedBody(origin: TopicOrigin(job: name, path: path), body: body, apns: apns)
     }
 
     private static func place(_ kind: RecordPlace.Kind, _ name: TopicJobName) -> RecordPlace {

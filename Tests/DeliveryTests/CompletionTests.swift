@@ -32,6 +32,36 @@ import Testing
         #expect(keys == [bytes("app"), bytes("other")])
     }
 
+    @Test("What is said for Apple alone is stored for an app that Apple reaches, and for no other")
+    func apple() throws {
+        var submission = Harness.submission(1)
+        submission.content.apns = bytes("{}")
+        for (token, kept) in [("", nil), ("p_00", bytes("{}"))] as [(String, [UInt8]?)] {
+            let bench = Self.bench { $0.apnsToken = bytes(token) }
+            bench.post(.submitted(submission))
+            bench.settle()
+            #expect(bench.take(appServer).words == ["ack 1"])
+            let stored = try #require(bench.store.messages[device]?.first)
+            #expect(stored.apns == kept && stored.body == submission.content.body)
+        }
+    }
+
+    @Test("A registration is reached by the way that it was made for")
+    func channels() throws {
+        var registration = Registration(
+            name: Harness.target, category: [], subtype: [], senderText: [], sender: nil, createdAt: 0)
+        #expect(registration.channel == .mcs && !registration.isByAPNs)
+        registration.apnsToken = bytes("p_a1")
+        #expect(registration.channel == .apns(token: bytes("a1"), .production) && registration.isByAPNs)
+        registration.apnsToken = bytes("s_a1")
+        #expect(registration.channel == .apns(token: bytes("a1"), .sandbox))
+        let keys = try #require(
+            WebKeys(
+                publicKey: [4] + [UInt8](repeating: 1, count: 64), auth: [UInt8](repeating: 2, count: 16)))
+        registration.web = keys
+        #expect(registration.channel == .webPush(keys) && !registration.isByAPNs)
+    }
+
     @Test("raw_data is refused by name where it cannot be carried, else stored as it is")
     func rawData() {
         var submission = Harness.submission(1)

@@ -29,7 +29,9 @@ import Testing
                 expiresAt: .min, priority: .high, wantsReceipt: true, delaysWhileIdle: true,
                 body: [UInt8](repeating: 0, count: 70_000)),
         ]
-        for message in messages {
+        var forApple = messages[1]
+        forApple.apns = Array("{}".utf8)
+        for message in messages + [forApple] {
             let bytes = record(message)
             #expect(
                 try MessageRecord.message(bytes.raw, device: message.device, sequence: message.sequence)

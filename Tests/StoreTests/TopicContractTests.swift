@@ -13,7 +13,8 @@ import Testing
     ) -> TopicJob {
         TopicJob(
             name: Samples.job(sender, sequence), salt: 9, target: target, messageID: Array("m".utf8),
-            acceptedAt: Samples.now, expiresAt: Samples.now + lifetime, body: Array("pairs".utf8))
+            acceptedAt: Samples.now, expiresAt: Samples.now + lifetime, body: Array("pairs".utf8),
+            apns: sequence % 2 == 0 ? nil : Array("{}".utf8))
     }
 
     private static func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
@@ -22,6 +23,7 @@ import Testing
             registration: RegistrationNumber(1), sender: sender, messageID: job.messageID,
             acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
         message.topic = TopicOrigin(job: job.name, path: job.target.path)
+        message.apns = job.apns
         return message
     }
 

@@ -89,6 +89,26 @@ import Testing
             #""webpush":{"headers":{"TTL":"5"},"data":{"x":"y"},"notification":{"title":"t","actions":[1,{}]},"fcm_options":{"link":"https://a.example"}},"apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"i"},"live_activity_token":"l"},"fcm_options":{"analytics_label":"a-_.~%9"}"#
         )
         #expect(message.data.isEmpty && message.notification == nil)
+        #expect(
+            message.apns
+                == Array(
+                    #"{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"i"},"live_activity_token":"l"}"#
+                        .utf8))
+    }
+
+    @Test("What is for Apple is kept without blanks, and has a bound")
+    func apple() throws {
+        let spaced = try Self.read(#""apns": { "payload" : { "a b" : [ 1 , 2 ] } }"#)
+        #expect(spaced.apns == Array(#"{"payload":{"a b":[1,2]}}"#.utf8))
+        #expect(try Self.read(#""data":{}"#).apns == nil)
+        let frame = #"{"payload":{"x":""}}"#.utf8.count
+        let full = String(repeating: "y", count: Limits.apnsOverrideBytes - frame)
+        #expect(
+            try Self.read(#""apns":{"payload":{"x":"\#(full)"}}"#).apns?.count == Limits.apnsOverrideBytes)
+        let error = #expect(throws: V1Error.self) {
+            try Self.read(#""apns":{"payload":{"x":"\#(full)z"}}"#)
+        }
+        #expect(error?.violations.first?.field == "message.apns")
     }
 
     @Test(

@@ -85,7 +85,7 @@ extension DeviceHub {
         guard let record = entry.record else { return }
         // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
         // here at all: Apple tells when it is gone.
-        let isApple = entry.registrations.contains { !$0.registration.apnsToken.isEmpty }
+        let isApple = entry.registrations.contains { $0.registration.isByAPNs }
         // A contact in a time that cannot have been says nothing of how long ago it was: its time begins now.
         guard entry.link == nil, !isApple, record.seenAt >= Limits.earliestClock else {
             return seen(entry, record, &turn)

@@ -29,9 +29,10 @@ public struct MessageContent: Sendable, HoldsMessageText {
     public init(
         messageID: [UInt8], collapseKey: [UInt8]? = nil, lifetimeSeconds: Int = Limits.lifetimeSeconds,
         priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
-        isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false, body: Body
+        isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false, body: Body,
+        apns: [UInt8]? = nil
     ) {
-        text = MessageText(messageID: messageID, collapseKey: collapseKey, body: body)
+        text = MessageText(messageID: messageID, collapseKey: collapseKey, body: body, apns: apns)
         self.lifetimeSeconds = lifetimeSeconds
         self.priority = priority
         self.wantsReceipt = wantsReceipt

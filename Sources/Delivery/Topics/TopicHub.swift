@@ -44,7 +44,8 @@ struct TopicHub: ~Copyable {
             target: submission.target, messageID: content.messageID, collapseKey: content.collapseKey,
             priority: content.priority, wantsReceipt: content.wantsReceipt,
             delaysWhileIdle: content.delaysWhileIdle, restrictedPackage: content.restrictedPackage,
-            acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: lifetime * 1_000), body: content.body)
+            acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: lifetime * 1_000), body: content.body,
+            apns: content.apns)
         guard job.isStored else {
             begin(job, origin, &turn)
             return askForTopicPages(&turn)
@@ -130,7 +131,7 @@ struct TopicHub: ~Copyable {
             messageID: job.messageID, collapseKey: job.collapseKey,
             lifetimeSeconds: job.isStored ? Limits.lifetimeSeconds : 0, priority: job.priority,
             wantsReceipt: job.wantsReceipt, delaysWhileIdle: job.delaysWhileIdle,
-            restrictedPackage: job.restrictedPackage, body: job.body)
+            restrictedPackage: job.restrictedPackage, body: job.body, apns: job.apns)
         for name in page.names {
             var submission = Submission(
                 replyTo: .topic(job.name.sender, run: number), submitter: nil, sender: job.name.sender,

@@ -64,6 +64,8 @@ public struct TopicJob: Sendable, Equatable {
     public var expiresAt: UnixMilliseconds
     /// The pairs.
     public var body: Body
+    /// See `MessageText`.
+    public var apns: [UInt8]?
     /// How far it has come.
     public var cursor = TopicCursor()
 
@@ -72,8 +74,7 @@ public struct TopicJob: Sendable, Equatable {
         name: TopicJobName, salt: UInt32, target: TopicTarget, messageID: [UInt8],
         collapseKey: [UInt8]? = nil, priority: Priority = .normal, wantsReceipt: Bool = false,
         delaysWhileIdle: Bool = false, restrictedPackage: [UInt8]? = nil, acceptedAt: UnixMilliseconds,
-        expiresAt: UnixMilliseconds,
-        body: Body
+        expiresAt: UnixMilliseconds, body: Body, apns: [UInt8]? = nil
     ) {
         self.name = name
         self.salt = salt
@@ -87,6 +88,7 @@ public struct TopicJob: Sendable, Equatable {
         self.acceptedAt = acceptedAt
         self.expiresAt = expiresAt
         self.body = body
+        self.apns = apns
     }
 
     /// Whether it is stored: one that is now or never is not.

@@ -43,8 +43,21 @@ enum V1Checks {
         }
     }
 
-    /// A badge is a number.
-    static func apns(_ apns: JSONSlice?, in reader: borrowing JSONReader) throws(V1Error) {
+    /// Returns what is said for Apple alone as JSON without blanks: so much of it as is kept, with a badge that is a number.
+    static func apns(_ apns: JSONSlice?, in reader: borrowing JSONReader) throws(V1Error) -> [UInt8]? {
+        guard let apns else { return nil }
+        try badge(apns, in: reader)
+        var text = ByteBuffer()
+        reader.append(compact: apns, to: &text)
+        guard text.count <= Limits.apnsOverrideBytes else {
+            throw V1Error(
+                invalid: "message.apns",
+                "It has \(text.count) bytes; at most \(Limits.apnsOverrideBytes) are taken.")
+        }
+        return text.copied()
+    }
+
+    private static func badge(_ apns: JSONSlice, in reader: borrowing JSONReader) throws(V1Error) {
         guard let payload = ProtoJSON.member("payload", of: apns, in: reader),
             let aps = last("aps", of: payload, in: reader), reader.kind(aps) == .object,
             let badge = last("badge", of: aps, in: reader)

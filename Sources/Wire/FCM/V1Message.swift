@@ -28,6 +28,8 @@ public struct V1Message: Sendable {
     public var restrictedPackage: [UInt8]?
     /// The pairs of `android.data`, else of `data`; of equal keys the last one.
     public var data: [(key: [UInt8], value: [UInt8])]
+    /// `apns` as JSON without blanks: what is said for Apple alone; nil: nothing.
+    public var apns: [UInt8]?
     /// What the device shows: names as they stand behind `gcm.notification.`; nil where it is no notification.
     public var notification: [(key: StaticString, value: [UInt8])]?
 
@@ -81,7 +83,7 @@ public struct V1Message: Sendable {
             common: ProtoJSON.member("notification", of: message, in: reader), in: reader)
         try V1Checks.labels(message, android: android.config, androidPath: android.path, in: reader)
         try V1Checks.webpush(ProtoJSON.member("webpush", of: message, in: reader), in: reader)
-        try V1Checks.apns(ProtoJSON.member("apns", of: message, in: reader), in: reader)
+        apns = try V1Checks.apns(ProtoJSON.member("apns", of: message, in: reader), in: reader)
     }
 
     private static func target(

@@ -9,13 +9,15 @@ extension Registration {
         if content.collapseKey?.isEmpty == true {
             content.collapseKey = category.isEmpty ? nil : category
         }
+        // What is for Apple alone is kept for none but Apple.
+        if content.apns != nil, !isByAPNs { content.apns = nil }
         guard content.holdsRawData else { return }
         guard web == nil else {
             throw .conflict(
                 field: "raw_data",
                 reason: "the server encrypts for this token: use \"data\" or \"notification\"")
         }
-        guard apnsToken.isEmpty else {
+        guard !isByAPNs else {
             throw .conflict(
                 field: "raw_data", reason: "Apple carries no bytes: use \"data\" or \"notification\"")
         }
