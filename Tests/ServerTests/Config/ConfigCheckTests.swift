@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Testing
 import Transport
 import Wire
@@ -166,8 +167,8 @@ import Wire
                 "error: CCSD_KEY_FILE: \(folder.path)/none.key: No such file or directory (give the path of a PEM file)",
             ])
         let report = source.check()
-        #expect(!report.isSound && report.json["ok"]?.boolean == false)
-        #expect(report.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
+        #expect(!report.isSound && report.answer.json["ok"]?.boolean == false)
+        #expect(report.answer.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
     }
 
     @Test("a file that cannot be read is one finding: what it was to name is not guessed")
