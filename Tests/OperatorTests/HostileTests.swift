@@ -101,6 +101,46 @@ import Wire
         #expect(problem?.problem.hint.isEmpty == false, "what to do")
     }
 
+    @Test("identifiers are digits of the right number and parts of the right count, and nothing beside them")
+    func identifiers() {
+        let wrong: [(OperationName, String, JSONValue)] = [
+            (.forgetDevice, "device", "0"), (.forgetDevice, "device", 0), (.forgetDevice, "device", ""),
+            (.forgetDevice, "device", "-5"), (.forgetDevice, "device", "99999999999999999999"),
+            (.showDevice, "device", "0"), (.showDevice, "device", 0), (.showDevice, "device", ""),
+            (.drainSessions, "session", "0-1-1-1"), (.drainSessions, "session", "0-1"),
+            (.drainSessions, "session", "70000-1-1"), (.drainSessions, "session", "0-+1-1"),
+            (.drainSessions, "sender_id", "9223372036854775808"), (.listDevices, "limit", "+5"),
+            (.listDevices, "limit", ""), (.listTopics, "after", "/news"), (.listTopics, "after", "5/"),
+            (.listTopics, "after", "5"),
+        ]
+        for (name, field, value) in wrong {
+            let problem = #expect(throws: FieldProblem.self, "\(name) \(field) \(value)") {
+                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+            }
+            #expect(problem?.path == field)
+        }
+        let right: [(OperationName, String, JSONValue)] = [
+            (.listDevices, "after", "0"), (.listDevices, "limit", "5"), (.forgetDevice, "device", 5),
+            (.drainSessions, "sender_id", 5), (.listTopics, "after", "5/a/b"),
+        ]
+        for (name, field, value) in right {
+            #expect(throws: Never.self, "\(name) \(field) \(value)") {
+                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+            }
+        }
+    }
+
+    @Test("Base64 beyond its limit is refused by its bytes, not its characters")
+    func base64() throws {
+        func request(_ count: Int) throws {
+            let text = Base64.text([UInt8](repeating: 1, count: count))
+            let arguments: JSONValue = ["sender_id": 5, "public_key": .string(text)]
+            _ = try OperatorRequest(.addAccount, arguments: arguments)
+        }
+        try request(Limits.handedFileBytes)
+        #expect(throws: FieldProblem.self) { try request(Limits.handedFileBytes + 1) }
+    }
+
     @Test("the hint of a field says what it is, and what it is without a value")
     func hints() {
         let limit = problem(#"{"command":"devices list","arguments":{"limit":0}}"#)

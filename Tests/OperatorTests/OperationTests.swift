@@ -88,8 +88,35 @@ import Wire
             try ListSenders.Answer(json: ["senders": [row]])
         }
         #expect(problem?.path == "senders[0].created_at" && problem?.fault == .missing)
+        #expect(
+            problem?.hint == "created_at: When it was added.", "of the field itself, not of what it is in")
         let fields = ShowStatus.Answer.fields
         #expect(try fields.value(\.process, in: ["pid": 7]) == 7, "one field alone, whatever else is missing")
+    }
+
+    @Test("what has no value is null where the field says so, and left out elsewhere")
+    func absence() {
+        let row = ListDevices.Row(device: DeviceID(7), createdAt: 0, seenAt: nil)
+        #expect(row.json == ["device": "7", "created_at": "1970-01-01T00:00:00.000Z", "seen_at": .null])
+        #expect(ListDevices.Answer(devices: [], nextAfter: nil).json == ["devices": []])
+        #expect(AddSender().json == [:])
+    }
+
+    @Test("a field is known by its path")
+    func paths() {
+        #expect(RotateKey.fields.name(of: \.sender) == "sender_id")
+        #expect(RotateKey.fields.name(of: \.overlapSeconds) == "overlap_seconds")
+        #expect(DrainSessions.fields.name(of: \.selection) == nil)
+    }
+
+    @Test("the audit line reports a refused message by its error code, all else that is done as ok")
+    func auditResults() {
+        func result(_ outcome: SendMessage.Answer.Outcome, _ error: String?) -> String {
+            SendMessage.auditResult(SendMessage.Answer(messageID: "m", outcome: outcome, error: error))
+        }
+        #expect(result(.ack, nil) == "ok" && result(.nack, "BAD_REGISTRATION") == "BAD_REGISTRATION")
+        #expect(result(.nack, nil) == "refused")
+        #expect(DrainSessions.auditResult(DrainSessions.Answer(sessions: 0)) == "ok")
     }
 
     @Test(

@@ -66,12 +66,14 @@ extension FieldKind where Value == Int {
 }
 
 extension JSONValue {
-    /// The text of a string of decimal digits, a minus before them allowed; `nil` for anything else, a plus included.
+    /// The text of a string of decimal digits; `nil` for anything else, a sign included.
     var digits: String? {
-        text.flatMap { text in
-            let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-            return digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? text : nil
-        }
+        text.flatMap { text in text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? text : nil }
+    }
+
+    /// The text of a string of so many bytes in UTF-8.
+    func text(of bytes: ClosedRange<Int>) -> String? {
+        text.flatMap { bytes.contains($0.utf8.count) ? $0 : nil }
     }
 }
 
@@ -92,18 +94,7 @@ extension FieldKind where Value == String {
     static func text(_ bytes: ClosedRange<Int>, as placeholder: String = "TEXT") -> FieldKind {
         scalar(
             .text(bytes), placeholder,
-            parse: { value in
-                guard let text = value.text, bytes.contains(text.utf8.count) else { return nil }
-                return text
-            }, encode: { .string($0) })
-    }
-
-    /// One of several words.
-    static func word(_ words: [String]) -> FieldKind {
-        scalar(
-            .word(words), words.joined(separator: "|"),
-            parse: { value in value.text.flatMap { words.contains($0) ? $0 : nil } },
-            encode: { .string($0) })
+            parse: { $0.text(of: bytes) }, encode: { .string($0) })
     }
 }
 
@@ -124,10 +115,7 @@ extension FieldKind where Value == Redacted<String> {
     {
         scalar(
             .named(phrase), placeholder, isSecret: true,
-            parse: { value in
-                guard let text = value.text, bytes.contains(text.utf8.count) else { return nil }
-                return Redacted(text)
-            }, encode: { .string($0.revealed) })
+            parse: { $0.text(of: bytes).map { Redacted($0) } }, encode: { .string($0.revealed) })
     }
 }
 

@@ -126,6 +126,18 @@ import Wire
             folder.sound.split(separator: "\n").filter { !$0.hasPrefix("device_port") }.joined(
                 separator: "\n")
             + "\ndevice_port: \(port)\n"
+        let status: JSONValue = [
+            "pid": 42, "store": ["kind": "rocksdb", "path": "/d", "healthy": true],
+            "listeners": [
+                ["name": "device", "address": "::1", "port": .integer(port)],
+                ["name": "control", "address": "/s", "port": 0],
+            ],
+        ]
+        let older = try LivingDaemon(status, controlSocket: "/s")
+        #expect(
+            older == LivingDaemon(process: 42, store: "/d", controlSocket: "/s", ports: [port]),
+            "a daemon of another version is known by what its status has")
+        #expect(throws: FieldProblem.self) { try LivingDaemon(["pid": 42], controlSocket: "/s") }
         let living = LivingDaemon(
             process: 42, store: "\(folder.path)/data/store",
             controlSocket: "\(folder.path)/data/control.sock",

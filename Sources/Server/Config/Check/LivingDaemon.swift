@@ -71,7 +71,7 @@ struct LivingDaemon: Sendable, Equatable {
 
 extension LivingDaemon {
     /// What a status has of it; a daemon of another version may lack the rest. Throws if it lacks this.
-    fileprivate init(_ status: JSONValue, controlSocket: String) throws(FieldProblem) {
+    init(_ status: JSONValue, controlSocket: String) throws(FieldProblem) {
         let fields = ShowStatus.Answer.fields
         process = try fields.value(\.process, in: status)
         store = try fields.value(\.store, in: status).path
