@@ -63,24 +63,26 @@ let package = Package(
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
-        module("Catalogue", ["Basics"]),
+        module("Operator", ["Basics", "Wire"], exclude: ["Overview.md"]),
+        module("Catalogue", ["Basics", "Operator"]),
         module(
             "Server",
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "Crypto", "Catalogue", "CLinux", "COpenSSL", "CYAML",
+                "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
             ]),
-        module("Client", ["Basics", "Wire", "Crypto", "Transport"]),
+        module("Client", ["Basics", "Wire", "Crypto", "Operator", "Transport"]),
         module("Simulation", ["Basics", "Wire", "Delivery", "Sessions", "Store"]),
 
         // The programs.
         program("ccsd", ["Server", "Catalogue"]),
-        program("ccsctl", ["Client", "Catalogue", "Basics", "Wire"]),
+        program("ccsctl", ["Client", "Operator", "Catalogue", "Basics", "Wire"]),
         program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
         program(
-            "ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
+            "ccs-bench",
+            ["Client", "Simulation", "Operator", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
 
         // The tests.
         tests("Basics", ["Basics", "COpenSSL"]),
@@ -94,15 +96,17 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
-        tests("Catalogue", ["Catalogue", "Basics"]),
+        tests("Operator", ["Operator", "Wire", "Basics"]),
+        tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
         tests(
             "Server",
             [
-                "Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Sessions",
+                "Server", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery",
+                "Sessions",
                 "Transport",
             ]),
-        tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
-        tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
+        tests("Client", ["Client", "Operator", "Crypto", "Transport", "Wire", "Basics"]),
+        tests("ccsctl", ["ccsctl", "Client", "Operator", "Catalogue", "Wire", "Basics"]),
         tests("ccs-bench", ["ccs-bench", "Basics", "Wire"]),
         // How transcripts are written, for all that play them.
         .target(
@@ -124,7 +128,7 @@ let package = Package(
             "Daemon",
             [
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
-                "Transport", "Catalogue", "TranscriptNotation",
+                "Transport", "Operator", "Catalogue", "TranscriptNotation",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
@@ -134,7 +138,7 @@ let package = Package(
                 "Basics", "CLibXML2",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
-        tests("Tidy", ["Catalogue", "Basics"]),
+        tests("Tidy", ["Catalogue", "Operator", "Basics"]),
     ]
 )
 

@@ -6,6 +6,10 @@ extension Limits {
     public static let controlRequestBytes = 65_536
     /// Bytes of a certificate or key that `ccsctl reload` hands over: both, escaped, fit into one control request.
     public static let handedFileBytes = 24_576
+    /// Bytes of the path of a handed certificate or key, which errors name: the longest that the kernel takes.
+    public static let handedPathBytes = 4_096
+    /// Bytes of the label of a sender: a name for people, on one line of a list.
+    public static let labelBytes = 255
     /// Bytes of one line of a control answer: a full listing of long rows.
     public static let controlLineBytes = 16_777_216
     /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
@@ -34,6 +38,8 @@ extension Limits {
     public static let shownMessages = 100
     /// Rows that a listing returns at most; the answer says how many were left out.
     public static let listedRows = 10_000
+    /// Rows of a page of a listing where no number is given: a few screens.
+    public static let listedRowsPreset = 100
 
     // MARK: Configuration
 

@@ -11,11 +11,12 @@ int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length) {
     return accept4(listener, peer, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-int clinux_peer_user(int socket, unsigned *user) {
+int clinux_peer(int socket, unsigned *user, int *process) {
     struct ucred credentials;
     socklen_t length = sizeof credentials;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
     *user = credentials.uid;
+    *process = credentials.pid;
     return 0;
 }
 

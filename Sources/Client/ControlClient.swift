@@ -1,5 +1,6 @@
 public import Basics
 import Glibc
+public import Operator
 public import Wire
 
 /// Why the daemon could not be asked.
@@ -22,23 +23,15 @@ public enum ControlError: Error, Sendable, Equatable {
     case system(String)
 }
 
-/// How far a long command is.
-public struct ControlProgress: Sendable, Equatable {
-    /// Steps done.
-    public var done: Int
-    /// Steps in all.
-    public var total: Int
-    /// What is counted.
-    public var what: String
+/// The daemon's answer.
+public enum ControlAnswer<Answer: Sendable>: Sendable {
+    /// Done; the answer.
+    case done(Answer)
+    /// Refused: why, and what to do instead.
+    case refused(OperatorProblem)
 }
 
-/// The daemon's answer.
-public enum ControlAnswer: Sendable, Equatable {
-    /// Done; the result.
-    case done(JSONValue)
-    /// Refused: why, and what to do instead, empty where there is nothing to say.
-    case refused(error: String, hint: String)
-}
+extension ControlAnswer: Equatable where Answer: Equatable {}
 
 /// Commands to a running daemon over its control socket: one JSON object a line, each way.
 ///
@@ -87,37 +80,57 @@ public struct ControlClient: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// What long commands say before they answer.
-    private static let lines = ["tracing", "trace"]
+    /// Sends a command and waits for its answer. `onProgress` is called with how far it is, `onLine` with each line before the answer.
+    public mutating func run<Command: OperatorCommand>(
+        _ command: Command, onProgress: (OperatorProgress) -> Void = { _ in },
+        onLine: (Command.Line) -> Void = { _ in }
+    ) throws(ControlError) -> ControlAnswer<Command.Answer> {
+        switch try result(of: command, onProgress: onProgress, onLine: onLine) {
+        case .done(let json):
+            do throws(FieldProblem) { return .done(try Command.Answer(json: json)) } catch {
+                throw .malformed("an answer that is not understood: \(error.text)")
+            }
+        case .refused(let problem): return .refused(problem)
+        }
+    }
 
-    /// Gives a command and waits for its answer; `onProgress` hears how far it is, `onLine` what it says before that, by name.
-    public mutating func run(
-        _ command: String, _ arguments: JSONValue = .object([]),
-        onProgress: (ControlProgress) -> Void = { _ in },
-        onLine: (_ name: String, _ line: JSONValue) -> Void = { _, _ in }
-    ) throws(ControlError) -> ControlAnswer {
-        let request: JSONValue = ["command": .string(command), "arguments": arguments]
-        try send(Array((request.compact + "\n").utf8))
+    /// The same with the answer as it is: for what has to understand daemons of other versions.
+    public mutating func result<Command: OperatorCommand>(
+        of command: Command, onProgress: (OperatorProgress) -> Void = { _ in },
+        onLine: (Command.Line) -> Void = { _ in }
+    ) throws(ControlError) -> ControlAnswer<JSONValue> {
+        try send(Array((RequestLine.json(command).compact + "\n").utf8))
         while true {
             let line = try nextLine()
-            let value: JSONValue
-            do throws(JSONError) { value = try JSONValue(parsing: line.raw) } catch {
-                throw .malformed("a line that is no JSON")
+            let reply: OperatorReply
+            do throws(OperatorReply.ReadingProblem) { reply = try OperatorReply(parsing: line.raw) } catch {
+                throw Self.malformed(error)
             }
-            if let progress = value["progress"] {
-                onProgress(
-                    ControlProgress(
-                        done: progress["done"]?.integer ?? 0, total: progress["total"]?.integer ?? 0,
-                        what: progress["what"]?.text ?? ""))
-            } else if let isDone = value["ok"]?.boolean {
-                guard !isDone else { return .done(value["result"] ?? .null) }
-                return .refused(
-                    error: value["error"]?.text ?? "no reason is given", hint: value["hint"]?.text ?? "")
-            } else if let name = Self.lines.first(where: { value[$0] != nil }), let line = value[name] {
-                onLine(name, line)
-            } else {
-                throw .malformed("an answer without ok")
+            switch reply {
+            case .progress(let progress): onProgress(progress)
+            case .line(let name, let json): onLine(try Self.line(name, json))
+            case .result(let json): return .done(json)
+            case .problem(let problem): return .refused(problem)
             }
+        }
+    }
+
+    private static func line<Line: OperatorLine>(_ name: String, _ json: JSONValue) throws(ControlError)
+        -> Line
+    {
+        let line: Line?
+        do throws(FieldProblem) { line = try Line(name: name, json: json) } catch {
+            throw .malformed("a line that is not understood: \(error.text)")
+        }
+        guard let line else { throw malformed(.unknownForm) }
+        return line
+    }
+
+    private static func malformed(_ problem: OperatorReply.ReadingProblem) -> ControlError {
+        switch problem {
+        case .notJSON: .malformed("a line that is no JSON")
+        case .unknownForm: .malformed("an answer without ok")
+        case .progress(let problem): .malformed("a line that is not understood: \(problem.text)")
         }
     }
 

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import RocksStore
 import Sessions
 import Transport
@@ -92,7 +93,7 @@ public enum DaemonProgram {
     private static func check(_ source: ConfigurationSource, isJSON: Bool) -> Int32 {
         let report = source.check()
         if isJSON {
-            print(report.json.compact)
+            print(report.answer.json.compact)
         } else {
             for line in report.lines { Console.error(line) }
             if report.isSound { print("\(source.file ?? "the configuration") is sound.") }

@@ -147,12 +147,14 @@ public final class Connection {
     /// The application protocol agreed on in the TLS handshake; nil for none.
     public var applicationProtocol: String? { tls.applicationProtocol }
 
-    /// The user id of the process at the other end of a UNIX-domain socket; nil for other connections.
-    public var peerUser: UInt32? {
+    /// The user ID and the process ID of the process that opened the other end of a UNIX-domain socket; `nil` for other
+    /// connections. The process may have ended since; it is 0 if it cannot be seen from here.
+    public var peerCredentials: (user: UInt32, process: Int32)? {
         var user: UInt32 = 0
-        guard case .unix = peer, state != .closed, unsafe clinux_peer_user(socket, &user) == 0 else {
+        var process: Int32 = 0
+        guard case .unix = peer, state != .closed, unsafe clinux_peer(socket, &user, &process) == 0 else {
             return nil
         }
-        return user
+        return (user, process)
     }
 }

@@ -1,24 +1,27 @@
-import Wire
+import Catalogue
+import Operator
 
-/// The answer of `audit`.
-enum AuditReport {
-    /// As people read it.
-    static func text(_ audit: JSONValue) -> String {
-        let terms = ["accepted", "delivered", "replaced", "expired", "discarded", "removed", "pending"]
-        let rows = ["downstream", "upstream"].map { direction in
-            [direction] + terms.map { Report.cell(audit[direction] ?? .null, $0) }
+extension AuditStore: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        let terms: [(title: String, count: (Law) -> Int)] = [
+            ("ACCEPTED", \.accepted), ("DELIVERED", \.delivered), ("REPLACED", \.replaced),
+            ("EXPIRED", \.expired), ("DISCARDED", \.discarded), ("REMOVED", \.removed),
+            ("PENDING", \.pending),
+        ]
+        let rows = [("downstream", answer.downstream), ("upstream", answer.upstream)].map { name, law in
+            [name] + terms.map { Report.cell($0.count(law)) }
         }
-        var text = TextTable.text(["DIRECTION"] + terms.map { $0.uppercased() }, rows)
+        var text = TextTable.text(["DIRECTION"] + terms.map(\.title), rows)
         text +=
-            "\n\(Report.cell(audit, "devices")) devices, \(Report.cell(audit, "registrations")) registrations, "
-        text += "\(Report.cell(audit, "senders")) senders\n"
-        let unreadable = audit["unreadable"]?.elements ?? []
-        for record in unreadable { text += "unreadable: \(Report.plain(record))\n" }
-        guard audit["holds"]?.boolean != true else {
+            "\n\(answer.devices) devices, \(answer.registrations) registrations, \(answer.senders) senders\n"
+        for record in answer.unreadable { text += "unreadable: \(Report.cell(record))\n" }
+        guard !answer.holds else {
             return text
                 + "Every accepted message is accounted for: accepted = delivered + replaced + expired + discarded + removed + pending.\n"
         }
         return text
             + "IT DOES NOT HOLD: messages are missing, or counted twice. Keep the data directory and the log, and report it.\n"
     }
+
+    static func verdict(on answer: Answer) -> ExitCode { answer.holds ? .success : .failure }
 }

@@ -1,86 +1,68 @@
 import Basics
 import Catalogue
 import Client
+import Operator
 import Wire
 
-/// The `arguments` of a control request.
+/// What a command line asks the daemon for.
 enum CommandArguments {
-    /// What an invocation says, as the daemon reads it.
-    static func object(for invocation: Invocation) throws(Failure) -> JSONValue {
+    /// The request of an invocation. What the tool reads from files is filled in; of a service account `ServiceAccountFile` does that.
+    static func request(_ name: OperationName, for invocation: Invocation) throws(Failure) -> OperatorRequest
+    {
+        let given = object(name, for: invocation)
+        let request: OperatorRequest
+        do throws(FieldProblem) { request = try OperatorRequest(name, arguments: given) } catch {
+            throw Failure(.usage, error.text, hint: error.hint)
+        }
+        switch request {
+        case .sendMessage(var command):
+            let pairs = try pairs(invocation)
+            // The server says what the two together are; without pairs there is only the one.
+            if command.rawData == nil || !pairs.isEmpty { command.data = pairs }
+            return .sendMessage(command)
+        case .addSender(var command):
+            command.key = try KeyInput.key(invocation)
+            return .addSender(command)
+        case .rotateKey(var command):
+            command.key = try KeyInput.key(invocation)
+            return .rotateKey(command)
+        case .reloadConfiguration: return .reloadConfiguration(try reload(invocation))
+        default: return request
+        }
+    }
+
+    /// The arguments and options of an invocation that are fields of its operation.
+    static func object(_ name: OperationName, for invocation: Invocation) -> JSONValue {
+        let form = name.form
         var members: [JSONValue.Member] = []
-        switch invocation.command.name {
-        case "send": return try message(invocation)
-        case "devices show", "devices trace":
-            members.append(.init("device", .string(invocation.arguments[0])))
-        case "installations show", "installations revoke":
-            members.append(.init("installation", .string(invocation.arguments[0])))
-        case "devices forget":
-            members.append(.init("device", .string(try number(invocation.arguments[0], "DEVICE"))))
-        case "senders rotate-key", "senders remove":
-            members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
-        case "service-accounts add", "service-accounts remove":
-            members.append(.init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))))
-            if invocation.arguments.count > 1 {
-                members.append(.init("key_id", .string(invocation.arguments[1])))
-            }
-        case "service-accounts list":
-            if let sender = invocation.arguments.first {
-                members.append(.init("sender_id", .string(try number(sender, "SENDER_ID"))))
-            }
-        case "drain":
-            if invocation.has("--session"), invocation.has("--sender") {
-                throw Failure(.usage, "--session and --sender exclude each other", hint: "give one of them")
-            }
-        case "reload": members += try certificate(invocation)
-        default: break
+        for (field, text) in zip(form.positions, invocation.arguments) {
+            members.append(.init(field, .string(text)))
         }
-        if let session = invocation.text("--session") {
-            members.append(.init("session", .string(session)))
-        }
-        if let sender = invocation.text("--sender") { members.append(.init("sender_id", .string(sender))) }
-        if let device = invocation.text("--after") { members.append(.init("after", .string(device))) }
-        if invocation.command.options.contains(where: { $0.name == "--seconds" }),
-            let seconds = invocation.integer("--seconds")
-        {
-            members.append(.init("seconds", .integer(seconds)))
-        }
-        if let limit = invocation.integer("--limit") { members.append(.init("limit", .integer(limit))) }
-        if let label = invocation.text("--label") { members.append(.init("label", .string(label))) }
-        if let project = invocation.text("--project") { members.append(.init("project", .string(project))) }
-        if let sender = invocation.text("--sender-id") { members.append(.init("sender_id", .string(sender))) }
-        if let seconds = invocation.integer("--overlap-seconds") {
-            members.append(.init("overlap_seconds", .integer(seconds)))
-        }
-        if invocation.command.options.contains(where: { $0.name == "--key-file" }),
-            let key = try KeyInput.key(invocation)
-        {
-            members.append(.init("key", .string(key.revealed)))
+        for (field, flag) in form.flags {
+            if let text = invocation.text(flag) { members.append(.init(field, .string(text))) }
         }
         return .object(members)
     }
 
-    /// The certificate and key to use in the place of the configured files; empty where none is named.
-    private static func certificate(_ invocation: Invocation) throws(Failure) -> [JSONValue.Member] {
+    /// The certificate and key to use in the place of the configured files, if they are named.
+    private static func reload(_ invocation: Invocation) throws(Failure) -> ReloadConfiguration {
         let paths = (invocation.text("--certificate"), invocation.text("--private-key"))
-        guard paths.0 != nil || paths.1 != nil else { return [] }
+        guard paths.0 != nil || paths.1 != nil else { return ReloadConfiguration() }
         guard let certificate = paths.0, let key = paths.1 else {
             throw Failure(
                 .usage, "--certificate and --private-key belong together", hint: "give both, or neither")
         }
-        let texts = (
-            try TextFile.read(certificate, limit: Limits.handedFileBytes),
-            try TextFile.read(key, limit: Limits.handedFileBytes)
-        )
-        return [
-            .init("certificate", .string(texts.0.revealed)), .init("private_key", .string(texts.1.revealed)),
+        return ReloadConfiguration(
+            certificate: try TextFile.read(certificate, limit: Limits.handedFileBytes).revealed,
+            privateKey: try TextFile.read(key, limit: Limits.handedFileBytes),
             // For errors alone: the daemon may be unable to read them.
-            .init("certificate_file", .string(certificate)), .init("private_key_file", .string(key)),
-        ]
+            certificateFile: certificate, privateKeyFile: key)
     }
 
-    private static func message(_ invocation: Invocation) throws(Failure) -> JSONValue {
+    /// The payload of a message: what follows the sender and the token.
+    private static func pairs(_ invocation: Invocation) throws(Failure) -> [JSONValue.Member] {
         var pairs: [JSONValue.Member] = []
-        for argument in invocation.arguments.dropFirst(2) {
+        for argument in invocation.arguments.dropFirst(OperationName.sendMessage.form.positions.count) {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw Failure(
@@ -92,28 +74,6 @@ enum CommandArguments {
             }
             pairs.append(.init(String(parts[0]), .string(String(parts[1]))))
         }
-        var members: [JSONValue.Member] = [
-            .init("sender_id", .string(try number(invocation.arguments[0], "SENDER_ID"))),
-            .init("to", .string(invocation.arguments[1])),
-        ]
-        let rawData = invocation.text("--raw-data")
-        if let rawData { members.append(.init("raw_data", .string(rawData))) }
-        // The server says what the two together are; without pairs there is only the one.
-        if rawData == nil || !pairs.isEmpty { members.append(.init("data", .object(pairs))) }
-        if let key = invocation.text("--collapse-key") { members.append(.init("collapse_key", .string(key))) }
-        if let seconds = invocation.integer("--time-to-live") {
-            members.append(.init("time_to_live", .integer(seconds)))
-        }
-        if let priority = invocation.text("--priority") {
-            members.append(.init("priority", .string(priority)))
-        }
-        return .object(members)
-    }
-
-    private static func number(_ text: String, _ name: String) throws(Failure) -> String {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), UInt64(text) != nil else {
-            throw Failure(.usage, "\"\(text)\" is no \(name)", hint: "\(name) is a whole decimal number")
-        }
-        return text
+        return pairs
     }
 }

@@ -1,53 +1,55 @@
-import Wire
+import Basics
+import Operator
 
-/// The answer of `devices show`.
-enum DeviceReport {
-    /// As people read it.
-    static func text(_ result: JSONValue) -> String {
-        var text = "device      \(Report.cell(result, "device"))\n"
-        text += "created     \(Report.cell(result, "created_at"))\n"
-        text += "last seen   \(Report.cell(result, "seen_at"))"
-        text += result["expires_at"] == nil ? "\n" : ", expires \(Report.cell(result, "expires_at"))\n"
-        if let connection = result["connection"], connection["id"] != nil {
-            text += "connection  \(Report.cell(connection, "id")) from \(Report.cell(connection, "peer"))"
-            text += " since \(Report.cell(connection, "since"))\n"
+extension ShowDevice: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        var text = "device      \(answer.device.number)\n"
+        text += "created     \(Report.time(answer.createdAt))\n"
+        text += "last seen   \(Report.time(answer.seenAt))"
+        text += answer.expiresAt == nil ? "\n" : ", expires \(Report.time(answer.expiresAt))\n"
+        if let connection = answer.connection {
+            text += "connection  \(Report.cell(connection.id)) from \(Report.cell(connection.peer))"
+            text += " since \(Report.time(connection.since))\n"
         } else {
             text += "connection  none\n"
         }
-        let mailbox = result["mailbox"] ?? .null
-        text += "waiting     \(Report.cell(mailbox, "messages")) messages"
-        text += ", \(Report.cell(mailbox, "with_collapse_key")) of them with a collapse key"
-        text += "; \(Report.cell(mailbox, "receipts_owed")) owe a receipt\n"
-        return text + registrations(result) + pending(result)
+        text += "waiting     \(answer.mailbox.messages) messages"
+        text += ", \(answer.mailbox.withCollapseKey) of them with a collapse key"
+        text += "; \(answer.mailbox.receiptsOwed) owe a receipt\n"
+        return text + registrations(answer.registrations) + pending(answer)
     }
 
-    private static func registrations(_ result: JSONValue) -> String {
-        let rows = result["registrations"]?.elements ?? []
+    private static func registrations(_ rows: [RegistrationRow]) -> String {
         guard !rows.isEmpty else { return "\nNo registrations.\n" }
-        let columns = [
-            ("NO", "number"), ("APP", "category"), ("SUBTYPE", "subtype"), ("SENDER", "sender_id"),
-            ("KIND", "kind"), ("WAITING", "waiting"), ("CREATED", "created_at"),
-        ]
-        var text = "\n" + table(columns, rows) + "\n"
-        for row in rows { text += "token of \(Report.cell(row, "number"))  \(Report.cell(row, "token"))\n" }
+        let list = ListReport<RegistrationRow>(
+            columns: [
+                ("NO", { Report.cell($0.number) }), ("APP", { Report.cell($0.category) }),
+                ("SUBTYPE", { Report.cell($0.subtype) }), ("SENDER", { Report.cell($0.sender) }),
+                ("KIND", { Report.cell($0.kind) }), ("WAITING", { Report.cell($0.waiting) }),
+                ("CREATED", { Report.time($0.createdAt) }),
+            ], none: "")
+        var text = "\n" + list.text(rows) + "\n"
+        for row in rows { text += "token of \(row.number)  \(Report.cell(row.token.revealed))\n" }
         return text
     }
 
-    private static func pending(_ result: JSONValue) -> String {
-        let rows = result["pending"]?.elements ?? []
-        guard !rows.isEmpty else { return "" }
-        let columns = [
-            ("PERSISTENT_ID", "persistent_id"), ("REGISTRATION", "registration"), ("EXPIRES", "expires_at"),
-        ]
-        var text = "\n" + table(columns, rows)
-        let all =
-            (result["mailbox"]?["messages"]?.integer ?? 0)
-            + (result["mailbox"]?["deleted_markers"]?.integer ?? 0)
-        if all > rows.count { text += "… and \(all - rows.count) more.\n" }
+    private static func pending(_ answer: Answer) -> String {
+        guard !answer.pending.isEmpty else { return "" }
+        let list = ListReport<PendingRow>(
+            columns: [
+                ("PERSISTENT_ID", { Report.cell($0.persistentID) }),
+                ("REGISTRATION", { Report.cell($0.registration) }),
+                ("EXPIRES", { Report.time($0.expiresAt) }),
+            ], none: "")
+        var text = "\n" + list.text(answer.pending)
+        let all = answer.mailbox.messages + answer.mailbox.deletedMarkers
+        if all > answer.pending.count { text += "… and \(all - answer.pending.count) more.\n" }
         return text
     }
+}
 
-    private static func table(_ columns: [(String, String)], _ rows: [JSONValue]) -> String {
-        TextTable.text(columns.map(\.0), rows.map { row in columns.map { Report.cell(row, $0.1) } })
+extension ForgetDevice: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "Forgotten, with \(answer.registrations) registrations and \(answer.messages) messages.\n"
     }
 }

@@ -1,15 +1,18 @@
-import Wire
+import Operator
 
-/// The answer of `installations show`.
-enum InstallationReport {
-    /// As people read it.
-    static func text(_ result: JSONValue) -> String {
-        var text = "installation   \(Report.cell(result, "installation"))\n"
-        text += "sender         \(Report.cell(result, "sender_id"))\n"
-        text += "created        \(Report.cell(result, "created_at"))\n"
-        text += "last used      \(Report.cell(result, "used_at"))\n"
-        text +=
-            "tokens         \(result["ended"]?.boolean == true ? "revoked, or deleted by the app" : "good")\n"
-        return text + "registrations  \(Report.cell(result, "registrations"))\n"
+extension ShowInstallation: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        var text = "installation   \(Report.cell(answer.installation))\n"
+        text += "sender         \(Report.cell(answer.sender))\n"
+        text += "created        \(Report.time(answer.createdAt))\n"
+        text += "last used      \(Report.time(answer.usedAt))\n"
+        text += "tokens         \(answer.hasEnded ? "revoked, or deleted by the app" : "good")\n"
+        return text + "registrations  \(answer.registrations)\n"
+    }
+}
+
+extension RevokeInstallation: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "The tokens of \(Report.cell(answer.installation)) are revoked.\n"
     }
 }

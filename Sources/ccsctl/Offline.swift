@@ -1,5 +1,6 @@
 import Catalogue
 import Client
+import Operator
 import Wire
 
 /// The commands that need no daemon.
@@ -14,6 +15,12 @@ enum Offline {
                 Output.write(["keys": .array(keys)])
             } else {
                 Output.write(ConfigPrinter.reference())
+            }
+        case "operations":
+            if isJSON {
+                Output.write(["operations": .array(OperationName.allCases.map { operation($0.definition) })])
+            } else {
+                Output.write(OperationPrinter.reference())
             }
         case "completion": write(Completion.bash(), isJSON)
         case "man":
@@ -42,6 +49,30 @@ enum Offline {
                 "since": .string(entry.since), "help": .string(entry.help), "reason": .string(entry.reason),
             ]
         }
+    }
+
+    private static func operation(_ operation: OperationDefinition) -> JSONValue {
+        [
+            "name": .string(operation.summary.name.rawValue),
+            "role": .string(operation.summary.role.rawValue),
+            "changes": .boolean(operation.summary.isChanging), "text": .string(operation.summary.text),
+            "arguments": .array(operation.arguments.map(field)),
+            "answer": .array(operation.answer.map(field)),
+            "lines": .array(
+                operation.lines.map { line in
+                    ["name": .string(line.name), "fields": .array(line.fields.map(field))]
+                }),
+        ]
+    }
+
+    private static func field(_ field: FieldDescription) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("name", .string(field.name)), .init("takes", .string(field.form.expected)),
+            .init("required", .boolean(field.presence == .required)),
+            .init("help", .string(field.documentation)),
+        ]
+        if case .preset(let value) = field.presence { members.append(.init("default", .string(value))) }
+        return .object(members)
     }
 
     private static func explain(_ word: String?, _ isJSON: Bool) -> ExitCode {
@@ -82,8 +113,8 @@ enum Offline {
     private static func daemonVersion(_ invocation: Invocation) -> String? {
         guard let path = try? SocketPath.find(invocation.text("--socket")),
             var client = try? ControlClient(path: path),
-            case .done(let status) = try? client.run("status")
+            case .done(let status) = try? client.result(of: ShowStatus())
         else { return nil }
-        return status["version"]?.text ?? "unknown"
+        return (try? ShowStatus.Answer.fields.value(\.version, in: status)) ?? "unknown"
     }
 }

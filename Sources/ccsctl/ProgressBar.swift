@@ -1,6 +1,6 @@
 import Basics
-import Client
 import Glibc
+import Operator
 
 /// A bar on the terminal for commands that take long; silent where standard error is none.
 final class ProgressBar {
@@ -8,7 +8,7 @@ final class ProgressBar {
     private var isShown = false
 
     /// Draws it anew.
-    func show(_ progress: ControlProgress) {
+    func show(_ progress: OperatorProgress) {
         guard isOn else { return }
         isShown = true
         DescriptorOutput.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
@@ -22,7 +22,7 @@ final class ProgressBar {
     }
 
     /// The bar of a progress.
-    static func text(_ progress: ControlProgress) -> String {
+    static func text(_ progress: OperatorProgress) -> String {
         let total = max(progress.total, 1)
         let done = min(max(progress.done, 0), total)
         let filled = Limits.progressBarColumns * done / total

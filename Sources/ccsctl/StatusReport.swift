@@ -1,55 +1,56 @@
-import Wire
+import Operator
+
+extension ShowStatus: ReportedCommand {
+    static func text(of answer: Answer) -> String { StatusReport.text(answer) }
+}
 
 /// The answer of `status`.
 enum StatusReport {
     /// As people read it.
-    static func text(_ status: JSONValue) -> String {
-        let cell = { Report.cell(status, $0) }
-        var text =
-            "ccsd \(cell("version")), pid \(cell("pid")), \(cell("state")) for \(span(status["uptime_seconds"]?.integer ?? 0))\n\n"
-        for listener in status["listeners"]?.elements ?? [] {
-            let port = Report.cell(listener, "port")
-            let address = Report.cell(listener, "address")
+    static func text(_ status: ShowStatus.Answer) -> String {
+        var text = "ccsd \(Report.cell(status.version)), pid \(status.process), "
+        text += "\(Report.cell(status.state)) for \(span(status.uptimeSeconds))\n\n"
+        for listener in status.listeners {
+            let address = Report.cell(listener.address)
             let host = address.contains(":") ? "[\(address)]" : address
-            text += row(
-                "listens", "\(host)\(port == "0" ? "" : ":\(port)")  \(Report.cell(listener, "name"))")
+            let port = listener.port == 0 ? "" : ":\(listener.port)"
+            text += row("listens", "\(host)\(port)  \(Report.cell(listener.name))")
         }
-        text += row("app servers", cell("app_servers")) + row("devices", cell("devices"))
-        let refused = status["connections"]?["refused"]?.members ?? []
-        if !refused.isEmpty {
-            let words = refused.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }
-            text += row("refused", "connections at accept: " + words.joined(separator: ", "))
+        text += row("app servers", "\(status.appServers)") + row("devices", "\(status.devices)")
+        if !status.connections.refused.isEmpty {
+            text += row("refused", "connections at accept: " + words(status.connections.refused))
         }
-        for direction in ["downstream", "upstream"] {
-            let counts = (status[direction]?.members ?? []).filter { $0.value.integer != 0 }
-            let words = counts.map { "\(Report.safe($0.key)) \(Report.plain($0.value))" }
-            text += row(direction, words.isEmpty ? "nothing yet" : words.joined(separator: ", "))
+        for (name, counts) in [("downstream", status.downstream), ("upstream", status.upstream)] {
+            let reached = counts.filter { $0.count != 0 }
+            text += row(name, reached.isEmpty ? "nothing yet" : words(reached))
         }
-        if let topics = status["topics"],
-            topics["accepted"]?.integer != 0 || topics["under_way"]?.integer != 0
-        {
+        let topics = status.topics
+        if topics.accepted != 0 || topics.underWay != 0 {
             text += row(
                 "topics",
-                "\(Report.cell(topics, "accepted")) messages to \(Report.cell(topics, "recipients")) devices, "
-                    + "\(Report.cell(topics, "under_way")) under way")
+                "\(topics.accepted) messages to \(topics.recipients) devices, \(topics.underWay) under way")
         }
-        if let problem = status["clock_problem"]?.text {
+        if let problem = status.clockProblem {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
         }
-        if let store = status["store"] {
-            text += row("store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))")
-            if store["healthy"]?.boolean == false {
-                text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
-            }
+        text += row("store", "\(Report.cell(status.store.kind)), \(Report.cell(status.store.path))")
+        if !status.store.isHealthy {
+            text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
         }
-        if let registry = status["registry"], let bytes = registry["bytes"]?.integer {
-            let limit = registry["limit"]?.integer ?? 0
-            text += row("registry", size(bytes) + (limit > 0 ? " of \(size(limit))" : ", no limit"))
-            if registry["full"]?.boolean == true {
-                text += row("", "IT IS FULL: nothing new is added; raise registry_bytes, or remove devices")
-            }
-        }
-        return text + row("certificate", "valid until \(cell("certificate_not_after"))")
+        text += registry(status.registry)
+        return text + row("certificate", "valid until \(Report.time(status.certificateNotAfter))")
+    }
+
+    private static func registry(_ registry: ShowStatus.Answer.Registry) -> String {
+        let limit = registry.limit > 0 ? " of \(size(registry.limit))" : ", no limit"
+        let text = row("registry", size(registry.bytes) + limit)
+        guard registry.isFull else { return text }
+        return text
+            + row("", "IT IS FULL: nothing new is added; raise registry_bytes, or remove devices")
+    }
+
+    private static func words(_ counts: [WordCount]) -> String {
+        counts.map { "\(Report.safe($0.word)) \($0.count)" }.joined(separator: ", ")
     }
 
     private static func row(_ name: String, _ value: String) -> String {

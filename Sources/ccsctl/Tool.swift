@@ -1,5 +1,6 @@
 import Catalogue
 import Client
+import Operator
 import Wire
 
 /// What `ccsctl` does with its command line.
@@ -36,36 +37,48 @@ enum Tool {
 
     /// Asks the daemon and shows its answer.
     private static func ask(_ invocation: Invocation) throws(Failure) -> ExitCode {
-        let arguments = try CommandArguments.object(for: invocation)
+        guard let name = OperationName(rawValue: invocation.command.name) else {
+            throw Failure(.software, "\(invocation.command.name) is not an operation")
+        }
+        guard name != .addAccount else { return try addAccount(invocation) }
+        let request = try CommandArguments.request(name, for: invocation)
+        return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
+    }
+
+    private static func carryOut(
+        _ command: some ReportedCommand, _ invocation: Invocation, _ path: String
+    ) throws(Failure) -> ExitCode {
+        let answer = try answer(to: command, invocation, path)
+        show(answer.json, type(of: command).text(of: answer), invocation)
+        return type(of: command).verdict(on: answer)
+    }
+
+    private static func addAccount(_ invocation: Invocation) throws(Failure) -> ExitCode {
         let path = try SocketPath.find(invocation.text("--socket"))
-        let result =
-            invocation.command.name == "service-accounts add"
-            ? try ServiceAccountFile.make(invocation, arguments) { full throws(Failure) in
-                try answer(to: invocation, full, path)
-            } : try answer(to: invocation, arguments, path)
-        Output.write(
-            invocation.has("--json")
-                ? result.compact + "\n" : Report.text(of: result, for: invocation.command.name))
-        return verdict(on: result, of: invocation.command.name)
+        let made = try ServiceAccountFile.make(invocation) { command throws(Failure) in
+            try answer(to: command, invocation, path)
+        }
+        show(made.json, made.text, invocation)
+        return .success
+    }
+
+    private static func show(_ json: JSONValue, _ text: String, _ invocation: Invocation) {
+        Output.write(invocation.has("--json") ? json.compact + "\n" : text)
     }
 
     /// What the daemon answers; its refusal is thrown.
-    private static func answer(
-        to invocation: Invocation, _ arguments: JSONValue, _ path: String
-    ) throws(Failure) -> JSONValue {
+    private static func answer<Command: ReportedCommand>(
+        to command: Command, _ invocation: Invocation, _ path: String
+    ) throws(Failure) -> Command.Answer {
         let bar = ProgressBar()
-        let answer: ControlAnswer
+        let answer: ControlAnswer<Command.Answer>
         do throws(ControlError) {
             var client = try ControlClient(path: path)
             answer = try client.run(
-                invocation.command.name, arguments, onProgress: { bar.show($0) },
-                onLine: { name, line in
+                command, onProgress: { bar.show($0) },
+                onLine: { line in
                     bar.finish()
-                    let isJSON = invocation.has("--json")
-                    Output.write(
-                        isJSON
-                            ? JSONValue.object([.init(name, line)]).compact + "\n"
-                            : TraceReport.text(name, line))
+                    show(OperatorReply(line).json, Command.text(of: line), invocation)
                 })
         } catch {
             bar.finish()
@@ -73,19 +86,8 @@ enum Tool {
         }
         bar.finish()
         switch answer {
-        case .done(let result): return result
-        case .refused(let error, let hint):
-            throw Failure(.failure, error, hint: hint)
-        }
-    }
-
-    /// Some answers say no although the command succeeded.
-    static func verdict(on result: JSONValue, of command: String) -> ExitCode {
-        switch command {
-        case "audit": result["holds"]?.boolean == false ? .failure : .success
-        case "check": result["ok"]?.boolean == false ? .configuration : .success
-        case "send": result["outcome"]?.text == "nack" ? .failure : .success
-        default: .success
+        case .done(let answer): return answer
+        case .refused(let problem): throw Failure(.failure, problem.text, hint: problem.hint)
         }
     }
 }

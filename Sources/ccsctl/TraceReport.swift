@@ -1,36 +1,39 @@
-import Wire
+import Basics
+import Operator
 
-/// The lines of `devices trace`.
-enum TraceReport {
-    /// One of them as people read it.
-    static func text(_ name: String, _ line: JSONValue) -> String {
-        guard name == "trace" else {
-            return "Tracing device \(Report.cell(line, "device")); Ctrl-C ends it.\n"
+extension TraceDevice: ReportedCommand {
+    static func text(of line: Line) -> String {
+        switch line {
+        case .started(let start): "Tracing device \(start.device.number); Ctrl-C ends it.\n"
+        case .step(let step): text(of: step)
         }
-        let time = (line["time"]?.text ?? "").dropFirst(11).prefix(12)
+    }
+
+    private static func text(of step: Step) -> String {
+        let time = Report.time(step.time).dropFirst(11).prefix(12)
         let arrow =
-            switch line["direction"]?.text {
+            switch step.direction {
             case "downstream": "down"
             case "upstream": "up  "
             default: "    "
             }
-        let step = Report.cell(line, "step")
-        var text = "\(Report.safe(String(time)))  \(arrow)  "
-        text += step + String(repeating: " ", count: max(0, 13 - step.count))
+        let word = Report.cell(step.step)
+        var text = "\(time)  \(arrow)  "
+        text += word + String(repeating: " ", count: max(0, 13 - word.count))
         let rest = [
-            ("message_id", ""), ("sender_id", "sender "), ("registration", "registration "), ("detail", ""),
-            ("persistent_id", ""),
-        ].compactMap { key, label in line[key] == nil ? nil : label + Report.cell(line, key) }
-        text += rest.joined(separator: "  ")
+            step.messageID.map { Report.cell($0) }, step.sender.map { "sender \(Report.cell($0))" },
+            step.registration.map { "registration \($0)" }, step.detail.map { Report.cell($0) },
+            step.persistentID.map { Report.cell($0) },
+        ]
+        text += rest.compactMap { $0 }.joined(separator: "  ")
         while text.hasSuffix(" ") { text.removeLast() }
         return text + "\n"
     }
 
-    /// What is said at the end.
-    static func summary(_ result: JSONValue) -> String {
-        var text = "\(Report.cell(result, "lines")) steps"
-        if let leftOut = result["left_out"]?.integer, leftOut > 0 {
-            text += "; \(leftOut) more were left out: this terminal was too slow"
+    static func text(of answer: Answer) -> String {
+        var text = "\(answer.lines) steps"
+        if answer.leftOut > 0 {
+            text += "; \(answer.leftOut) more were left out: this terminal was too slow"
         }
         return text + ".\n"
     }

@@ -12,6 +12,7 @@ struct OperatorTests {
             switch argument.name {
             case "SENDER_ID": words.append("100000000001")
             case "KEY=VALUE": words.append("a=b")
+            case "INSTALLATION": words.append("cGFzc3dvcmQ_aGVsbG8tdw")
             case "PROGRAM", "SHELL": words.append(argument.choices[0])
             default: words.append("7")
             }
@@ -24,7 +25,9 @@ struct OperatorTests {
         return words
     }
 
-    static let offline: Set = ["config sample", "config docs", "explain", "man", "completion", "version"]
+    static let offline: Set = [
+        "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+    ]
 
     private static func isOneObject(_ tool: Tool) -> Bool {
         tool.object != nil && tool.output.split(separator: "\n").count == 1
@@ -56,6 +59,7 @@ struct OperatorTests {
         let daemon = try RunningDaemon()
         let cases: [([String], Int32)] = [
             (["nonsense"], 64), (["status", "--nonsense"], 64), (["send", "x", "y", "a=b"], 64),
+            (["installations", "show", "7"], 64),
             (["explain", "nonsense"], 1), (["senders", "remove", "5"], 1), (["devices", "show", "5"], 1),
             (["senders", "add", "--key-file", "/dev/null"], 65),
             (["senders", "add", "--key-file", "/nonexistent"], 74),

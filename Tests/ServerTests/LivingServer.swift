@@ -76,7 +76,7 @@ final class LivingServer {
     private var isStopped = false
 
     /// Starts one in a folder, which may be that of one that has stopped.
-    init(in folder: ServerFolder) throws {
+    init(in folder: ServerFolder, log: Log = Log(level: .info, write: { _ in })) throws {
         self.folder = folder
         let probe = try ListeningSocket(tcp: .loopback(port: 0))
         let port = probe.address.port
@@ -85,7 +85,7 @@ final class LivingServer {
         try Self.write("", port, folder)
         let source = ConfigurationSource(file: Self.file(in: folder))
         var startup = Startup(
-            configuration: try source.load(), source: source, log: Log(level: .info, write: { _ in }))
+            configuration: try source.load(), source: source, log: log)
         daemon = try startup.run().0
     }
 
@@ -119,12 +119,17 @@ final class LivingServer {
 
     /// The answer to a command of the operator's, as it stands on the control socket.
     func ask(_ command: String, _ arguments: JSONValue = .object([])) throws -> JSONValue {
-        let request: JSONValue = ["command": .string(command), "arguments": arguments]
+        try ask(
+            line: JSONValue(dictionaryLiteral: ("command", .string(command)), ("arguments", arguments))
+                .compact)
+    }
+
+    /// The answer to a line on the control socket, whatever it is.
+    func ask(line: String) throws -> JSONValue {
         let answer = LocalRequest.ask(
-            daemon.configuration.controlSocket, request.compact, milliseconds: 10_000,
-            limit: Limits.controlLineBytes)
+            daemon.configuration.controlSocket, line, milliseconds: 10_000, limit: Limits.controlLineBytes)
         guard case .line(let line) = answer else {
-            Issue.record("\(command): \(answer)")
+            Issue.record("\(line): \(answer)")
             return .null
         }
         return try JSONValue(parsing: line.raw)

@@ -92,11 +92,18 @@ struct LivingServerTests {
             ("drain", ["session": "0-1-1", "sender_id": "4711"], "exclude each other"),
             (
                 "senders rotate-key", ["sender_id": "4711", "overlap_seconds": 31_536_001],
-                "overlap_seconds is a whole number from 0 to 31536000"
+                "invalid overlap_seconds \"31536001\": expected a whole number from 0 to 31536000"
             ),
             ("senders rotate-key", ["sender_id": "4711", "overlap_seconds": -1], "overlap_seconds"),
             ("reload", ["certificate": "x"], "belong together"),
             ("devices forget", ["device": "12345"], "there is no device 12345"),
+            ("drain", ["sender_id": "4712"], "there is no sender 4712"),
+            ("send", ["sender_id": "4712", "to": "x", "data": [:]], "there is no sender 4712"),
+            ("service-accounts list", ["sender_id": "4712"], "there is no sender 4712"),
+            (
+                "senders rotate-key", ["sender_id": "4711", "key": "short"],
+                "invalid key: expected a server key"
+            ),
             ("nonsense", [:], "there is no command 'nonsense'"),
         ]
         for (command, arguments, text) in wrong {

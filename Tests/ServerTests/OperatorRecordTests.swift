@@ -1,16 +1,22 @@
 import Basics
 import Delivery
+import Operator
 import Testing
 import Wire
 
 @testable import Server
 
-/// The line that an operator command leaves.
+/// The audit line that an operator command leaves.
 @Suite struct OperatorRecordTests {
     private static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
 
-    private func record(_ request: JSONValue, _ answer: ControlReply) -> OperatorRecord {
-        OperatorRecord(request, answer, seal: Self.seal) { ControlServer.names.contains($0) }
+    private func record(
+        _ request: JSONValue, _ outcome: OperatorRecord.Outcome = .done("ok")
+    ) -> OperatorRecord {
+        do throws(RequestProblem) {
+            let request = try RequestLine.request(Array(request.compact.utf8).raw)
+            return OperatorRecord(request, outcome, seal: Self.seal)
+        } catch { return OperatorRecord(error) }
     }
 
     @Test("names and IDs are in it; keys, payloads and tokens are not")
@@ -21,7 +27,7 @@ import Wire
         let requests: [JSONValue] = [
             [
                 "command": "senders add",
-                "arguments": ["label": "shop", "key": "AIzaSECRET-KEY", "project": "p"],
+                "arguments": ["label": "shop", "key": "AIzaSECRET-KEY-0", "project": "p"],
             ],
             [
                 "command": "send",
@@ -33,13 +39,14 @@ import Wire
             ["command": "devices show", "arguments": ["device": .string(token)]],
             [
                 "command": "service-accounts add",
-                "arguments": ["sender_id": "5", "public_key": "SECRET-PUBLIC"],
+                "arguments": ["sender_id": "5", "public_key": "SECRETPUBLIC"],
             ],
         ]
         var texts: [String] = []
         for request in requests {
-            let made = record(request, .result(["outcome": "ack"]))
+            let made = record(request)
             texts.append("\(made)")
+            #expect(made.result == "ok", "\(made)")
             #expect(!"\(made)".contains("SECRET") && !"\(made)".contains(token.prefix(20)), "\(made)")
         }
         #expect(texts[0].contains("shop") && texts[1].contains("77") && texts[2].contains("77"))
@@ -48,19 +55,46 @@ import Wire
     @Test("the result says how it ended: done, refused and why, or what became of a message")
     func results() {
         let send: JSONValue = ["command": "send", "arguments": ["sender_id": "5", "to": "/topics/news"]]
-        #expect(record(send, .result(["outcome": "ack"])).result == "ok")
+        func result(_ answer: SendMessage.Answer) -> String {
+            record(send, .done(SendMessage.auditResult(answer))).result
+        }
+        #expect(result(.init(messageID: "m", outcome: .ack)) == "ok")
         #expect(
-            record(send, .result(["outcome": "nack", "error": "BAD_REGISTRATION"])).result
-                == "BAD_REGISTRATION")
-        let refused = record(["command": "audit"], .problem("the store cannot be read", hint: ""))
+            result(.init(messageID: "m", outcome: .nack, error: "BAD_REGISTRATION")) == "BAD_REGISTRATION")
+        #expect(result(.init(messageID: "m", outcome: .nack)) == "refused")
+        let refused = record(["command": "audit"], .refused(OperatorProblem("the store cannot be read")))
         #expect(refused.result == "refused" && refused.problem == "the store cannot be read")
     }
 
     @Test("a request that is no command is one of an unknown one, with nothing of what it held")
     func unknown() {
-        let made = record(
-            ["command": "SECRET", "arguments": ["label": "SECRET"]],
-            .problem("there is no command 'SECRET'", hint: ""))
-        #expect(made.command == "unknown" && !"\(made)".contains("SECRET"))
+        let made = record(["command": "SECRET", "arguments": ["label": "SECRET"]])
+        #expect(made.command == "unknown" && made.result == "refused" && !"\(made)".contains("SECRET"))
+    }
+
+    @Test(
+        "arguments that are refused are named in it without their values: a secret may stand in the wrong field"
+    )
+    func refusedArguments() {
+        let wrong: [(JSONValue, String)] = [
+            (["command": "senders remove", "arguments": ["sender_id": "SECRET"]], "invalid sender_id: "),
+            (["command": "senders remove", "arguments": ["SECRET": "5"]], "unknown argument: "),
+            (["command": "senders add", "arguments": ["key": "SECRET"]], "invalid key: "),
+            (["command": "devices forget", "arguments": ["device": ["SECRET"]]], "invalid device: "),
+        ]
+        for (request, problem) in wrong {
+            let made = record(request)
+            #expect(made.result == "refused" && made.problem.hasPrefix(problem), "\(made)")
+            #expect(made.command == request["command"]?.text && !"\(made)".contains("SECRET"), "\(made)")
+        }
+    }
+
+    @Test("the caller is the user and the process that the kernel names, or local")
+    func callers() {
+        #expect(ControlCaller.local.user == "local" && ControlCaller.local.process == "local")
+        let seen = ControlCaller.process(user: 7, id: 9)
+        #expect(seen.user == 7 && seen.process == 9)
+        let unseen = ControlCaller.process(user: 7, id: nil)
+        #expect(unseen.user == 7 && unseen.process == "local")
     }
 }

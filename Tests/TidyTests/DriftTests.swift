@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Operator
 import Testing
 
 /// What is printed or declared in one place must be what stands, or is used, in another.
@@ -20,13 +21,40 @@ import Testing
         expectNone(fields.filter { !words.contains($0) }.map { "\($0) changes nothing: nobody reads it" })
     }
 
-    @Test("every command of ccsctl that needs the daemon is one of the daemon's")
+    @Test("every command of ccsctl that needs the daemon is an operation, and every operation is a command")
     func commandsAreAnswered() {
-        let offline: Set = ["config sample", "config docs", "explain", "man", "completion", "version"]
-        let server = SourceTree.product.filter { $0.module == "Server" }.map(\.text).joined()
+        let offline: Set = [
+            "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+        ]
         let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
-        expectNone(asked.filter { !server.contains("\"\($0)\"") }.map { "\($0) is answered by nobody" })
+        #expect(asked == OperationName.allCases.map(\.rawValue))
     }
+
+    /// Places where an operation is spelled in a file that does not define it.
+    private static func spellings(_ file: SourceFile) -> [String] {
+        guard file.path != "Sources/Operator/OperationName.swift" else { return [] }
+        // Words such as "send" and "check" have other uses.
+        let names = OperationName.allCases.map(\.rawValue).filter { $0.contains(" ") }
+        let lines = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+        return names.filter { name in lines.contains { $0.contains("\"\(name)\"") } }
+            .map { "\(file.path) spells \"\($0)\"" }
+    }
+
+    @Test("the name of an operation is spelled in one place of the product")
+    func operationsAreSpelledOnce() { expectNone(SourceTree.product.flatMap(Self.spellings)) }
+
+    @Test("canary: a second place that spells an operation is found")
+    func spellingCanary() {
+        let name = "senders " + "add"
+        let file = SourceFile(path: "Sources/Server/A.swift", text: "run(\"\(name)\")\n")
+        #expect(Self.spellings(file).count == 1)
+        #expect(
+            Self.spellings(SourceFile(path: file.path, text: "// \"\(name)\"\nf(\"ccsctl \(name)\")\n"))
+                .isEmpty)
+    }
+
+    @Test("docs/operations.md is what ccsctl operations prints")
+    func operations() { #expect(SourceTree.read("docs/operations.md") == OperationPrinter.reference()) }
 
     @Test("every command line that is shown or run somewhere is one that its program takes")
     func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }

@@ -145,7 +145,8 @@ import Testing
         try reactor.listen(on: socket, name: "control", tls: nil) { _ in server }
         _ = try reactor.connect(to: .unix(path: path), delegate: owner)
         #expect(reactor.turns { server.opened == 1 })
-        #expect(server.connections.first?.peerUser == getuid())
+        let peer = server.connections.first?.peerCredentials
+        #expect(peer?.user == getuid() && peer?.process == getpid())
         let busy = #expect(throws: TransportError.self) { _ = try ListeningSocket(unixPath: path) }
         #expect(busy?.code == EADDRINUSE)
         let file = "\(scratch.path)/server.pem"

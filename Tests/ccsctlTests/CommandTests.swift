@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Testing
 import Wire
 
@@ -9,8 +10,10 @@ import Wire
 
 @Suite struct CommandTests {
     static func object(_ words: [String]) throws -> JSONValue {
-        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else { return .null }
-        return try CommandArguments.object(for: invocation)
+        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl),
+            let name = OperationName(rawValue: invocation.command.name)
+        else { return .null }
+        return try CommandArguments.request(name, for: invocation).command.json
     }
 
     @Test("command lines become the arguments that the daemon reads")
@@ -48,6 +51,9 @@ import Wire
             ["senders", "remove", "99999999999999999999"],
             ["send", "5", "tok", "novalue"], ["send", "5", "tok", "a=1", "a=2"], ["send", "5", "tok", "=x"],
             ["senders", "add", "--key-stdin", "--key-file", "/dev/null"],
+            ["senders", "add", "--label", String(repeating: "x", count: 256)],
+            ["drain", "--session", "0-1-1", "--sender", "5"], ["drain", "--session", "0-1"],
+            ["installations", "show", "x"], ["topics", "list", "--after", "news"], ["devices", "show", ""],
         ] {
             let failure = #expect(throws: Failure.self, "\(words)") { try Self.object(words) }
             #expect(failure?.code == .usage)
@@ -115,7 +121,9 @@ import Wire
             "topics list", "topics running", "clock show", "clock accept",
             "installations list", "installations show", "installations revoke",
         ])
-        let offline = Set(["config sample", "config docs", "explain", "man", "completion", "version"])
+        let offline = Set([
+            "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+        ])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))
     }
 

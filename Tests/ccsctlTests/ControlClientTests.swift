@@ -1,17 +1,18 @@
 import Basics
 import Client
 import Glibc
+import Operator
 import Testing
 import Wire
 
 @Suite struct ControlClientTests {
     static func outcome(_ daemon: FakeDaemon, _ answer: String, closing: Bool = false) -> Result<
-        ControlAnswer, ControlError
+        ControlAnswer<JSONValue>, ControlError
     > {
         Result { () throws(ControlError) in
             var client = try ControlClient(path: daemon.path, silenceSeconds: 1)
             daemon.answer(answer, closing: closing)
-            return try client.run("status")
+            return try client.result(of: ShowStatus())
         }
     }
 
@@ -27,15 +28,20 @@ import Wire
             {"ok":false,"error":"no","hint":"try"}
 
             """)
-        var steps: [ControlProgress] = []
-        #expect(try client.run("drain", ["limit": 5]) { steps.append($0) } == .done(["sessions": 3]))
+        var steps: [OperatorProgress] = []
+        let drain = DrainSessions(.sender(SenderID(5)))
+        guard case .done(let drained) = try client.run(drain, onProgress: { steps.append($0) }) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(drained.sessions == 3)
         #expect(steps.map(\.done) == [1, 3] && steps.first?.total == 3 && steps.first?.what == "sessions")
-        #expect(daemon.asked() == "{\"command\":\"drain\",\"arguments\":{\"limit\":5}}\n")
-        #expect(try client.run("status") == .refused(error: "no", hint: "try"))
+        #expect(daemon.asked() == "{\"command\":\"drain\",\"arguments\":{\"sender_id\":\"5\"}}\n")
+        #expect(try client.result(of: ShowStatus()) == .refused(OperatorProblem("no", hint: "try")))
         #expect(daemon.asked() == "{\"command\":\"status\",\"arguments\":{}}\n")
     }
 
-    @Test("what a long command says is heard line by line, before its answer")
+    @Test("the lines of a long command come one by one, before its answer")
     func lines() throws {
         let daemon = try FakeDaemon()
         var client = try ControlClient(path: daemon.path)
@@ -43,14 +49,50 @@ import Wire
             """
             {"tracing":{"device":"7"}}
             {"progress":{"done":1,"total":3,"what":"seconds traced"}}
-            {"trace":{"step":"sent"}}
-            {"ok":true,"result":{"lines":1}}
+            {"trace":{"time":"2026-11-20T12:03:04.123Z","direction":"downstream","step":"sent"}}
+            {"ok":true,"result":{"lines":1,"left_out":0}}
 
             """)
-        var heard: [String] = []
-        let answer = try client.run("devices trace", onLine: { heard.append($0 + $1.compact) })
-        #expect(answer == .done(["lines": 1]))
-        #expect(heard == ["tracing{\"device\":\"7\"}", "trace{\"step\":\"sent\"}"])
+        var lines: [TraceDevice.Line] = []
+        let command = TraceDevice(device: .device(DeviceID(7)))
+        guard case .done(let answer) = try client.run(command, onLine: { lines.append($0) }) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(answer.lines == 1 && answer.leftOut == 0)
+        guard lines.count == 2, case .started(let start) = lines[0], case .step(let step) = lines[1] else {
+            Issue.record("\(lines)")
+            return
+        }
+        #expect(start.device == DeviceID(7) && step.step == "sent" && step.direction == "downstream")
+    }
+
+    @Test(
+        "an answer, a line or a sign of progress without what it must have is an error that names the field")
+    func incompleteAnswers() throws {
+        let cases: [(String, String)] = [
+            (#"{"ok":true,"result":{"lines":1}}"#, "missing left_out"),
+            (#"{"ok":true,"result":{"lines":-1,"left_out":0}}"#, "invalid lines \"-1\""),
+            (#"{"ok":true}"#, "expected an object"), (#"{"tracing":{}}"#, "missing device"),
+            (#"{"trace":{"time":"now"}}"#, "invalid time \"now\""),
+            (#"{"progress":{"done":1,"total":3}}"#, "missing progress.what"),
+            (#"{"sent":{}}"#, "an answer without ok"),
+        ]
+        for (text, problem) in cases {
+            let daemon = try FakeDaemon()
+            var client = try ControlClient(path: daemon.path, silenceSeconds: 1)
+            daemon.answer(text + "\n")
+            do throws(ControlError) {
+                _ = try client.run(TraceDevice(device: .device(DeviceID(7))))
+                Issue.record("\(text) was taken")
+            } catch {
+                guard case .malformed(let words) = error else {
+                    Issue.record("\(error)")
+                    continue
+                }
+                #expect(words.contains(problem), "\(text): \(words)")
+            }
+        }
     }
 
     @Test("answers that are none are errors, never hangs or traps")

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Testing
 import Wire
 
@@ -8,17 +9,29 @@ import Wire
 @testable import ccsctl
 
 @Suite struct ReportTests {
+    /// A time, as it stands in answers and in texts.
+    private static let time = "2026-11-20T12:03:04.000Z"
+
+    /// What people read of an answer that is given as JSON.
+    private func text<Command: ReportedCommand>(_: Command.Type, _ answer: JSONValue) throws -> String {
+        Command.text(of: try Command.Answer(json: answer))
+    }
+
+    private static let status = """
+        {"version":"0.1.0","pid":7,"uptime_seconds":3725,"state":"serving","clock_problem":null,
+        "listeners":[{"name":"device","address":"127.0.0.1","port":5228},
+        {"name":"app_server","address":"::1","port":5235}],"app_servers":2,"devices":10,
+        "connections":{"accepted":9,"open":0,"closed":{},"refused":{"address_full":7,"no_descriptor":2}},
+        "downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},
+        "topics":{"under_way":0,"accepted":0,"recipients":0},
+        "store":{"kind":"rocksdb","path":"/d","healthy":false},
+        "registry":{"bytes":0,"limit":0,"full":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
+        """
+
     @Test("status reads like a page, not like JSON")
     func status() throws {
-        let status = try JSONValue(
-            parsing: """
-                {"version":"0.1.0","pid":7,"uptime_seconds":3725,"state":"serving","listeners":[{"name":"device",
-                "address":"127.0.0.1","port":5228},{"name":"app_server","address":"::1","port":5235}],"app_servers":2,
-                "devices":10,"connections":{"accepted":9,"refused":{"address_full":7,"no_descriptor":2}},"downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},"store":{"kind":"rocksdb",
-                "path":"/d","healthy":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
-                """)
         #expect(
-            Report.text(of: status, for: "status") == """
+            try text(ShowStatus.self, JSONValue(parsing: Self.status)) == """
                 ccsd 0.1.0, pid 7, serving for 1 h 2 min
 
                 listens      127.0.0.1:5228  device
@@ -30,28 +43,37 @@ import Wire
                 upstream     nothing yet
                 store        rocksdb, /d
                              IT FAILS: nothing is accepted; see the log, and the disk
+                registry     0 bytes, no limit
                 certificate  valid until 2027-01-01T00:00:00.000Z
 
                 """)
     }
 
+    @Test("status shows messages to topics and a clock in doubt where there are any")
+    func statusOfMore() throws {
+        var status = try ShowStatus.Answer(json: JSONValue(parsing: Self.status))
+        status.topics = .init(underWay: 1, accepted: 2, recipients: 3)
+        status.clockProblem = "the clock is behind"
+        let text = ShowStatus.text(of: status)
+        #expect(text.contains("\ntopics       2 messages to 3 devices, 1 under way\n"))
+        #expect(text.contains("\nclock        the clock is behind; see ccsctl clock show\n"))
+    }
+
     @Test(
         "the size of the registry is in units that people read, with its limit, and says what to do when it is full"
     )
-    func registry() {
-        func text(_ bytes: Int, _ limit: Int) -> [Substring] {
-            let registry: JSONValue = [
-                "bytes": .integer(bytes), "limit": .integer(limit),
-                "full": .boolean(limit > 0 && bytes >= limit),
-            ]
-            let lines = Report.text(of: ["registry": registry], for: "status").split(separator: "\n")
+    func registry() throws {
+        func lines(_ bytes: Int, _ limit: Int) throws -> [Substring] {
+            var status = try ShowStatus.Answer(json: JSONValue(parsing: Self.status))
+            status.registry = .init(bytes: bytes, limit: limit, isFull: limit > 0 && bytes >= limit)
+            let lines = ShowStatus.text(of: status).split(separator: "\n")
             return Array(lines.drop { !$0.hasPrefix("registry") }.dropLast())
         }
-        #expect(text(1_023, 17_179_869_184) == ["registry     1023 bytes of 16.0 GiB"])
-        #expect(text(1_024, 0) == ["registry     1.0 KiB, no limit"])
-        #expect(text(.max, 0).count == 1)
+        #expect(try lines(1_023, 17_179_869_184) == ["registry     1023 bytes of 16.0 GiB"])
+        #expect(try lines(1_024, 0) == ["registry     1.0 KiB, no limit"])
+        #expect(try lines(.max, 0).count == 1)
         #expect(
-            text(5_400_000, 5_242_880) == [
+            try lines(5_400_000, 5_242_880) == [
                 "registry     5.1 MiB of 5.0 MiB",
                 "             IT IS FULL: nothing new is added; raise registry_bytes, or remove devices",
             ])
@@ -62,92 +84,100 @@ import Wire
         let senders: JSONValue = [
             "senders": [
                 [
-                    "sender_id": "12", "label": "shop", "project": "lab", "keys": 2, "created_at": "t",
-                    "suspended": false,
+                    "sender_id": "12", "label": "shop", "project": "lab", "keys": 2,
+                    "created_at": .string(Self.time), "suspended": false,
                 ],
                 [
                     "sender_id": "345678901234", "label": "", "project": "ccs-345678901234", "keys": 10,
-                    "created_at": "t", "suspended": true,
+                    "created_at": .string(Self.time), "suspended": true,
                 ],
             ]
         ]
         #expect(
-            Report.text(of: senders, for: "senders list") == """
-                SENDER_ID     LABEL  PROJECT           KEYS  CREATED  SUSPENDED
-                12            shop   lab                  2  t        no
-                345678901234  -      ccs-345678901234    10  t        yes
+            try text(ListSenders.self, senders) == """
+                SENDER_ID     LABEL  PROJECT           KEYS  CREATED                   SUSPENDED
+                12            shop   lab                  2  2026-11-20T12:03:04.000Z  no
+                345678901234  -      ccs-345678901234    10  2026-11-20T12:03:04.000Z  yes
 
                 """)
-        #expect(Report.text(of: ["senders": []], for: "senders list").contains("ccsctl senders add"))
-        let sessions: JSONValue = ["sessions": [["id": "1"]], "left_out": 9]
+        #expect(try text(ListSenders.self, ["senders": []]).contains("ccsctl senders add"))
+        let session: JSONValue = [
+            "id": "0-1-2", "kind": "device", "peer": "[::1]:9", "device": "7", "since": .string(Self.time),
+        ]
         #expect(
-            Report.text(of: sessions, for: "sessions list").hasSuffix("… and 9 more: --limit N shows more.\n")
-        )
-        let devices: JSONValue = ["devices": [["device": "1"]], "next_after": "1"]
+            try text(ListSessions.self, ["sessions": [session], "left_out": 9]) == """
+                ID     KIND    WHO  PEER     SINCE
+                0-1-2  device    7  [::1]:9  2026-11-20T12:03:04.000Z
+                … and 9 more: --limit N shows more.
+
+                """)
+        let device: JSONValue = ["device": "1", "created_at": .string(Self.time), "seen_at": .null]
         #expect(
-            Report.text(of: devices, for: "devices list").hasSuffix(
-                "… and more: --limit N shows more, --after 1 goes on.\n"))
+            try text(ListDevices.self, ["devices": [device], "next_after": "1"]).hasSuffix(
+                "  -\n… and more: --limit N shows more, --after 1 goes on.\n"))
     }
 
     @Test("installations are a list with the number of their registrations")
-    func installations() {
+    func installations() throws {
         let page: JSONValue = [
             "installations": [
                 [
                     "installation": "cGFzc3dvcmQ_aGVsbG8tdw", "sender_id": "12", "ended": false,
-                    "created_at": "t", "used_at": "u", "registrations": 2,
+                    "created_at": .string(Self.time), "used_at": .string(Self.time), "registrations": 2,
                 ]
             ], "next_after": "cGFzc3dvcmQ_aGVsbG8tdw",
         ]
         #expect(
-            Report.text(of: page, for: "installations list") == """
-                INSTALLATION            SENDER_ID  CREATED  USED  ENDED  REGISTRATIONS
-                cGFzc3dvcmQ_aGVsbG8tdw         12  t        u     no                 2
+            try text(ListInstallations.self, page) == """
+                INSTALLATION            SENDER_ID  CREATED                   USED                      ENDED  REGISTRATIONS
+                cGFzc3dvcmQ_aGVsbG8tdw         12  2026-11-20T12:03:04.000Z  2026-11-20T12:03:04.000Z  no                 2
                 … and more: --limit N shows more, --after cGFzc3dvcmQ_aGVsbG8tdw goes on.
 
                 """)
         #expect(
-            Report.text(of: ["installations": []], for: "installations list").hasPrefix(
+            try text(ListInstallations.self, ["installations": []]).hasPrefix(
                 "No installations yet"))
     }
 
     @Test("messages to topics show how far they are, and no total where nobody knows it")
-    func topics() {
+    func topics() throws {
         let running: JSONValue = [
             "messages": [
                 [
-                    "sender_id": "12", "message_id": "m", "to": "/topics/news", "since": "t", "sent": 9,
-                    "done": 10, "total": 1_000,
+                    "sender_id": "12", "message_id": "m", "to": "/topics/news", "topics": ["news"],
+                    "since": .string(Self.time), "expires_at": .string(Self.time), "sent": 9, "done": 10,
+                    "total": 1_000,
                 ],
                 [
-                    "sender_id": "12", "message_id": "", "to": "condition", "since": "t", "sent": 3,
+                    "sender_id": "12", "message_id": "", "to": "condition", "topics": ["a", "b"],
+                    "since": .string(Self.time), "expires_at": .string(Self.time), "sent": 3,
                     "done": .null, "total": .null,
                 ],
-            ]
+            ], "left_out": 0,
         ]
         #expect(
-            Report.text(of: running, for: "topics running") == """
-                SENDER_ID  TO            SINCE  SENT  DONE  TOTAL  ID
-                       12  /topics/news  t         9  10    1000   m
-                       12  condition     t         3  -     -      -
+            try text(ListRunningTopics.self, running) == """
+                SENDER_ID  TO            SINCE                     SENT  DONE  TOTAL  ID
+                       12  /topics/news  2026-11-20T12:03:04.000Z     9  10    1000   m
+                       12  condition     2026-11-20T12:03:04.000Z     3  -     -      -
 
                 """)
         let topics: JSONValue = [
             "topics": [["sender_id": "12", "topic": "news", "subscribers": 7]], "next_after": "12/news",
         ]
-        #expect(Report.text(of: topics, for: "topics list").contains("--after 12/news goes on"))
+        #expect(try text(ListTopics.self, topics).contains("--after 12/news goes on"))
     }
 
     @Test("a reload names what it changed and what waits for a restart, and neither where there is none")
-    func reload() {
+    func reload() throws {
         #expect(
-            Report.text(of: ["reloaded": true, "changed": [], "needs_restart": []], for: "reload")
+            try text(ReloadConfiguration.self, ["reloaded": true, "changed": [], "needs_restart": []])
                 == "The new configuration and certificates are in use.\n")
         let answer: JSONValue = [
             "reloaded": true, "changed": ["log_level", "scram"], "needs_restart": ["device_port"],
         ]
         #expect(
-            Report.text(of: answer, for: "reload") == """
+            try text(ReloadConfiguration.self, answer) == """
                 The new configuration and certificates are in use.
                 changed: log_level, scram
                 needs a restart: device_port
@@ -155,22 +185,35 @@ import Wire
                 """)
     }
 
-    @Test("every command of the table has a text for any answer, however strange")
+    @Test(
+        "an answer that is not what it should be is an error that names what is wrong, however strange it is")
     func strangeAnswers() {
         let answers: [JSONValue] = [
             .null, [], [:], ["senders": [1, "x", [:]]], ["listeners": 3, "store": []], "text",
         ]
-        for command in Program.ccsctl.commands {
+        func outcome<Command: ReportedCommand>(_: Command.Type, _ answer: JSONValue) -> String {
+            do throws(FieldProblem) { return Command.text(of: try Command.Answer(json: answer)) } catch {
+                return error.text + "\n"
+            }
+        }
+        for name in OperationName.allCases {
+            guard let command = name.command as? any ReportedCommand.Type else {
+                Issue.record("\(name) has no text")
+                continue
+            }
             for answer in answers {
-                #expect(Report.text(of: answer, for: command.name).hasSuffix("\n"), "\(command.name)")
+                let text = outcome(command, answer)
+                #expect(text.contains(": expected ") && text.hasSuffix("\n"), "\(name): \(text)")
             }
         }
     }
 
     @Test("what strangers named cannot move the cursor")
     func terminal() {
-        let answer: JSONValue = ["senders": [["sender_id": "1", "label": "a\u{1B}[2J\n\u{202E}b"]]]
-        let text = Report.text(of: answer, for: "senders list")
+        let sender = ListSenders.Row(
+            sender: SenderID(1), label: "a\u{1B}[2J\n\u{202E}b", project: "p", keys: 1, createdAt: 0,
+            isSuspended: false)
+        let text = ListSenders.text(of: ListSenders.Answer(senders: [sender]))
         #expect(text.contains("a?[2J??b") && !text.contains("\u{1B}"))
     }
 
@@ -178,84 +221,129 @@ import Wire
     func device() throws {
         let shown = try JSONValue(
             parsing: """
-                {"device":"12","created_at":"c","seen_at":"s","expires_at":"e","online":false,"connection":null,
+                {"device":"12","created_at":"2026-11-20T12:03:04.001Z","seen_at":"2026-11-20T12:03:04.002Z",
+                "expires_at":"2026-11-20T12:03:04.003Z","online":false,"connection":null,
                 "registrations":[{"number":1,"token":"tok","category":"com.a","subtype":"","sender_id":"5","kind":"app",
-                "waiting":3,"created_at":"t"}],"mailbox":{"messages":3,"with_collapse_key":1,"deleted_markers":0,
-                "receipts_owed":2},"pending":[{"persistent_id":"0:1%2","registration":1,"expires_at":"x"}]}
+                "waiting":3,"created_at":"2026-11-20T12:03:04.000Z"}],"mailbox":{"messages":3,"with_collapse_key":1,
+                "deleted_markers":0,"send_errors":0,"receipts_owed":2},"pending":[{"persistent_id":"0:1%2",
+                "registration":1,"expires_at":"2026-11-20T12:03:04.000Z"}]}
                 """)
         #expect(
-            Report.text(of: shown, for: "devices show") == """
+            try text(ShowDevice.self, shown) == """
                 device      12
-                created     c
-                last seen   s, expires e
+                created     2026-11-20T12:03:04.001Z
+                last seen   2026-11-20T12:03:04.002Z, expires 2026-11-20T12:03:04.003Z
                 connection  none
                 waiting     3 messages, 1 of them with a collapse key; 2 owe a receipt
 
                 NO  APP    SUBTYPE  SENDER  KIND  WAITING  CREATED
-                 1  com.a  -             5  app         3  t
+                 1  com.a  -             5  app         3  2026-11-20T12:03:04.000Z
 
                 token of 1  tok
 
                 PERSISTENT_ID  REGISTRATION  EXPIRES
-                0:1%2                     1  x
+                0:1%2                     1  2026-11-20T12:03:04.000Z
                 … and 2 more.
 
                 """)
         var online = shown.members ?? []
         online.removeAll { $0.key == "connection" || $0.key == "expires_at" }
-        online.append(.init("connection", ["id": "0-1-2", "peer": "[::1]:9", "since": "t"]))
+        online.append(
+            .init(
+                "connection",
+                ["id": "0-1-2", "kind": "device", "peer": "[::1]:9", "since": .string(Self.time)]))
         #expect(
-            Report.text(of: .object(online), for: "devices show").contains(
-                "last seen   s\nconnection  0-1-2 from [::1]:9 since t\n"))
+            try text(ShowDevice.self, .object(online)).contains(
+                "last seen   2026-11-20T12:03:04.002Z\nconnection  0-1-2 from [::1]:9 since \(Self.time)\n"))
     }
 
     @Test("the lines of a trace stand in columns, and say at the end what was left out")
-    func trace() {
+    func trace() throws {
         let line: JSONValue = [
             "time": "2026-11-20T12:03:04.123Z", "direction": "downstream", "step": "refused",
             "message_id": "m\u{1B}1", "sender_id": "5", "registration": 2, "detail": "sender_mismatch",
         ]
+        let step = TraceDevice.Line.step(try TraceDevice.Step(json: line))
         #expect(
-            TraceReport.text("trace", line)
+            TraceDevice.text(of: step)
                 == "12:03:04.123  down  refused      m?1  sender 5  registration 2  sender_mismatch\n")
+        let connected = TraceDevice.Step(time: 0, direction: "connection", step: "connected")
+        #expect(TraceDevice.text(of: .step(connected)) == "00:00:00.000        connected\n")
+        let start = TraceDevice.Start(device: DeviceID(7))
+        #expect(TraceDevice.text(of: .started(start)) == "Tracing device 7; Ctrl-C ends it.\n")
+        #expect(try text(TraceDevice.self, ["lines": 3, "left_out": 0]) == "3 steps.\n")
         #expect(
-            TraceReport.text("trace", ["time": "", "direction": "connection", "step": "connected"])
-                == "        connected\n")
-        #expect(TraceReport.text("tracing", ["device": "7"]) == "Tracing device 7; Ctrl-C ends it.\n")
-        #expect(Report.text(of: ["lines": 3, "left_out": 0], for: "devices trace") == "3 steps.\n")
-        #expect(
-            Report.text(of: ["lines": 3, "left_out": 2], for: "devices trace")
+            try text(TraceDevice.self, ["lines": 3, "left_out": 2])
                 == "3 steps; 2 more were left out: this terminal was too slow.\n")
     }
 
     @Test("answers that say no end with another code")
     func verdicts() {
-        #expect(Tool.verdict(on: ["holds": false], of: "audit") == .failure)
-        #expect(Tool.verdict(on: ["holds": true], of: "audit") == .success)
-        #expect(Tool.verdict(on: ["outcome": "nack"], of: "send") == .failure)
-        #expect(Tool.verdict(on: ["outcome": "ack"], of: "send") == .success)
-        #expect(Tool.verdict(on: ["ok": false], of: "check") == .configuration)
-        #expect(Tool.verdict(on: [:], of: "status") == .success)
+        func audit(_ holds: Bool) -> ExitCode { AuditStore.verdict(on: Self.audit(holds, unreadable: [])) }
+        func sent(_ outcome: SendMessage.Answer.Outcome) -> ExitCode {
+            SendMessage.verdict(on: SendMessage.Answer(messageID: "m", outcome: outcome))
+        }
+        #expect(audit(false) == .failure && audit(true) == .success)
+        #expect(sent(.nack) == .failure && sent(.ack) == .success)
+        #expect(
+            CheckConfiguration.verdict(on: .init(isSound: false, findings: [], leftOut: 0)) == .configuration)
+        #expect(CheckConfiguration.verdict(on: .init(isSound: true, findings: [], leftOut: 0)) == .success)
+        #expect(DrainSessions.verdict(on: DrainSessions.Answer(sessions: 0)) == .success)
+    }
+
+    private static func audit(_ holds: Bool, unreadable: [String]) -> AuditStore.Answer {
+        let law = AuditStore.Law(
+            accepted: 3, delivered: 1, replaced: 0, expired: 1, discarded: 0, removed: 0, pending: 1)
+        return AuditStore.Answer(
+            holds: holds, downstream: law, upstream: law, devices: 1, registrations: 1, senders: 1, groups: 0,
+            installations: 0, subscriptions: 0, topicMessages: 0, unreadable: unreadable)
     }
 
     @Test("the law of conservation stands in the text of an audit, and its breach is loud")
     func audits() {
-        let counts: JSONValue = [
-            "accepted": 3, "delivered": 1, "replaced": 0, "expired": 1, "discarded": 0, "removed": 0,
-            "pending": 1,
+        let good = AuditStore.text(of: Self.audit(true, unreadable: []))
+        let bad = AuditStore.text(of: Self.audit(false, unreadable: ["d/1"]))
+        #expect(good.contains("Every accepted message is accounted for"))
+        #expect(
+            good.contains("downstream         3          1         0        1          0        0        1\n")
+        )
+        #expect(bad.contains("IT DOES NOT HOLD"))
+        #expect(bad.contains("unreadable: d/1"))
+    }
+
+    @Test("what was changed is named, and a new key is shown with its warning")
+    func changes() throws {
+        let key: JSONValue = "AIzaSyA-key-of-thirty-nine-characters-0"
+        #expect(
+            try text(AddSender.self, ["sender_id": "5", "project": "ccs-5", "key": key]) == """
+                sender ID   5
+                project     ccs-5
+                server key  AIzaSyA-key-of-thirty-nine-characters-0
+
+                Keep the key: it is stored as a hash only and cannot be shown again.
+
+                """)
+        let rotated: JSONValue = [
+            "sender_id": "5", "key": key, "old_keys_expire_at": .string(Self.time),
         ]
-        let good: JSONValue = ["holds": true, "downstream": counts, "upstream": counts, "unreadable": []]
-        let bad: JSONValue = [
-            "holds": false, "downstream": counts, "upstream": counts, "unreadable": ["d/1"],
+        #expect(try text(RotateKey.self, rotated).contains("\nold keys    valid until \(Self.time)\n"))
+        #expect(try text(RemoveSender.self, ["sender_id": "5"]) == "Sender 5 is removed.\n")
+        #expect(
+            try text(ForgetDevice.self, ["registrations": 2, "messages": 3])
+                == "Forgotten, with 2 registrations and 3 messages.\n")
+        #expect(try text(SendMessage.self, ["message_id": "m", "outcome": "ack"]) == "ACK for m.\n")
+        let nack: JSONValue = [
+            "message_id": "m", "outcome": "nack", "error": "BAD_REGISTRATION", "error_description": "d",
         ]
-        #expect(Report.text(of: good, for: "audit").contains("Every accepted message is accounted for"))
-        #expect(Report.text(of: bad, for: "audit").contains("IT DOES NOT HOLD"))
-        #expect(Report.text(of: bad, for: "audit").contains("unreadable: d/1"))
+        #expect(try text(SendMessage.self, nack) == "NACK BAD_REGISTRATION: d\n")
+        #expect(
+            try text(ShowClock.self, ["time": .string(Self.time), "in_doubt": false])
+                == "time      \(Self.time)\nbelieved  yes\n")
     }
 
     @Test("a bar never leaves its frame", arguments: [(0, 0), (1, 2), (5, 2), (-3, 10), (10, 10)])
     func bars(done: Int, total: Int) {
-        let text = ProgressBar.text(ControlProgress(done: done, total: total, what: "x"))
+        let text = ProgressBar.text(OperatorProgress(done: done, total: total, what: "x"))
         #expect(text.prefix { $0 != "]" }.count == Limits.progressBarColumns + 1)
     }
 

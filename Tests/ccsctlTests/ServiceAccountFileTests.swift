@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Testing
 import Wire
 
@@ -13,28 +14,30 @@ import Wire
 
     init() { path = "/tmp/ccsctl-account-\(getpid())-\(UInt32.random(in: 0 ... .max)).json" }
 
-    private static let answer: JSONValue = [
-        "sender_id": "5", "project": "ccs-5", "email": "a@ccs-5.iam.gserviceaccount.com", "key_id": "0a1b",
-    ]
+    private static let answer = AddAccount.Answer(
+        sender: SenderID(5), project: "ccs-5", email: "a@ccs-5.iam.gserviceaccount.com", keyID: "0a1b")
 
     private func make(
-        _ more: [String] = [], ask: (JSONValue) throws(Failure) -> JSONValue
-    ) throws -> JSONValue {
-        let words = ["service-accounts", "add", "5", "--out", path] + more
-        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else { return .null }
-        return try ServiceAccountFile.make(invocation, CommandArguments.object(for: invocation), ask: ask)
+        _ more: [String] = [], sender: String = "5",
+        ask: (AddAccount) throws(Failure) -> AddAccount.Answer
+    ) throws -> ServiceAccountFile.Made {
+        let words = ["service-accounts", "add", sender, "--out", path] + more
+        guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else {
+            throw Failure(.usage, "it prints")
+        }
+        return try ServiceAccountFile.make(invocation, ask: ask)
     }
 
     @Test("The file has what libraries read, mode 0600, and the daemon only the public half")
     func file() throws {
         defer { unlink(path) }
         var asked = JSONValue.null
-        let result = try make { arguments throws(Failure) in
-            asked = arguments
+        let result = try make { command throws(Failure) in
+            asked = command.json
             return Self.answer
         }
-        #expect(result["file"]?.text == path)
-        #expect(!result.compact.contains("PRIVATE"))
+        #expect(result.json["file"]?.text == path && result.json["email"]?.text == Self.answer.email)
+        #expect(!result.json.compact.contains("PRIVATE"))
         #expect(asked["sender_id"] == "5")
         #expect(asked["public_key"]?.text?.isEmpty == false)
         #expect(!asked.compact.contains("PRIVATE"))
@@ -50,8 +53,7 @@ import Wire
         #expect(file["client_email"] == "a@ccs-5.iam.gserviceaccount.com")
         #expect(file["token_uri"] == "https://oauth2.googleapis.com/token")
         #expect(file["private_key"]?.text?.hasPrefix("-----BEGIN PRIVATE KEY-----\n") == true)
-        let text = Report.text(of: result, for: "service-accounts add")
-        #expect(text.contains(path) && !text.contains("PRIVATE"))
+        #expect(result.text.contains(path) && !result.text.contains("PRIVATE"))
         // What exists is never written over.
         #expect(throws: Failure.self) { try make { _ in Self.answer } }
     }
@@ -66,6 +68,9 @@ import Wire
             try make(["--token-uri", "http://plain.example/token"]) { _ in Self.answer }
         }
         #expect(failure?.code == .usage)
+        #expect(access(path, F_OK) != 0)
+        let number = #expect(throws: Failure.self) { try make(sender: "x") { _ in Self.answer } }
+        #expect(number?.code == .usage && number?.problem.contains("sender_id \"x\"") == true)
         #expect(access(path, F_OK) != 0)
         _ = try make(["--token-uri", "https://push.example/token"]) { _ in Self.answer }
         #expect(access(path, F_OK) == 0, "the canary: nothing else is wrong")

@@ -12,8 +12,8 @@
 
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC; accept4 needs _GNU_SOURCE.
 int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length);
-/// The user id behind the other end of a UNIX-domain socket; struct ucred needs _GNU_SOURCE.
-int clinux_peer_user(int socket, unsigned *user);
+/// The user ID and process ID behind the other end of a UNIX-domain socket; struct ucred needs _GNU_SOURCE.
+int clinux_peer(int socket, unsigned *user, int *process);
 /// Names the calling thread, by at most 15 octets; pthread_setname_np needs _GNU_SOURCE.
 void clinux_name_thread(const char *name);
 /// Has a process (0: the calling thread) run on one processor only; cpu_set_t needs _GNU_SOURCE.

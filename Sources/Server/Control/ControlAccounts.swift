@@ -1,59 +1,38 @@
 import Basics
 import Delivery
-import Wire
+import Operator
 
 /// The commands on service accounts.
 extension ControlServer {
-    func addAccount(_ request: Request) throws(Problem) -> JSONValue {
-        let sender = try requiredSender(request)
-        guard let text = request.arguments["public_key"]?.text,
-            let publicKey = Base64.bytes(Array(text.utf8).raw)
-        else {
-            throw Problem(
-                text: "public_key is missing, or no Base64",
-                hint: "DER of SubjectPublicKeyInfo; ccsctl service-accounts add makes it")
-        }
+    func addAccount(_ command: AddAccount) throws(OperatorProblem) -> AddAccount.Answer {
         let made = try changing { () throws(Senders.Problem) in
-            try daemon.senders.addAccount(of: sender, publicKey: publicKey, now: Now.read().wall)
+            try daemon.senders.addAccount(
+                of: command.sender, publicKey: command.publicKey, now: Now.read().wall)
         }
-        return .object([
-            .init("sender_id", .string(String(sender.number))), .init("project", .string(made.project)),
-            .init("email", .string(made.account.email)), .init("key_id", .string(made.account.keyID)),
-        ])
+        return AddAccount.Answer(
+            sender: command.sender, project: made.project, email: made.account.email,
+            keyID: made.account.keyID)
     }
 
-    func listAccounts(_ request: Request) throws(Problem) -> JSONValue {
-        let wanted = try optionalSender(request)
-        if let wanted, daemon.senders.directory[wanted] == nil {
-            throw Problem(
-                text: "there is no sender \(wanted.number)", hint: "ccsctl senders list shows those there are"
-            )
+    func listAccounts(_ command: ListAccounts) throws(OperatorProblem) -> ListAccounts.Answer {
+        if let sender = command.sender { try requireSender(sender) }
+        let records = daemon.senders.directory.all.filter {
+            command.sender == nil || $0.sender == command.sender
         }
-        let records = daemon.senders.directory.all.filter { wanted == nil || $0.sender == wanted }
-        let rows = records.flatMap { record in
-            record.accounts.map { account -> JSONValue in
-                .object([
-                    .init("sender_id", .string(String(record.sender.number))),
-                    .init("project", .string(record.projectID)), .init("key_id", .string(account.keyID)),
-                    .init("created_at", .string(Timestamp.text(account.createdAt))),
-                    .init("email", .string(account.email)),
-                ])
-            }
-        }
-        return .object([.init("accounts", .array(rows))])
+        return ListAccounts.Answer(
+            accounts: records.flatMap { record in
+                record.accounts.map { account in
+                    ListAccounts.Row(
+                        sender: record.sender, project: record.projectID, keyID: account.keyID,
+                        createdAt: account.createdAt, email: account.email)
+                }
+            })
     }
 
-    func removeAccount(_ request: Request) throws(Problem) -> JSONValue {
-        let sender = try requiredSender(request)
-        guard let keyID = request.arguments["key_id"]?.text else {
-            throw Problem(
-                text: "key_id is missing", hint: "ccsctl service-accounts list shows those there are")
-        }
+    func removeAccount(_ command: RemoveAccount) throws(OperatorProblem) -> RemoveAccount.Answer {
         let removed = try changing { () throws(Senders.Problem) in
-            try daemon.senders.removeAccount(of: sender, keyID: keyID)
+            try daemon.senders.removeAccount(of: command.sender, keyID: command.keyID)
         }
-        return .object([
-            .init("sender_id", .string(String(sender.number))), .init("email", .string(removed.email)),
-        ])
+        return RemoveAccount.Answer(sender: command.sender, email: removed.email)
     }
 }

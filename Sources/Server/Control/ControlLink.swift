@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Operator
 import Transport
 import Wire
 
@@ -21,9 +22,7 @@ final class ControlLink: Link {
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         guard input.count + bytes.byteCount <= Limits.controlRequestBytes else {
-            reply(
-                ControlReply.problem("the request is over \(Limits.controlRequestBytes) bytes", hint: "").line
-            )
+            reply(.problem(OperatorProblem("the request is over \(Limits.controlRequestBytes) bytes")))
             connection.close(.tooLarge)
             return
         }
@@ -35,18 +34,18 @@ final class ControlLink: Link {
         guard !isBusy, let line = takeLine() else { return }
         isBusy = true
         let id = connection.id
-        let user = connection.peerUser
+        let caller = ControlCaller(connection)
         let mailbox = control.mailboxes[host.index]
         let control = control
         do {
             try Threads.start(name: "ccsd-control") {
-                control.run(line, connection: id, user: user) { text in
-                    mailbox.post { host in (host.link(id) as? ControlLink)?.reply(text) }
+                control.run(line, connection: id, caller: caller) { answer in
+                    mailbox.post { host in (host.link(id) as? ControlLink)?.reply(answer) }
                 }
                 mailbox.post { host in (host.link(id) as? ControlLink)?.finished() }
             }
         } catch {
-            reply(ControlReply.problem(error.description, hint: "try again").line)
+            reply(.problem(OperatorProblem(error.description, hint: "try again")))
             finished()
         }
     }
@@ -64,20 +63,20 @@ final class ControlLink: Link {
         return Array(text[..<newline])
     }
 
-    private func reply(_ line: String) {
-        connection.outbox.bytes.append(text: line)
+    private func reply(_ reply: OperatorReply) {
+        reply.json.append(to: &connection.outbox.bytes)
         connection.outbox.bytes.append("\n")
         connection.outbox.endRecord()
         connection.setNeedsFlush()
     }
 
-    /// Hands the core's answer to a ticket to the request that waits for it.
+    /// Keeps the latch of a request for the core's answer to its ticket.
     func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
 
-    /// Tells the steps of a trace from now on.
+    /// Reports the steps of a trace from now on.
     func begin(_ trace: RunningTrace) { self.trace = trace }
 
-    /// Tells no more; what came of it.
+    /// Stops reporting and returns the trace.
     func endTrace() -> RunningTrace? {
         defer { trace = nil }
         return trace
@@ -95,7 +94,9 @@ final class ControlLink: Link {
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
         case .reply(let ticket, .traced(let note)):
-            if let line = trace?.line(of: note, ticket: ticket, at: now.wall) { reply(line) }
+            if let step = trace?.step(of: note, ticket: ticket, at: now.wall) {
+                reply(OperatorReply(TraceDevice.Line.step(step)))
+            }
         case .submission(let ticket, _), .reply(let ticket, _):
             latches.removeValue(forKey: ticket)?.fulfil(command)
         case .connection(.close(let reason)): connection.close(reason)
@@ -104,34 +105,5 @@ final class ControlLink: Link {
             assertionFailure("a command for another kind of session: \(command)")
             connection.close(.internalError)
         }
-    }
-}
-
-/// The answer to a control request.
-enum ControlReply {
-    case result(JSONValue)
-    case problem(String, hint: String)
-
-    /// Its line, without the newline.
-    var line: String {
-        switch self {
-        case .result(let value): JSONValue.object([.init("ok", true), .init("result", value)]).compact
-        case .problem(let text, let hint):
-            JSONValue.object([
-                .init("ok", false), .init("error", .string(text)), .init("hint", .string(hint)),
-            ]).compact
-        }
-    }
-
-    /// A line that tells how far a long command is.
-    static func progress(done: Int, total: Int, what: String) -> String {
-        JSONValue.object([
-            .init(
-                "progress",
-                .object([
-                    .init("done", .integer(done)), .init("total", .integer(total)),
-                    .init("what", .string(what)),
-                ]))
-        ]).compact
     }
 }

@@ -1,57 +1,43 @@
 import Basics
 import Delivery
+import Operator
 import Store
-import Wire
 
 /// Topics with their subscribers, and messages to them that are under way.
 extension ControlServer {
     /// A page of the topics. Subscribers are counted in reads of some thousand each, so that none holds the store up.
-    func listTopics(_ request: Request) throws(Problem) -> JSONValue {
-        let limit = try integer("limit", in: request, default: 100, range: 1...Limits.listedRows)
-        let sender = try optionalSender(request)
-        let start = try place(request) ?? sender.map { TopicPlace(sender: $0) }
+    func listTopics(_ command: ListTopics) throws(OperatorProblem) -> ListTopics.Answer {
+        let start = try command.after.map(start(after:)) ?? command.sender.map { TopicPlace(sender: $0) }
         let found = try counts(from: start) { count, before in
-            before <= limit && (sender == nil || sender == count.sender)
+            before <= command.limit && (command.sender == nil || command.sender == count.sender)
         }
-        let page = found.prefix(limit)
-        var members: [JSONValue.Member] = [
-            .init(
-                "topics",
-                .array(
-                    page.map { count in
-                        .object([
-                            .init("sender_id", .string(String(count.sender.number))),
-                            .init("topic", .string(Self.text(count.topic.octets))),
-                            .init("subscribers", .integer(count.subscribers)),
-                        ])
-                    }))
-        ]
-        if found.count > limit, let last = page.last {
-            members.append(
-                .init("next_after", .string("\(last.sender.number)/\(Self.text(last.topic.octets))")))
+        let rows = found.prefix(command.limit).map { count in
+            ListTopics.Row(
+                sender: count.sender, topic: Self.text(count.topic.octets), subscribers: count.subscribers)
         }
-        return .object(members)
+        let isLast = found.count <= command.limit
+        return ListTopics.Answer(
+            topics: rows,
+            nextAfter: isLast ? nil : rows.last.map { TopicPosition(sender: $0.sender, topic: $0.topic) })
     }
 
     /// The messages to topics that are under way, the oldest of each sender first.
-    func listRunningTopics(_ request: Request) throws(Problem) -> JSONValue {
-        let limit = try integer("limit", in: request, default: 20, range: 1...Limits.listedRows)
+    func listRunningTopics(_ command: ListRunningTopics) throws(OperatorProblem) -> ListRunningTopics.Answer {
+        let limit = command.limit
         let answers = try ask { $0.runningTopics(limit: limit) }
         let jobs = answers.flatMap(\.jobs).sorted { $0.name < $1.name }.prefix(limit)
-        var rows: [JSONValue] = []
+        var rows: [ListRunningTopics.Row] = []
         for job in jobs { rows.append(try row(job)) }
-        return .object([
-            .init("messages", .array(rows)),
-            .init("left_out", .integer(answers.reduce(0) { $0 + $1.count } - rows.count)),
-        ])
+        return ListRunningTopics.Answer(
+            messages: rows, leftOut: answers.reduce(0) { $0 + $1.count } - rows.count)
     }
 
-    private func row(_ job: TopicJob) throws(Problem) -> JSONValue {
+    private func row(_ job: TopicJob) throws(OperatorProblem) -> ListRunningTopics.Row {
         var total: Int?
         var done = 0
         let passes = job.target.passes
         for (number, pass) in passes.enumerated() {
-            // Nothing tells how many app instances a sender has without reading all there are.
+            // How many app instances a sender has is not known without reading all there are.
             guard case .topic(let place) = pass else { continue }
             let topic = job.target.topics[place]
             let all = try subscribers(of: job.name.sender, topic, after: nil)
@@ -63,23 +49,17 @@ extension ControlServer {
             }
         }
         let topics = job.target.topics.map { Self.text($0.octets) }
-        return .object([
-            .init("sender_id", .string(String(job.name.sender.number))),
-            .init("message_id", .string(Self.text(job.messageID))),
-            .init("to", .string(job.target.isCondition ? "condition" : "/topics/\(topics[0])")),
-            .init("topics", .array(topics.map { .string($0) })),
-            .init("since", .string(Timestamp.text(job.acceptedAt))),
-            .init("expires_at", .string(Timestamp.text(job.expiresAt))),
-            .init("sent", .integer(Int(clamping: job.cursor.reached))),
-            .init("done", total == nil ? .null : .integer(max(0, done))),
-            .init("total", total.map { .integer($0) } ?? .null),
-        ])
+        return ListRunningTopics.Row(
+            sender: job.name.sender, messageID: Self.text(job.messageID),
+            to: job.target.isCondition ? "condition" : "/topics/\(topics[0])", topics: topics,
+            since: job.acceptedAt, expiresAt: job.expiresAt, sent: Int(clamping: job.cursor.reached),
+            done: total == nil ? nil : max(0, done), total: total)
     }
 
     /// How many subscribe to a topic, behind one of them or at all.
     private func subscribers(
         of sender: SenderID, _ topic: TopicName, after: RegistrationName?
-    ) throws(Problem) -> Int {
+    ) throws(OperatorProblem) -> Int {
         try counts(from: TopicPlace(sender: sender, topic: topic, after: after)) { count, _ in
             count.sender == sender && count.topic == topic
         }.first?.subscribers ?? 0
@@ -87,7 +67,7 @@ extension ControlServer {
 
     private func counts(
         from start: TopicPlace?, while isWanted: (TopicCount, _ before: Int) -> Bool
-    ) throws(Problem) -> [TopicCount] {
+    ) throws(OperatorProblem) -> [TopicCount] {
         try reading { () throws(StoreError) in
             try TopicCounts.gather(from: start, while: isWanted) { (place) throws(StoreError) in
                 try daemon.store.topics(from: place, examine: Limits.topicCountRows)
@@ -95,16 +75,14 @@ extension ControlServer {
         }
     }
 
-    /// `SENDER_ID/TOPIC`: behind that topic.
-    private func place(_ request: Request) throws(Problem) -> TopicPlace? {
-        guard let text = request.arguments["after"]?.text else { return nil }
-        let parts = text.split(separator: "/", maxSplits: 1)
-        guard parts.count == 2, let sender = SenderID(decimal: Array(parts[0].utf8)),
-            let topic = TopicName(Array(parts[1].utf8))
-        else {
-            throw Problem(text: "after is SENDER_ID/TOPIC", hint: "ccsctl topics list says what comes next")
+    /// Where a list begins that goes on after a topic.
+    private func start(after position: TopicPosition) throws(OperatorProblem) -> TopicPlace {
+        guard let topic = TopicName(Array(position.topic.utf8)) else {
+            throw OperatorProblem(
+                "invalid after: expected a topic as SENDER_ID/TOPIC",
+                hint: "ccsctl topics list shows what comes next")
         }
-        return .behind(sender, topic)
+        return .behind(position.sender, topic)
     }
 
     private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }

@@ -1,50 +1,52 @@
 import Basics
-import Delivery
-import Wire
+import Operator
 
-/// The line that each operator command leaves in the log: who asked, for what, and how it ended.
+/// The audit line that each operator command leaves in the log: who gave it, for what, and how it ended.
 ///
 /// It holds names and IDs only: no key, no payload, and a device instead of a registration token.
 struct OperatorRecord {
     /// The command; `unknown` for one that is none.
     let command: String
-    /// The arguments that name something, in the order in which they are listed here.
-    let named: [(name: StaticString, value: String)]
+    /// The arguments that name something, in the order of their words.
+    let named: [(name: String, value: String)]
     /// `ok`, `refused`, or what became of a message.
     let result: String
     /// Why it was refused; empty otherwise.
     let problem: String
 
-    /// Arguments whose values are names or IDs of the operator's own.
-    private static let names: [(key: String, name: StaticString)] = [
-        ("sender_id", "sender"), ("label", "label"), ("project", "project"), ("key_id", "key_id"),
-        ("session", "session"), ("installation", "installation"),
-    ]
+    /// How a command ended.
+    enum Outcome {
+        /// It was carried out; how the audit line reports its answer.
+        case done(String)
+        /// It was refused.
+        case refused(OperatorProblem)
+    }
 
-    init(_ request: JSONValue, _ answer: ControlReply, seal: TokenSeal, isKnown: (String) -> Bool) {
-        let asked = request["command"]?.text ?? ""
-        let isCommand = isKnown(asked)
-        command = isCommand ? asked : "unknown"
-        let arguments = isCommand ? request["arguments"] ?? .null : .null
-        var named: [(name: StaticString, value: String)] = []
-        for (key, name) in Self.names {
-            if let value = arguments[key], let text = value.text ?? value.integer.map(String.init) {
-                named.append((name, text))
+    /// The line of a command.
+    init(_ request: OperatorRequest, _ outcome: Outcome, seal: TokenSeal) {
+        command = request.name.rawValue
+        named = request.auditEntries.map { entry in
+            switch entry.value {
+            case .text(let text): (entry.word.rawValue, text)
+            case .recipient(let text): (entry.word.rawValue, Self.target(text.revealed, seal))
             }
         }
-        for key in ["device", "to"] {
-            if let text = arguments[key]?.text { named.append(("target", Self.target(text, seal))) }
-        }
-        self.named = named
-        switch answer {
-        case .result(let value):
-            // A message that was refused is an answer, not a fault of the command.
-            result = value["outcome"]?.text == "nack" ? value["error"]?.text ?? "refused" : "ok"
+        switch outcome {
+        case .done(let result):
+            self.result = result
             problem = ""
-        case .problem(let text, _):
+        case .refused(let problem):
             result = "refused"
-            problem = isCommand ? text : ""
+            self.problem = problem.text
         }
+    }
+
+    /// The line of a request that is no command, without anything that it held.
+    init(_ problem: RequestProblem) {
+        command = problem.operation?.rawValue ?? "unknown"
+        named = []
+        result = "refused"
+        self.problem = problem.recordedText
     }
 
     /// What a message or a command was for: a token allows what its device allows, so its device stands in the log instead.
@@ -57,13 +59,13 @@ struct OperatorRecord {
     }
 
     /// Writes it; nothing holds it back, however many commands there are.
-    func write(_ user: UInt32?, _ log: Log) {
+    func write(_ caller: ControlCaller, _ log: Log) {
         var text = ""
         for (name, value) in named { text += (text.isEmpty ? "" : " ") + "\(name)=\(Printable.text(value))" }
         log.record(
             .notice, "operator_command",
             [
-                "user": user.map { LogValue($0) } ?? "unknown", "command": .text(command),
+                "user": caller.user, "pid": caller.process, "command": .text(command),
                 "arguments": .text(text), "result": .text(result), "problem": .text(problem),
             ])
     }

@@ -1,6 +1,7 @@
 import Basics
 import Client
 import Glibc
+import Operator
 import Transport
 import Wire
 
@@ -204,7 +205,7 @@ final class AttackRun {
             guard bench.turn(seconds: 20, until: { server.isReady }),
                 try client.answer(to: HTTPCall("GET", "/openapi.json")).status == 200
             else { return false }
-            return try target.control("status", .object([]))["state"]?.text == "serving"
+            return try target.control(ShowStatus()).state == "serving"
         } catch { return false }
     }
 

@@ -1,5 +1,6 @@
 import Basics
 import Client
+import Operator
 import Transport
 import Wire
 
@@ -127,11 +128,11 @@ final class FanoutRun {
         var most = 0
         var pause = 5
         while true {
-            let topics = try target.control("status", .object([]))["topics"]
-            let reached = topics?["recipients"]?.integer ?? 0
+            let topics = try target.control(ShowStatus()).topics
+            let reached = topics.recipients
             most = max(most, probe.residentKiB)
             bench.progress.show("recipients", reached, of: subscribers)
-            if topics?["under_way"]?.integer == 0 {
+            if topics.underWay == 0 {
                 bench.progress.clear()
                 guard reached == subscribers else {
                     throw BenchError("only \(reached) of \(subscribers) subscribers were sent the message")

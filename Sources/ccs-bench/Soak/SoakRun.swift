@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import Operator
 import Transport
 import Wire
 
@@ -199,10 +200,10 @@ final class SoakRun {
         record.up = side(up, upCounters)
         // Acknowledgements ride with later writes.
         for _ in 0..<10 {
-            let audit = try target.control("audit", .object([]))
-            record.auditHolds = audit["holds"]?.boolean == true
-            Self.take(audit["downstream"], &record.down)
-            Self.take(audit["upstream"], &record.up)
+            let audit = try target.control(AuditStore())
+            record.auditHolds = audit.holds
+            Self.take(audit.downstream, &record.down)
+            Self.take(audit.upstream, &record.up)
             guard record.down.auditedPending + record.up.auditedPending > 0 else { break }
             _ = bench.turn(seconds: 1) { false }
         }
@@ -217,10 +218,10 @@ final class SoakRun {
             unanswered: books.unanswered)
     }
 
-    private static func take(_ law: JSONValue?, _ side: inout SoakRecord.Side) {
-        side.audited = law?["accepted"]?.integer ?? -1
-        side.auditedDelivered = law?["delivered"]?.integer ?? -1
-        side.auditedPending = law?["pending"]?.integer ?? -1
+    private static func take(_ law: AuditStore.Law, _ side: inout SoakRecord.Side) {
+        side.audited = law.accepted
+        side.auditedDelivered = law.delivered
+        side.auditedPending = law.pending
     }
 
     // MARK: Samples

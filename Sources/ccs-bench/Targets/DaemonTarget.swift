@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Client
 import Glibc
+import Operator
 import Transport
 import Wire
 
@@ -48,12 +49,8 @@ final class DaemonTarget: Target {
 
     /// Makes a sender with a key.
     func addSender(_ label: String) throws(BenchError) -> (id: SenderID, key: String) {
-        let answer = try control("senders add", .object([.init("label", .string(label))]))
-        guard let text = answer["sender_id"]?.text, let number = UInt64(text), let key = answer["key"]?.text
-        else {
-            throw BenchError("ccsd makes no sender")
-        }
-        return (SenderID(number), key)
+        let answer = try control(AddSender(label: label))
+        return (answer.sender, answer.key.revealed)
     }
 
     private static func folder(_ bench: Bench, _ name: String) -> String {
@@ -126,7 +123,7 @@ final class DaemonTarget: Target {
 
     /// Whether the conservation law holds in its store.
     func auditHolds() throws(BenchError) -> Bool {
-        try control("audit", .object([]))["holds"]?.boolean == true
+        try control(AuditStore()).holds
     }
 
     private func findPorts() throws(BenchError) {
@@ -138,12 +135,10 @@ final class DaemonTarget: Target {
                     "ccsd ended; see \(bench.scratch)/\(name).log", code: .unavailable)
             }
             do throws(BenchError) {
-                let status = try control("status", .object([]))
-                for listener in status["listeners"]?.elements ?? [] {
-                    let address = SocketAddress.loopback(
-                        port: UInt16(clamping: listener["port"]?.integer ?? 0))
-                    ports[listener["name"]?.text ?? ""] = UInt16(clamping: listener["port"]?.integer ?? 0)
-                    switch listener["name"]?.text {
+                for listener in try control(ShowStatus()).listeners {
+                    let address = SocketAddress.loopback(port: UInt16(clamping: listener.port))
+                    ports[listener.name] = UInt16(clamping: listener.port)
+                    switch listener.name {
                     case "app_server": appServers = address
                     case "device": devices = address
                     case "https": https = address
@@ -158,14 +153,14 @@ final class DaemonTarget: Target {
     }
 
     /// Asks the control socket.
-    func control(_ command: String, _ arguments: JSONValue) throws(BenchError) -> JSONValue {
+    func control<Command: OperatorCommand>(_ command: Command) throws(BenchError) -> Command.Answer {
         do throws(ControlError) {
             var client = try ControlClient(path: dataDirectory + "/control.sock")
-            switch try client.run(command, arguments) {
-            case .done(let result): return result
-            case .refused(let error, _): throw ControlError.system(error)
+            switch try client.run(command) {
+            case .done(let answer): return answer
+            case .refused(let problem): throw ControlError.system(problem.text)
             }
-        } catch { throw BenchError("ccsd, \(command): \(error)") }
+        } catch { throw BenchError("ccsd, \(Command.summary.name.rawValue): \(error)") }
     }
 }
 

@@ -1,5 +1,6 @@
 import Basics
 import Client
+import Operator
 import Transport
 import Wire
 
@@ -14,17 +15,15 @@ struct Grant {
 extension DaemonTarget {
     /// Makes a service account and has an access token granted to it, as an SDK does (http 9.1).
     func grant() throws(BenchError) -> Grant {
-        guard let key = ServiceAccountKey() else { throw BenchError("no key can be made") }
-        let account = try control(
-            "service-accounts add",
-            .object([
-                .init("sender_id", .string(String(sender.number))),
-                .init("public_key", .string(key.publicKey)),
-            ]))
-        guard let email = account["email"]?.text, let keyID = account["key_id"]?.text,
-            let project = account["project"]?.text,
-            let assertion = key.assertion(email: email, keyID: keyID, now: Now.read().wall)
-        else { throw BenchError("ccsd makes no service account") }
+        guard let key = ServiceAccountKey(), let publicKey = Base64.bytes(Array(key.publicKey.utf8).raw)
+        else {
+            throw BenchError("no key can be made")
+        }
+        let account = try control(AddAccount(sender: sender, publicKey: publicKey))
+        guard
+            let assertion = key.assertion(
+                email: account.email, keyID: account.keyID, now: Now.read().wall)
+        else { throw BenchError("the key cannot sign") }
         var form = FormWriter()
         form.add("grant_type", Array("urn:ietf:params:oauth:grant-type:jwt-bearer".utf8))
         form.add("assertion", Array(assertion.revealed.utf8))
@@ -39,7 +38,7 @@ extension DaemonTarget {
             let answer = try client.answer(to: call)
             guard let json = try? JSONValue(parsing: answer.body.raw), let token = json["access_token"]?.text
             else { throw .status(answer.status, answer.text) }
-            return Grant(project: project, bearer: token)
+            return Grant(project: account.project, bearer: token)
         } catch { throw BenchError("ccsd, token: \(error)") }
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Testing
 import Transport
 import Wire
@@ -125,6 +126,18 @@ import Wire
             folder.sound.split(separator: "\n").filter { !$0.hasPrefix("device_port") }.joined(
                 separator: "\n")
             + "\ndevice_port: \(port)\n"
+        let status: JSONValue = [
+            "pid": 42, "store": ["kind": "rocksdb", "path": "/d", "healthy": true],
+            "listeners": [
+                ["name": "device", "address": "::1", "port": .integer(port)],
+                ["name": "control", "address": "/s", "port": 0],
+            ],
+        ]
+        let older = try LivingDaemon(status, controlSocket: "/s")
+        #expect(
+            older == LivingDaemon(process: 42, store: "/d", controlSocket: "/s", ports: [port]),
+            "a daemon of another version is known by what its status has")
+        #expect(throws: FieldProblem.self) { try LivingDaemon(["pid": 42], controlSocket: "/s") }
         let living = LivingDaemon(
             process: 42, store: "\(folder.path)/data/store",
             controlSocket: "\(folder.path)/data/control.sock",
@@ -166,8 +179,8 @@ import Wire
                 "error: CCSD_KEY_FILE: \(folder.path)/none.key: No such file or directory (give the path of a PEM file)",
             ])
         let report = source.check()
-        #expect(!report.isSound && report.json["ok"]?.boolean == false)
-        #expect(report.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
+        #expect(!report.isSound && report.answer.json["ok"]?.boolean == false)
+        #expect(report.answer.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
     }
 
     @Test("a file that cannot be read is one finding: what it was to name is not guessed")

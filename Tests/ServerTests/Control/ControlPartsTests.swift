@@ -1,7 +1,7 @@
 import Basics
 import Delivery
+import Operator
 import Testing
-import Wire
 
 @testable import Server
 
@@ -16,27 +16,24 @@ struct ControlPartsTests {
         var other = note
         other.registration = RegistrationNumber(2)
         let told = [
-            trace.line(of: note, ticket: 7, at: 0), trace.line(of: note, ticket: 8, at: 0),
-            trace.line(of: other, ticket: 7, at: 0),
-            trace.line(of: TraceNote(.connection, .connected), ticket: 7, at: 0),
+            trace.step(of: note, ticket: 7, at: 0), trace.step(of: note, ticket: 8, at: 0),
+            trace.step(of: other, ticket: 7, at: 0),
+            trace.step(of: TraceNote(.connection, .connected), ticket: 7, at: 0),
         ]
         #expect(told.map { $0 != nil } == [true, false, false, true])
         trace.isHeldUp = true
-        for _ in 0..<3 { #expect(trace.line(of: note, ticket: 7, at: 0) == nil) }
+        for _ in 0..<3 { #expect(trace.step(of: note, ticket: 7, at: 0) == nil) }
         #expect(trace.lines == 2 && trace.leftOut == 3)
         var whole = RunningTrace(ticket: 7, registration: nil)
-        #expect(whole.line(of: other, ticket: 7, at: 0) != nil, "canary: without a registration all are told")
+        #expect(whole.step(of: other, ticket: 7, at: 0) != nil, "canary: without a registration all are told")
     }
 
     @Test("a target that is no token of ours is not repeated in the log: it may be somebody's secret")
     func malformedTarget() {
-        let request: JSONValue = [
-            "command": "send", "arguments": ["sender_id": "5", "to": "SECRET-TOKEN-OF-SOMEBODY"],
-        ]
+        let request = OperatorRequest.sendMessage(
+            SendMessage(sender: SenderID(5), to: Redacted("SECRET-TOKEN-OF-SOMEBODY")))
         let record = OperatorRecord(
-            request, .result(["outcome": "nack", "error": "BAD_REGISTRATION"]),
-            seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)),
-            isKnown: { ControlServer.names.contains($0) })
+            request, .done("BAD_REGISTRATION"), seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)))
         #expect(!"\(record)".contains("SECRET"))
         #expect(record.named.map { $0.value } == ["5", "malformed"])
     }

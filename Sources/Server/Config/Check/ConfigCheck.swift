@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Operator
 import Transport
 
 /// Tries what a configuration asks for: files, folders, the control socket and the ports. It changes nothing.

@@ -1,18 +1,11 @@
 import Basics
 public import Catalogue
-import Wire
+public import Operator
 
 /// What `ccsd check` found in the configuration, or in the files, folders, sockets and ports that it names.
 public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
-    /// How much it matters.
-    public enum Severity: String, Sendable {
-        /// The daemon would not start, or clients would refuse it.
-        case error
-        /// The daemon would start; someone should look at it.
-        case warning
-        /// Nothing is wrong; it explains why something was not tried.
-        case note
-    }
+    /// How much a finding matters.
+    public typealias Severity = CheckConfiguration.Finding.Severity
 
     /// How much it matters.
     public var severity: Severity
@@ -69,24 +62,18 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The same for programs.
-    var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("severity", .string(severity.rawValue))]
+    var row: CheckConfiguration.Finding {
+        var row = CheckConfiguration.Finding(
+            severity: severity, key: key?.rawValue, problem: problem, hint: hint, text: description)
         switch place {
         case .file(let file, let line, let column)?:
-            members.append(.init("file", .string(file)))
-            if line > 0 {
-                members += [.init("line", .integer(line)), .init("column", .integer(column))]
-            }
-        case .flag(let name)?: members.append(.init("flag", .string(name)))
-        case .variable(let name)?: members.append(.init("variable", .string(name)))
+            row.file = file
+            if line > 0 { (row.line, row.column) = (line, column) }
+        case .flag(let name)?: row.flag = name
+        case .variable(let name)?: row.variable = name
         case nil: break
         }
-        if let key { members.append(.init("key", .string(key.rawValue))) }
-        return .object(
-            members + [
-                .init("problem", .string(problem)), .init("hint", .string(hint)),
-                .init("text", .string(description)),
-            ])
+        return row
     }
 }
 
@@ -106,10 +93,7 @@ public struct CheckReport: Sendable {
     }
 
     /// The answer of `ccsctl check` and `ccsd check --json`.
-    var json: JSONValue {
-        .object([
-            .init("ok", .boolean(isSound)), .init("findings", .array(findings.map(\.json))),
-            .init("left_out", .integer(leftOut)),
-        ])
+    var answer: CheckConfiguration.Answer {
+        CheckConfiguration.Answer(isSound: isSound, findings: findings.map(\.row), leftOut: leftOut)
     }
 }

@@ -1,5 +1,6 @@
 import Basics
 import Glibc
+import Operator
 import Transport
 import Wire
 
@@ -37,20 +38,17 @@ struct LivingDaemon: Sendable, Equatable {
     /// Asks what is at a path.
     static func look(at path: String) -> Look {
         let answer = LocalRequest.ask(
-            path, #"{"command":"status"}"#, milliseconds: Limits.checkAnswerMilliseconds,
+            path, RequestLine.json(ShowStatus()).compact, milliseconds: Limits.checkAnswerMilliseconds,
             limit: Limits.controlLineBytes)
         switch answer {
         case .nobody: return .nobody
         case .forbidden: return .forbidden
         case .silence: return .stranger
         case .line(let line):
-            guard let status = (try? JSONValue(parsing: line.raw))?["result"],
-                let process = status["pid"]?.integer, let store = status["store"]?["path"]?.text
+            guard case .result(let status)? = try? OperatorReply(parsing: line.raw),
+                let found = try? LivingDaemon(status, controlSocket: path)
             else { return .stranger }
-            let ports = (status["listeners"]?.elements ?? []).compactMap { $0["port"]?.integer }
-            return .daemon(
-                LivingDaemon(
-                    process: process, store: store, controlSocket: path, ports: ports.filter { $0 > 0 }))
+            return .daemon(found)
         }
     }
 
@@ -68,6 +66,17 @@ struct LivingDaemon: Sendable, Equatable {
         var (first, second) = (stat(), stat())
         return unsafe stat(a, &first) == 0 && stat(b, &second) == 0
             && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+}
+
+extension LivingDaemon {
+    /// What a status has of it; a daemon of another version may lack the rest. Throws if it lacks this.
+    init(_ status: JSONValue, controlSocket: String) throws(FieldProblem) {
+        let fields = ShowStatus.Answer.fields
+        process = try fields.value(\.process, in: status)
+        store = try fields.value(\.store, in: status).path
+        ports = try fields.value(\.listeners, in: status).map(\.port).filter { $0 > 0 }
+        self.controlSocket = controlSocket
     }
 }
 

@@ -1,0 +1,106 @@
+import Basics
+import Wire
+
+/// Where the value of a field is.
+typealias FieldPath<Root, Value> = any KeyPath<Root, Value> & Sendable
+
+/// One field of a command or of an answer: its name, its kind, where its value is, and what it is.
+///
+/// It is the one place where the field is defined: what reads, writes, documents and records it comes from here.
+public struct Field<Root: Sendable, Value: Sendable>: Sendable {
+    let description: FieldDescription
+    let path: FieldPath<Root, Value>
+    /// Reads a value; `nil` for a field that is not there.
+    private let read: @Sendable (JSONValue?) throws(FieldProblem) -> Value
+    /// Writes a value; `nil` to leave the field out.
+    private let write: @Sendable (Value) -> JSONValue?
+
+    private init<Kind>(
+        _ name: String, _ kind: FieldKind<Kind>, _ path: FieldPath<Root, Value>,
+        _ presence: FieldDescription.Presence, audit: AuditWord?, _ documentation: String,
+        read: @escaping @Sendable (JSONValue?) throws(FieldProblem) -> Value,
+        write: @escaping @Sendable (Value) -> JSONValue?
+    ) {
+        description = FieldDescription(
+            name: name, form: kind.form, placeholder: kind.placeholder, isSecret: kind.isSecret,
+            presence: presence, audit: audit, documentation: documentation)
+        self.path = path
+        self.read = read
+        self.write = write
+    }
+
+    /// A field that must be there.
+    static func required(
+        _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>,
+        audit: AuditWord? = nil, _ documentation: String
+    ) -> Field {
+        Field(
+            name, kind, path, .required, audit: audit, documentation,
+            read: { (value) throws(FieldProblem) -> Value in
+                guard let value else { throw FieldProblem(.missing, expected: kind.form.expected) }
+                return try kind.decode(value)
+            }, write: { kind.encode($0) })
+    }
+
+    /// A field that is left out where there is no value.
+    static func optional<Wrapped>(
+        _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
+        audit: AuditWord? = nil, _ documentation: String
+    ) -> Field where Value == Wrapped? {
+        Field(
+            name, kind, path, .optional, audit: audit, documentation,
+            read: { (value) throws(FieldProblem) -> Wrapped? in
+                guard let value else { return nil }
+                return try kind.decode(value)
+            }, write: { $0.map(kind.encode) })
+    }
+
+    /// A field that is `null` where there is no value.
+    static func nullable<Wrapped>(
+        _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
+        _ documentation: String
+    ) -> Field where Value == Wrapped? {
+        Field(
+            name, kind, path, .nullable, audit: nil, documentation,
+            read: { (value) throws(FieldProblem) -> Wrapped? in
+                guard let value else { return nil }
+                return try kind.decode(value)
+            }, write: { $0.map(kind.encode) ?? .null })
+    }
+
+    /// A field that has a certain value where it is left out.
+    static func preset(
+        _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>, _ preset: Value,
+        audit: AuditWord? = nil, _ documentation: String
+    ) -> Field where Value: Equatable {
+        let words = kind.encode(preset)
+        return Field(
+            name, kind, path, .preset(words.text ?? words.compact), audit: audit, documentation,
+            read: { (value) throws(FieldProblem) -> Value in
+                guard let value else { return preset }
+                return try kind.decode(value)
+            }, write: { $0 == preset ? JSONValue?.none : kind.encode($0) })
+    }
+
+    /// The value that an object has for this field.
+    func value(in object: JSONValue) throws(FieldProblem) -> Value {
+        let value = object[description.name]
+        do throws(FieldProblem) { return try read(value == .null ? nil : value) } catch {
+            throw error.inside(description.name, hint: description.hint)
+        }
+    }
+
+    /// Appends the member that this field is of an object.
+    func append(_ root: Root, to members: inout [JSONValue.Member]) {
+        guard let value = write(root[keyPath: path]) else { return }
+        members.append(JSONValue.Member(description.name, value))
+    }
+
+    /// What the audit line has of it.
+    func auditEntry(_ root: Root) -> AuditEntry? {
+        guard let word = description.audit, let value = write(root[keyPath: path]),
+            let text = value.text ?? value.integer.map({ String($0) })
+        else { return nil }
+        return AuditEntry(word: word, value: description.isSecret ? .recipient(Redacted(text)) : .text(text))
+    }
+}

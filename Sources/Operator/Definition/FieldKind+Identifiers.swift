@@ -1,0 +1,117 @@
+public import Basics
+import Wire
+
+extension FieldKind where Value == SenderID {
+    /// A sender ID: written as text, taken as a number as well. 0 stands for no sender, where answers have that.
+    static func sender(from least: Int = 1) -> FieldKind {
+        scalar(
+            .number("a sender ID", least...(.max)), "N",
+            parse: { value in
+                guard let digits = value.integer.map({ String($0) }) ?? value.text else { return nil }
+                if least == 0, digits == "0" { return SenderID(0) }
+                return SenderID(decimal: digits.utf8)
+            }, encode: { .string(String($0.number)) })
+    }
+}
+
+extension FieldKind where Value == DeviceID {
+    /// The number of a device (Android ID): written as text, taken as a number as well. A list may begin after 0.
+    static func device(from least: Int = 1) -> FieldKind {
+        scalar(
+            .number("the number of a device", least...(.max)), "DEVICE",
+            parse: { value in
+                guard let number = DeviceTarget.number(value), number >= UInt64(least) else { return nil }
+                return DeviceID(number)
+            }, encode: { .string(String($0.number)) })
+    }
+}
+
+/// A device, by its number or by a registration token of one of its apps.
+public enum DeviceTarget: Sendable {
+    /// Its number (Android ID).
+    case device(DeviceID)
+    /// A registration token.
+    case token(Redacted<String>)
+
+    /// The number that a value is; `nil` for anything else, as a token is.
+    static func number(_ value: JSONValue) -> UInt64? {
+        value.integer.flatMap { UInt64(exactly: $0) } ?? value.digits.flatMap { UInt64($0) }
+    }
+}
+
+extension FieldKind where Value == DeviceTarget {
+    /// The number of a device, or a registration token.
+    static var target: FieldKind {
+        scalar(
+            .named("the number of a device or a registration token"), "DEVICE|TOKEN", isSecret: true,
+            parse: { value in
+                if let number = DeviceTarget.number(value) {
+                    return number > 0 ? .device(DeviceID(number)) : nil
+                }
+                return value.text.flatMap { $0.isEmpty ? nil : .token(Redacted($0)) }
+            },
+            encode: { target in
+                switch target {
+                case .device(let device): .string(String(device.number))
+                case .token(let token): .string(token.revealed)
+                }
+            })
+    }
+}
+
+extension FieldKind where Value == ConnectionID {
+    /// The ID of a session: reactor, slot and generation of its connection.
+    static var session: FieldKind {
+        scalar(
+            .named("the ID of a session, such as 0-12-345"), "ID",
+            parse: { value in
+                let parts = (value.text ?? "").split(separator: "-", omittingEmptySubsequences: false)
+                guard parts.count == 3,
+                    parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+                    let reactor = UInt16(parts[0]), let slot = UInt32(parts[1]),
+                    let generation = UInt32(parts[2])
+                else { return nil }
+                return ConnectionID(reactor: reactor, slot: slot, generation: generation)
+            }, encode: { .string("\($0.reactor)-\($0.slot)-\($0.generation)") })
+    }
+}
+
+extension FieldKind where Value == String {
+    /// The ID of a Firebase installation.
+    static var installation: FieldKind {
+        scalar(
+            .named("the ID of a Firebase installation, \(InstallationToken.idLength) characters"),
+            "INSTALLATION",
+            parse: { value in
+                value.text.flatMap { $0.utf8.count == InstallationToken.idLength ? $0 : nil }
+            },
+            encode: { .string($0) })
+    }
+}
+
+/// A place in the list of topics: a topic of a sender.
+public struct TopicPosition: Sendable, Equatable {
+    /// The sender.
+    public var sender: SenderID
+    /// The name of the topic.
+    public var topic: String
+
+    /// The place of a topic.
+    public init(sender: SenderID, topic: String) {
+        self.sender = sender
+        self.topic = topic
+    }
+}
+
+extension FieldKind where Value == TopicPosition {
+    /// `SENDER_ID/TOPIC`.
+    static var topicPosition: FieldKind {
+        scalar(
+            .named("a topic as SENDER_ID/TOPIC"), "SENDER_ID/TOPIC",
+            parse: { value in
+                let parts = (value.text ?? "").split(separator: "/", maxSplits: 1)
+                guard parts.count == 2, let sender = SenderID(decimal: parts[0].utf8) else { return nil }
+                return TopicPosition(sender: sender, topic: String(parts[1]))
+            }, encode: { .string("\($0.sender.number)/\($0.topic)") })
+    }
+}

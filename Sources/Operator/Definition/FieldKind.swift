@@ -1,0 +1,134 @@
+import Basics
+import Wire
+
+/// The kind of a field's values: what JSON they are read from and written as, and what they must be.
+///
+/// A kind reads strictly and throws a `FieldProblem` for anything else; it writes what it reads.
+public struct FieldKind<Value: Sendable>: Sendable {
+    let form: ValueForm
+    /// Stands for a value in usage lines.
+    let placeholder: String
+    /// Whether values must not stand in logs and error texts.
+    let isSecret: Bool
+    let decode: @Sendable (JSONValue) throws(FieldProblem) -> Value
+    let encode: @Sendable (Value) -> JSONValue
+
+    init(
+        _ form: ValueForm, _ placeholder: String = "", isSecret: Bool = false,
+        decode: @escaping @Sendable (JSONValue) throws(FieldProblem) -> Value,
+        encode: @escaping @Sendable (Value) -> JSONValue
+    ) {
+        self.form = form
+        self.placeholder = placeholder
+        self.isSecret = isSecret
+        self.decode = decode
+        self.encode = encode
+    }
+
+    /// A kind of one value; `parse` returns `nil` for what it does not take.
+    static func scalar(
+        _ form: ValueForm, _ placeholder: String = "", isSecret: Bool = false,
+        parse: @escaping @Sendable (JSONValue) -> Value?, encode: @escaping @Sendable (Value) -> JSONValue
+    ) -> FieldKind {
+        FieldKind(
+            form, placeholder, isSecret: isSecret,
+            decode: { (value) throws(FieldProblem) -> Value in
+                guard let parsed = parse(value) else {
+                    throw .invalid(value, isSecret: isSecret, expected: form.expected)
+                }
+                return parsed
+            }, encode: encode)
+    }
+}
+
+extension FieldKind where Value == Bool {
+    /// `true` or `false`.
+    static var truth: FieldKind { scalar(.truth, parse: { $0.boolean }, encode: { .boolean($0) }) }
+}
+
+extension FieldKind where Value == Int {
+    /// A whole number; digits in a string are taken as well.
+    static func integer(_ range: ClosedRange<Int>, as placeholder: String = "N") -> FieldKind {
+        scalar(
+            .integer(range), placeholder,
+            parse: { value in
+                guard let number = value.integer ?? value.digits.flatMap({ Int($0) }), range.contains(number)
+                else { return nil }
+                return number
+            }, encode: { .integer($0) })
+    }
+
+    /// How many there are.
+    static var count: FieldKind { integer(0...(.max)) }
+
+    /// Any whole number.
+    static var whole: FieldKind { integer(.min ... .max) }
+}
+
+extension JSONValue {
+    /// The text of a string of decimal digits; `nil` for anything else, a sign included.
+    var digits: String? {
+        text.flatMap { text in text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? text : nil }
+    }
+
+    /// The text of a string of so many bytes in UTF-8.
+    func text(of bytes: ClosedRange<Int>) -> String? {
+        text.flatMap { bytes.contains($0.utf8.count) ? $0 : nil }
+    }
+}
+
+extension FieldKind where Value == UnixMilliseconds {
+    /// A time in UTC.
+    static var time: FieldKind {
+        scalar(
+            .time, "TIME", parse: { $0.text.flatMap { Timestamp.parsed(Array($0.utf8)) } },
+            encode: { .string(Timestamp.text($0)) })
+    }
+}
+
+extension FieldKind where Value == String {
+    /// Text of any length that an answer may have.
+    static var text: FieldKind { text(0...(.max)) }
+
+    /// Text, by its bytes in UTF-8.
+    static func text(_ bytes: ClosedRange<Int>, as placeholder: String = "TEXT") -> FieldKind {
+        scalar(
+            .text(bytes), placeholder,
+            parse: { $0.text(of: bytes) }, encode: { .string($0) })
+    }
+}
+
+extension FieldKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of the words of an enum.
+    static var word: FieldKind {
+        let words = Value.allCases.map(\.rawValue)
+        return scalar(
+            .word(words), words.joined(separator: "|"), parse: { $0.text.flatMap(Value.init(rawValue:)) },
+            encode: { .string($0.rawValue) })
+    }
+}
+
+extension FieldKind where Value == Redacted<String> {
+    /// Text that must not stand in logs and error texts.
+    static func secret(_ bytes: ClosedRange<Int>, _ phrase: String, as placeholder: String = "TEXT")
+        -> FieldKind
+    {
+        scalar(
+            .named(phrase), placeholder, isSecret: true,
+            parse: { $0.text(of: bytes).map { Redacted($0) } }, encode: { .string($0.revealed) })
+    }
+}
+
+extension FieldKind where Value == [UInt8] {
+    /// Bytes as Base64.
+    static func base64(upTo bytes: Int) -> FieldKind {
+        scalar(
+            .named("Base64 of up to \(bytes) bytes"), "BASE64",
+            parse: { value in
+                guard let text = value.text, let decoded = Base64.bytes(Array(text.utf8).raw),
+                    decoded.count <= bytes
+                else { return nil }
+                return decoded
+            }, encode: { .string(Base64.text($0)) })
+    }
+}

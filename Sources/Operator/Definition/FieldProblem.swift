@@ -1,0 +1,79 @@
+import Basics
+import Wire
+
+/// Why JSON is not the command or the answer that it should be: the field, what is wrong with it, and what was expected.
+public struct FieldProblem: Error, Sendable, Equatable {
+    /// What is wrong.
+    public enum Fault: Sendable, Equatable {
+        /// The field is required and not there.
+        case missing
+        /// No field has this name.
+        case unknown
+        /// The value is not what it must be; `nil` for a value that must not be repeated.
+        case invalid(value: String?)
+        /// The fields do not go together, as `expected` says.
+        case conflict
+    }
+
+    /// Where: `limit`, `devices[3].created_at`; empty for the whole.
+    public private(set) var path: String
+    /// What is wrong.
+    public let fault: Fault
+    /// What was expected instead.
+    public let expected: String
+    /// What to do.
+    public private(set) var hint: String
+
+    init(_ fault: Fault, at path: String = "", expected: String, hint: String = "") {
+        self.path = path
+        self.fault = fault
+        self.expected = expected
+        self.hint = hint
+    }
+
+    /// Fields that do not go together.
+    static func conflict(_ text: String, hint: String) -> FieldProblem {
+        FieldProblem(.conflict, expected: text, hint: hint)
+    }
+
+    /// A value that is not what it must be.
+    static func invalid(_ value: JSONValue, isSecret: Bool, expected: String) -> FieldProblem {
+        FieldProblem(.invalid(value: isSecret ? nil : shown(value)), expected: expected)
+    }
+
+    /// The problem in one sentence, for the caller.
+    public var text: String { text(showsValues: true) }
+
+    /// The same without anything that the caller wrote: a secret may stand in the wrong field.
+    public var recordedText: String { text(showsValues: false) }
+
+    /// The same problem in a field of a larger object.
+    func inside(_ name: String, hint: String = "") -> FieldProblem {
+        var problem = self
+        let isIndexed = path.hasPrefix("[")
+        problem.path = path.isEmpty ? name : isIndexed ? name + path : "\(name).\(path)"
+        if problem.hint.isEmpty { problem.hint = hint }
+        return problem
+    }
+
+    private func text(showsValues: Bool) -> String {
+        switch fault {
+        case .missing: "missing \(path): expected \(expected)"
+        case .unknown:
+            "unknown argument\(showsValues ? " \(Printable.text(path, limit: Limits.shownCharacters))" : ""): expected \(expected)"
+        case .invalid(let value):
+            "invalid \(path.isEmpty ? "value" : path)\(showsValues ? value.map { " \"\($0)\"" } ?? "" : ""): expected \(expected)"
+        case .conflict: expected
+        }
+    }
+
+    /// The beginning of a value, fit for a line of text.
+    private static func shown(_ value: JSONValue) -> String? {
+        switch value {
+        case .array, .object: nil
+        case .string(let text): Printable.text(text, limit: Limits.shownCharacters)
+        case .null, .boolean, .integer, .number:
+            Printable.text(value.compact, limit: Limits.shownCharacters)
+        }
+    }
+}

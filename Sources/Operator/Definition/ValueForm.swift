@@ -1,0 +1,53 @@
+/// What a value must be: for documentation, for front ends that read text, and for the words of a refusal.
+public indirect enum ValueForm: Sendable, Equatable {
+    /// `true` or `false`.
+    case truth
+    /// A whole number, both ends allowed.
+    case integer(ClosedRange<Int>)
+    /// Text, by its bytes in UTF-8.
+    case text(ClosedRange<Int>)
+    /// One of several words.
+    case word([String])
+    /// A whole number that is written as text, since readers of JSON round long ones: what it is, and its range.
+    case number(String, ClosedRange<Int>)
+    /// Text in a form of its own, in words.
+    case named(String)
+    /// A time in UTC (RFC 3339).
+    case time
+    /// An object whose keys are not fixed, in words.
+    case object(String)
+    /// An object with these members.
+    case record([FieldDescription])
+    /// An array of values of one form.
+    case list(ValueForm)
+
+    /// The phrase that follows "expected".
+    public var expected: String {
+        switch self {
+        case .truth: "true or false"
+        case .integer(let range): Self.numbers(range)
+        case .text(let range): Self.text(range)
+        case .word(let words): "one of \(words.joined(separator: ", "))"
+        case .number(let what, let range): "\(what), \(Self.numbers(range))"
+        case .named(let phrase): phrase
+        case .time: "a time such as 2026-11-20T06:45:12.345Z"
+        case .object(let phrase): phrase
+        case .record: "an object"
+        case .list: "an array"
+        }
+    }
+
+    private static func numbers(_ range: ClosedRange<Int>) -> String {
+        if range == .min ... .max { return "a whole number" }
+        return range.upperBound == .max
+            ? "a whole number from \(range.lowerBound)"
+            : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    private static func text(_ range: ClosedRange<Int>) -> String {
+        if range.upperBound == .max { return "text" }
+        return range.lowerBound == 0
+            ? "text of up to \(range.upperBound) bytes"
+            : "text of \(range.lowerBound) to \(range.upperBound) bytes"
+    }
+}

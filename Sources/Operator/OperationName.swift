@@ -1,0 +1,62 @@
+/// The operations, by the names that requests, `ccsctl` and audit lines have. This is the one place where they are spelled.
+public enum OperationName: String, CaseIterable, Sendable {
+    case showStatus = "status"
+    case checkConfiguration = "check"
+    case reloadConfiguration = "reload"
+    case showClock = "clock show"
+    case acceptClock = "clock accept"
+    case drainSessions = "drain"
+    case auditStore = "audit"
+    case listSessions = "sessions list"
+    case sendMessage = "send"
+    case addSender = "senders add"
+    case listSenders = "senders list"
+    case rotateKey = "senders rotate-key"
+    case removeSender = "senders remove"
+    case addAccount = "service-accounts add"
+    case listAccounts = "service-accounts list"
+    case removeAccount = "service-accounts remove"
+    case listDevices = "devices list"
+    case showDevice = "devices show"
+    case traceDevice = "devices trace"
+    case forgetDevice = "devices forget"
+    case listInstallations = "installations list"
+    case showInstallation = "installations show"
+    case revokeInstallation = "installations revoke"
+    case listTopics = "topics list"
+    case listRunningTopics = "topics running"
+
+    /// The type of its command.
+    public var command: any OperatorCommand.Type {
+        switch self {
+        case .showStatus: ShowStatus.self
+        case .checkConfiguration: CheckConfiguration.self
+        case .reloadConfiguration: ReloadConfiguration.self
+        case .showClock: ShowClock.self
+        case .acceptClock: AcceptClock.self
+        case .drainSessions: DrainSessions.self
+        case .auditStore: AuditStore.self
+        case .listSessions: ListSessions.self
+        case .sendMessage: SendMessage.self
+        case .addSender: AddSender.self
+        case .listSenders: ListSenders.self
+        case .rotateKey: RotateKey.self
+        case .removeSender: RemoveSender.self
+        case .addAccount: AddAccount.self
+        case .listAccounts: ListAccounts.self
+        case .removeAccount: RemoveAccount.self
+        case .listDevices: ListDevices.self
+        case .showDevice: ShowDevice.self
+        case .traceDevice: TraceDevice.self
+        case .forgetDevice: ForgetDevice.self
+        case .listInstallations: ListInstallations.self
+        case .showInstallation: ShowInstallation.self
+        case .revokeInstallation: RevokeInstallation.self
+        case .listTopics: ListTopics.self
+        case .listRunningTopics: ListRunningTopics.self
+        }
+    }
+
+    /// The operation with its fields, for documentation and front ends.
+    public var definition: OperationDefinition { command.definition }
+}

@@ -1,0 +1,98 @@
+public import Wire
+
+/// A request: one of all commands. A switch over it without a handler for each of them does not compile.
+public enum OperatorRequest: Sendable {
+    case showStatus(ShowStatus)
+    case checkConfiguration(CheckConfiguration)
+    case reloadConfiguration(ReloadConfiguration)
+    case showClock(ShowClock)
+    case acceptClock(AcceptClock)
+    case drainSessions(DrainSessions)
+    case auditStore(AuditStore)
+    case listSessions(ListSessions)
+    case sendMessage(SendMessage)
+    case addSender(AddSender)
+    case listSenders(ListSenders)
+    case rotateKey(RotateKey)
+    case removeSender(RemoveSender)
+    case addAccount(AddAccount)
+    case listAccounts(ListAccounts)
+    case removeAccount(RemoveAccount)
+    case listDevices(ListDevices)
+    case showDevice(ShowDevice)
+    case traceDevice(TraceDevice)
+    case forgetDevice(ForgetDevice)
+    case listInstallations(ListInstallations)
+    case showInstallation(ShowInstallation)
+    case revokeInstallation(RevokeInstallation)
+    case listTopics(ListTopics)
+    case listRunningTopics(ListRunningTopics)
+
+    /// Reads the arguments of an operation; throws `FieldProblem` for the first one that is wrong.
+    public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
+        switch name {
+        case .showStatus: self = .showStatus(try ShowStatus(arguments: arguments))
+        case .checkConfiguration: self = .checkConfiguration(try CheckConfiguration(arguments: arguments))
+        case .reloadConfiguration: self = .reloadConfiguration(try ReloadConfiguration(arguments: arguments))
+        case .showClock: self = .showClock(try ShowClock(arguments: arguments))
+        case .acceptClock: self = .acceptClock(try AcceptClock(arguments: arguments))
+        case .drainSessions: self = .drainSessions(try DrainSessions(arguments: arguments))
+        case .auditStore: self = .auditStore(try AuditStore(arguments: arguments))
+        case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
+        case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
+        case .addSender: self = .addSender(try AddSender(arguments: arguments))
+        case .listSenders: self = .listSenders(try ListSenders(arguments: arguments))
+        case .rotateKey: self = .rotateKey(try RotateKey(arguments: arguments))
+        case .removeSender: self = .removeSender(try RemoveSender(arguments: arguments))
+        case .addAccount: self = .addAccount(try AddAccount(arguments: arguments))
+        case .listAccounts: self = .listAccounts(try ListAccounts(arguments: arguments))
+        case .removeAccount: self = .removeAccount(try RemoveAccount(arguments: arguments))
+        case .listDevices: self = .listDevices(try ListDevices(arguments: arguments))
+        case .showDevice: self = .showDevice(try ShowDevice(arguments: arguments))
+        case .traceDevice: self = .traceDevice(try TraceDevice(arguments: arguments))
+        case .forgetDevice: self = .forgetDevice(try ForgetDevice(arguments: arguments))
+        case .listInstallations: self = .listInstallations(try ListInstallations(arguments: arguments))
+        case .showInstallation: self = .showInstallation(try ShowInstallation(arguments: arguments))
+        case .revokeInstallation: self = .revokeInstallation(try RevokeInstallation(arguments: arguments))
+        case .listTopics: self = .listTopics(try ListTopics(arguments: arguments))
+        case .listRunningTopics: self = .listRunningTopics(try ListRunningTopics(arguments: arguments))
+        }
+    }
+
+    /// The command, whichever it is.
+    public var command: any OperatorCommand {
+        switch self {
+        case .showStatus(let command): command
+        case .checkConfiguration(let command): command
+        case .reloadConfiguration(let command): command
+        case .showClock(let command): command
+        case .acceptClock(let command): command
+        case .drainSessions(let command): command
+        case .auditStore(let command): command
+        case .listSessions(let command): command
+        case .sendMessage(let command): command
+        case .addSender(let command): command
+        case .listSenders(let command): command
+        case .rotateKey(let command): command
+        case .removeSender(let command): command
+        case .addAccount(let command): command
+        case .listAccounts(let command): command
+        case .removeAccount(let command): command
+        case .listDevices(let command): command
+        case .showDevice(let command): command
+        case .traceDevice(let command): command
+        case .forgetDevice(let command): command
+        case .listInstallations(let command): command
+        case .showInstallation(let command): command
+        case .revokeInstallation(let command): command
+        case .listTopics(let command): command
+        case .listRunningTopics(let command): command
+        }
+    }
+
+    /// Its operation.
+    public var name: OperationName { type(of: command).summary.name }
+
+    /// What the audit line has of its arguments.
+    public var auditEntries: [AuditEntry] { command.auditEntries }
+}

@@ -1,0 +1,90 @@
+public import Wire
+
+/// How far a long command is.
+public struct OperatorProgress: Record, Equatable {
+    /// Steps done.
+    public var done: Int
+    /// Steps in all.
+    public var total: Int
+    /// What is counted.
+    public var what: String
+
+    /// How far it is.
+    public init(done: Int, total: Int, what: String) {
+        self.done = done
+        self.total = total
+        self.what = what
+    }
+
+    public static let fields = Fields(
+        OperatorProgress.init(done:total:what:),
+        .required("done", .whole, \.done, "Steps done."),
+        .required("total", .whole, \.total, "Steps in all."),
+        .required("what", .text, \.what, "What is counted."))
+}
+
+/// One line of what comes back for a request: any number of lines and signs of progress, then a result or a problem.
+public enum OperatorReply: Sendable, Equatable {
+    /// How far the command is: `{"progress":{"done":1,"total":3,"what":"sessions drained"}}`.
+    case progress(OperatorProgress)
+    /// A line of a command that sends some: `{"trace":{…}}`.
+    case line(name: String, JSONValue)
+    /// The answer: `{"ok":true,"result":{…}}`.
+    case result(JSONValue)
+    /// The command was not carried out: `{"ok":false,"error":"…","hint":"…"}`.
+    case problem(OperatorProblem)
+
+    /// Why a line is no reply.
+    public enum ReadingProblem: Error, Sendable, Equatable {
+        case notJSON
+        case unknownForm
+        case progress(FieldProblem)
+    }
+
+    private enum Key {
+        static let progress = "progress"
+        static let ok = "ok"
+        static let result = "result"
+        static let error = "error"
+        static let hint = "hint"
+    }
+
+    /// Reads a line without its end.
+    public init(parsing line: RawSpan) throws(ReadingProblem) {
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue(parsing: line) } catch { throw .notJSON }
+        if let progress = json[Key.progress] {
+            do throws(FieldProblem) { self = .progress(try OperatorProgress(json: progress)) } catch {
+                throw .progress(error.inside(Key.progress))
+            }
+        } else if let isDone = json[Key.ok]?.boolean {
+            self =
+                isDone
+                ? .result(json[Key.result] ?? .null)
+                : .problem(
+                    OperatorProblem(
+                        json[Key.error]?.text ?? "no reason is given", hint: json[Key.hint]?.text ?? ""))
+        } else if let members = json.members, members.count == 1 {
+            self = .line(name: members[0].key, members[0].value)
+        } else {
+            throw .unknownForm
+        }
+    }
+
+    /// A line that a command sends before its answer.
+    public init(_ line: some OperatorLine) { self = .line(name: line.name, line.json) }
+
+    /// The reply as it is written.
+    public var json: JSONValue {
+        switch self {
+        case .progress(let progress): .object([.init(Key.progress, progress.json)])
+        case .line(let name, let json): .object([.init(name, json)])
+        case .result(let json): .object([.init(Key.ok, true), .init(Key.result, json)])
+        case .problem(let problem):
+            .object([
+                .init(Key.ok, false), .init(Key.error, .string(problem.text)),
+                .init(Key.hint, .string(problem.hint)),
+            ])
+        }
+    }
+}

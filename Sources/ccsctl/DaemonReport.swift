@@ -1,0 +1,54 @@
+import Catalogue
+import Operator
+
+extension ShowClock: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        var text = "time      \(Report.time(answer.time))\n"
+        guard answer.isInDoubt else { return text + "believed  yes\n" }
+        text += "believed  no: \(Report.cell(answer.problem))\n"
+        if let seconds = answer.believedInSeconds {
+            text += "          by itself in \(StatusReport.span(seconds))\n"
+        }
+        return text + "Nothing ends by age meanwhile: set the clock, or accept it: ccsctl clock accept\n"
+    }
+}
+
+extension AcceptClock: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "The clock \(answer.wasInDoubt ? "is believed" : "was not in doubt"): \(Report.time(answer.time)).\n"
+    }
+}
+
+extension DrainSessions: ReportedCommand {
+    static func text(of answer: Answer) -> String { "\(answer.sessions) sessions were drained.\n" }
+}
+
+extension ReloadConfiguration: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        func line(_ title: String, _ names: [String]) -> String {
+            names.isEmpty ? "" : "\(title): \(names.map { Report.cell($0) }.joined(separator: ", "))\n"
+        }
+        return "The new configuration and certificates are in use.\n" + line("changed", answer.changed)
+            + line("needs a restart", answer.needsRestart)
+    }
+}
+
+extension CheckConfiguration: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        answer.findings.map { "\($0.severity.rawValue): \(Report.cell($0.text))\n" }.joined()
+            + (answer.isSound ? "The configuration is sound.\n" : "The configuration is not sound.\n")
+    }
+
+    static func verdict(on answer: Answer) -> ExitCode { answer.isSound ? .success : .configuration }
+}
+
+extension SendMessage: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        switch answer.outcome {
+        case .ack: "ACK for \(Report.cell(answer.messageID)).\n"
+        case .nack: "NACK \(Report.cell(answer.error)): \(Report.cell(answer.errorDescription))\n"
+        }
+    }
+
+    static func verdict(on answer: Answer) -> ExitCode { answer.outcome == .ack ? .success : .failure }
+}

@@ -1,0 +1,103 @@
+import Basics
+import Operator
+
+/// A list as people read it: columns, and what to do where there is nothing or more.
+struct ListReport<Row> {
+    /// The heading of each column, and what stands in it.
+    var columns: [(title: String, cell: (Row) -> String)]
+    /// The line where there is none.
+    var none: String
+
+    /// The rows under their headings; `next` is the value of `--after` that goes on, `leftOut` how many more there are.
+    func text(_ rows: [Row], next: String? = nil, leftOut: Int = 0) -> String {
+        guard !rows.isEmpty else { return none + "\n" }
+        var text = TextTable.text(columns.map(\.title), rows.map { row in columns.map { $0.cell(row) } })
+        if let next { text += "… and more: --limit N shows more, --after \(Report.safe(next)) goes on.\n" }
+        if leftOut > 0 { text += "… and \(leftOut) more: --limit N shows more.\n" }
+        return text
+    }
+}
+
+extension ListSenders: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("SENDER_ID", { Report.cell($0.sender) }), ("LABEL", { Report.cell($0.label) }),
+                ("PROJECT", { Report.cell($0.project) }), ("KEYS", { Report.cell($0.keys) }),
+                ("CREATED", { Report.time($0.createdAt) }), ("SUSPENDED", { Report.cell($0.isSuspended) }),
+            ], none: "No senders yet: ccsctl senders add makes one."
+        ).text(answer.senders)
+    }
+}
+
+extension ListAccounts: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("SENDER_ID", { Report.cell($0.sender) }), ("PROJECT", { Report.cell($0.project) }),
+                ("KEY_ID", { Report.cell($0.keyID) }), ("CREATED", { Report.time($0.createdAt) }),
+                ("EMAIL", { Report.cell($0.email) }),
+            ], none: "No service accounts yet: ccsctl service-accounts add makes one."
+        ).text(answer.accounts)
+    }
+}
+
+extension ListDevices: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("DEVICE", { String($0.device.number) }), ("CREATED", { Report.time($0.createdAt) }),
+                ("SEEN", { Report.time($0.seenAt) }),
+            ], none: "No devices yet: ccs-device register makes one."
+        ).text(answer.devices, next: answer.nextAfter.map { String($0.number) })
+    }
+}
+
+extension ListInstallations: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<InstallationRow>(
+            columns: [
+                ("INSTALLATION", { Report.cell($0.installation) }),
+                ("SENDER_ID", { Report.cell($0.sender) }), ("CREATED", { Report.time($0.createdAt) }),
+                ("USED", { Report.time($0.usedAt) }), ("ENDED", { Report.cell($0.hasEnded) }),
+                ("REGISTRATIONS", { Report.cell($0.registrations) }),
+            ], none: "No installations yet: an app makes one when it registers by the Firebase SDKs."
+        ).text(answer.installations, next: answer.nextAfter)
+    }
+}
+
+extension ListSessions: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<SessionRow>(
+            columns: [
+                ("ID", { Report.cell($0.id) }), ("KIND", { Report.cell($0.kind) }),
+                ("WHO", { Report.cell($0.sender ?? $0.device) }), ("PEER", { Report.cell($0.peer) }),
+                ("SINCE", { Report.time($0.since) }),
+            ], none: "Nobody is logged in."
+        ).text(answer.sessions, leftOut: answer.leftOut)
+    }
+}
+
+extension ListTopics: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("SENDER_ID", { Report.cell($0.sender) }), ("TOPIC", { Report.cell($0.topic) }),
+                ("SUBSCRIBERS", { Report.cell($0.subscribers) }),
+            ], none: "Nobody subscribes to a topic."
+        ).text(answer.topics, next: answer.nextAfter.map { "\($0.sender.number)/\($0.topic)" })
+    }
+}
+
+extension ListRunningTopics: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("SENDER_ID", { Report.cell($0.sender) }), ("TO", { Report.cell($0.to) }),
+                ("SINCE", { Report.time($0.since) }), ("SENT", { Report.cell($0.sent) }),
+                ("DONE", { Report.cell($0.done) }), ("TOTAL", { Report.cell($0.total) }),
+                ("ID", { Report.cell($0.messageID) }),
+            ], none: "No message to a topic is under way."
+        ).text(answer.messages, leftOut: answer.leftOut)
+    }
+}

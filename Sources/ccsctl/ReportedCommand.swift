@@ -1,0 +1,54 @@
+import Catalogue
+import Operator
+import Wire
+
+/// A command whose answer the tool shows to people.
+protocol ReportedCommand: OperatorCommand {
+    /// The answer as people read it.
+    static func text(of answer: Answer) -> String
+
+    /// A line before the answer as people read it.
+    static func text(of line: Line) -> String
+
+    /// The exit code: some answers say no although the command succeeded.
+    static func verdict(on answer: Answer) -> ExitCode
+}
+
+extension ReportedCommand {
+    static func verdict(on answer: Answer) -> ExitCode { .success }
+
+    static func text(of line: Line) -> String { OperatorReply(line).json.compact + "\n" }
+}
+
+extension OperatorRequest {
+    /// The command with what the tool shows of it. A command without that does not compile.
+    var reported: any ReportedCommand {
+        switch self {
+        case .showStatus(let command): command
+        case .checkConfiguration(let command): command
+        case .reloadConfiguration(let command): command
+        case .showClock(let command): command
+        case .acceptClock(let command): command
+        case .drainSessions(let command): command
+        case .auditStore(let command): command
+        case .listSessions(let command): command
+        case .sendMessage(let command): command
+        case .addSender(let command): command
+        case .listSenders(let command): command
+        case .rotateKey(let command): command
+        case .removeSender(let command): command
+        case .addAccount(let command): command
+        case .listAccounts(let command): command
+        case .removeAccount(let command): command
+        case .listDevices(let command): command
+        case .showDevice(let command): command
+        case .traceDevice(let command): command
+        case .forgetDevice(let command): command
+        case .listInstallations(let command): command
+        case .showInstallation(let command): command
+        case .revokeInstallation(let command): command
+        case .listTopics(let command): command
+        case .listRunningTopics(let command): command
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Operator
+import Testing
+
+@testable import Catalogue
+
+/// Each operation stands on the command line of ccsctl with all that it may be given.
+@Suite struct OperationFormTests {
+    /// The fields that a form gives: by arguments, options, or files.
+    private static func places(_ form: OperationForm) -> [String] {
+        form.positions + form.flags.map(\.field) + form.supplied
+    }
+
+    /// The fields of an operation that are not given in exactly one place.
+    private static func misplaced(_ places: [String], of name: OperationName) -> [String] {
+        name.definition.arguments.map(\.name).filter { field in places.count { $0 == field } != 1 }
+    }
+
+    @Test(
+        "every argument of every operation has one place on the command line",
+        arguments: OperationName.allCases)
+    func places(name: OperationName) {
+        let form = name.form
+        #expect(form.name == name && form.command.name == name.rawValue)
+        #expect(Self.misplaced(Self.places(form), of: name) == [])
+        #expect(form.flags.allSatisfy { flag in form.command.options.contains { $0.name == flag.flag } })
+        #expect(form.command.arguments.count >= form.positions.count)
+    }
+
+    @Test("help and limits come from the operation; what the tool adds stands beside them")
+    func texts() {
+        let devices = OperationName.listDevices.form.command
+        #expect(devices.options.map(\.usage) == ["--limit N", "--after DEVICE"])
+        #expect(devices.options[0].preset == "100" && devices.options[0].value == .integer(1...10_000))
+        let drain = OperationName.drainSessions.form.command
+        #expect(drain.options.map(\.usage) == ["--session ID", "--sender N"])
+        let add = OperationName.addSender.form.command
+        #expect(
+            add.options.map(\.usage) == [
+                "--label TEXT", "--project NAME", "--sender-id N", "--key-file FILE", "--key-stdin",
+            ])
+        let send = OperationName.sendMessage.form.command
+        #expect(send.arguments.map(\.usage) == ["SENDER_ID", "TOKEN", "[KEY=VALUE...]"])
+        #expect(send.options.map(\.usage).contains("--priority normal|high"))
+        let accounts = OperationName.listAccounts.form.command
+        #expect(accounts.arguments.map(\.usage) == ["[SENDER_ID]"])
+        #expect(OperationName.showDevice.form.command.arguments.map(\.usage) == ["DEVICE|TOKEN"])
+    }
+
+    @Test("the reference has every operation with each of its fields")
+    func reference() {
+        let text = OperationPrinter.reference()
+        for name in OperationName.allCases {
+            let operation = name.definition
+            #expect(text.contains("\n## `\(name.rawValue)`\n"))
+            #expect(text.contains("| `\(name.rawValue)` | \(operation.summary.role.rawValue) |"))
+            for field in operation.arguments + operation.answer {
+                #expect(text.contains("| `\(field.name)` | "))
+            }
+        }
+    }
+
+    @Test("canary: an argument without a place, and one with two, are found")
+    func canary() {
+        let places = Self.places(OperationForm(ListDevices.self, supplied: [\.limit]))
+        #expect(Self.misplaced(places, of: .listDevices) == [])
+        #expect(Self.misplaced(places.filter { $0 != "after" }, of: .listDevices) == ["after"])
+        #expect(Self.misplaced(places + ["limit"], of: .listDevices) == ["limit"])
+    }
+}

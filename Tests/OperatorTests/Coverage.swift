@@ -1,0 +1,37 @@
+import Operator
+import Wire
+
+/// Which operations and fields samples leave out.
+enum Coverage {
+    /// One line for each operation without a sample, and for each field that is in no sample of its operation.
+    static func gaps(in samples: [OperationName: Sample]) -> [String] {
+        OperationName.allCases.flatMap { name -> [String] in
+            guard let sample = samples[name] else { return ["\(name.rawValue) has no sample"] }
+            let definition = name.definition
+            var gaps = absent(definition.arguments, in: sample.arguments, "argument ")
+            gaps += absent(definition.answer, in: sample.answers, "answer ")
+            for line in definition.lines {
+                let lines = sample.lines.filter { $0.name == line.name }.map(\.json)
+                gaps +=
+                    lines.isEmpty ? ["line \(line.name)"] : absent(line.fields, in: lines, "\(line.name) ")
+            }
+            return gaps.map { "\(name.rawValue): \($0) is in no sample" }
+        }
+    }
+
+    /// The fields that have a value in none of some objects, and the same of the objects in them.
+    private static func absent(
+        _ fields: [FieldDescription], in objects: [JSONValue], _ place: String
+    ) -> [String] {
+        fields.flatMap { field -> [String] in
+            let values = objects.compactMap { $0[field.name] }.filter { $0 != .null }
+            guard !values.isEmpty else { return ["\(place)\(field.name)"] }
+            switch field.form {
+            case .record(let inner): return absent(inner, in: values, "\(place)\(field.name).")
+            case .list(.record(let inner)):
+                return absent(inner, in: values.flatMap { $0.elements ?? [] }, "\(place)\(field.name)[].")
+            default: return []
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+import Basics
+import Operator
+import Testing
+import Wire
+
+/// What is no command is refused by name, whatever it is.
+@Suite("Hostile requests") struct HostileTests {
+    private func problem(_ line: String) -> RequestProblem? {
+        do throws(RequestProblem) {
+            _ = try RequestLine.request(Array(line.utf8).raw)
+            return nil
+        } catch { return error }
+    }
+
+    @Test(
+        "the problem names the field, its limit and what to do",
+        arguments: [
+            (
+                #"{"command":"devices list","arguments":{"limit":0}}"#,
+                #"invalid limit "0": expected a whole number from 1 to 10000"#
+            ),
+            (
+                #"{"command":"devices list","arguments":{"limit":10001}}"#,
+                #"invalid limit "10001": expected a whole number from 1 to 10000"#
+            ),
+            (
+                #"{"command":"devices list","arguments":{"limit":1.5}}"#,
+                #"invalid limit "1.5": expected a whole number from 1 to 10000"#
+            ),
+            (
+                #"{"command":"devices list","arguments":{"limit":[1]}}"#,
+                "invalid limit: expected a whole number from 1 to 10000"
+            ),
+            (
+                #"{"command":"devices list","arguments":{"limits":1}}"#,
+                "unknown argument limits: expected one of limit, after"
+            ),
+            (#"{"command":"status","arguments":{"x":1}}"#, "unknown argument x: expected no arguments"),
+            (#"{"command":"status","arguments":[]}"#, "invalid arguments: expected an object"),
+            (
+                #"{"command":"senders remove"}"#,
+                "missing sender_id: expected a sender ID, a whole number from 1"
+            ),
+            (
+                #"{"command":"senders remove","arguments":{"sender_id":"0"}}"#,
+                #"invalid sender_id "0": expected a sender ID, a whole number from 1"#
+            ),
+            (
+                #"{"command":"senders remove","arguments":{"sender_id":-5}}"#,
+                #"invalid sender_id "-5": expected a sender ID, a whole number from 1"#
+            ),
+            (
+                #"{"command":"devices forget","arguments":{"device":"+5"}}"#,
+                #"invalid device "+5": expected the number of a device, a whole number from 1"#
+            ),
+            (
+                #"{"command":"drain","arguments":{"session":"0--1"}}"#,
+                #"invalid session "0--1": expected the ID of a session, such as 0-12-345"#
+            ),
+            (
+                #"{"command":"drain","arguments":{"session":"0-1-1","sender_id":5}}"#,
+                "session and sender_id exclude each other"
+            ),
+            (
+                #"{"command":"reload","arguments":{"private_key":"x"}}"#,
+                "certificate and private_key belong together"
+            ),
+            (
+                #"{"command":"send","arguments":{"sender_id":5,"to":"x","priority":"urgent"}}"#,
+                #"invalid priority "urgent": expected one of normal, high"#
+            ),
+            (
+                #"{"command":"send","arguments":{"sender_id":5,"to":"x","time_to_live":2419201}}"#,
+                #"invalid time_to_live "2419201": expected a whole number from 0 to 2419200"#
+            ),
+            (
+                #"{"command":"send","arguments":{"sender_id":5,"to":"x","data":"y"}}"#,
+                #"invalid data "y": expected an object of keys and values"#
+            ),
+            (
+                #"{"command":"senders add","arguments":{"key":"short"}}"#,
+                "invalid key: expected a server key of 16 to 255 printable ASCII characters, no blanks"
+            ),
+            (
+                #"{"command":"service-accounts add","arguments":{"sender_id":5,"public_key":"!"}}"#,
+                #"invalid public_key "!": expected Base64 of up to 24576 bytes"#
+            ),
+            (
+                #"{"command":"installations show","arguments":{"installation":"x"}}"#,
+                #"invalid installation "x": expected the ID of a Firebase installation, 22 characters"#
+            ),
+            (#"{"command":"nonsense"}"#, "there is no command 'nonsense'"),
+            (#"{"command":7}"#, "the request has no text 'command'"),
+            ("[]", "the request has no text 'command'"),
+            ("", "invalid request: unexpected end at byte 0 of the JSON"),
+            ("{", "invalid request: unexpected end at byte 1 of the JSON"),
+        ])
+    func named(line: String, text: String) {
+        let problem = problem(line)
+        #expect(problem?.problem.text == text)
+        #expect(problem?.problem.hint.isEmpty == false, "what to do")
+    }
+
+    @Test("identifiers are digits of the right number and parts of the right count, and nothing beside them")
+    func identifiers() {
+        let wrong: [(OperationName, String, JSONValue)] = [
+            (.forgetDevice, "device", "0"), (.forgetDevice, "device", 0), (.forgetDevice, "device", ""),
+            (.forgetDevice, "device", "-5"), (.forgetDevice, "device", "99999999999999999999"),
+            (.showDevice, "device", "0"), (.showDevice, "device", 0), (.showDevice, "device", ""),
+            (.drainSessions, "session", "0-1-1-1"), (.drainSessions, "session", "0-1"),
+            (.drainSessions, "session", "70000-1-1"), (.drainSessions, "session", "0-+1-1"),
+            (.drainSessions, "sender_id", "9223372036854775808"), (.listDevices, "limit", "+5"),
+            (.listDevices, "limit", ""), (.listTopics, "after", "/news"), (.listTopics, "after", "5/"),
+            (.listTopics, "after", "5"),
+        ]
+        for (name, field, value) in wrong {
+            let problem = #expect(throws: FieldProblem.self, "\(name) \(field) \(value)") {
+                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+            }
+            #expect(problem?.path == field)
+        }
+        let right: [(OperationName, String, JSONValue)] = [
+            (.listDevices, "after", "0"), (.listDevices, "limit", "5"), (.forgetDevice, "device", 5),
+            (.drainSessions, "sender_id", 5), (.listTopics, "after", "5/a/b"),
+        ]
+        for (name, field, value) in right {
+            #expect(throws: Never.self, "\(name) \(field) \(value)") {
+                try OperatorRequest(name, arguments: .object([.init(field, value)]))
+            }
+        }
+    }
+
+    @Test("Base64 beyond its limit is refused by its bytes, not its characters")
+    func base64() throws {
+        func request(_ count: Int) throws {
+            let text = Base64.text([UInt8](repeating: 1, count: count))
+            let arguments: JSONValue = ["sender_id": 5, "public_key": .string(text)]
+            _ = try OperatorRequest(.addAccount, arguments: arguments)
+        }
+        try request(Limits.handedFileBytes)
+        #expect(throws: FieldProblem.self) { try request(Limits.handedFileBytes + 1) }
+    }
+
+    @Test("the hint of a field says what it is, and what it is without a value")
+    func hints() {
+        let limit = problem(#"{"command":"devices list","arguments":{"limit":0}}"#)
+        #expect(limit?.problem.hint == "limit: List up to N. Without it: 100.")
+        let sender = problem(#"{"command":"senders remove"}"#)
+        #expect(sender?.problem.hint == "sender_id: The sender.")
+        #expect(sender?.operation == .removeSender)
+    }
+
+    @Test("a long or harmful value is cut and made printable; what the log keeps has nothing of it")
+    func shownValues() {
+        let long = problem(
+            #"{"command":"devices list","arguments":{"limit":"\u001b[2J"# + String(repeating: "x", count: 500)
+                + "\"}}")
+        #expect((long?.problem.text.utf8.count ?? .max) < 120)
+        #expect(long?.problem.text.contains("\u{1B}") == false)
+        #expect(long?.recordedText == "invalid limit: expected a whole number from 1 to 10000")
+        let name = problem(#"{"command":"devices list","arguments":{"SECRET":1}}"#)
+        #expect(name?.recordedText == "unknown argument: expected one of limit, after")
+        let unknown = problem(#"{"command":"SECRET"}"#)
+        #expect(unknown?.recordedText == "" && unknown?.operation == nil)
+    }
+
+    @Test("each value of a wrong type is refused by the name of its field", arguments: OperationName.allCases)
+    func wrongTypes(name: OperationName) {
+        for arguments in Samples.sample(of: name).arguments {
+            for member in arguments.members ?? [] {
+                for wrong in [
+                    JSONValue.array([]), .boolean(true), .number(0.5), .object([.init("x", .null)]),
+                ] {
+                    if member.key == "data", wrong.members != nil { continue }
+                    let members = (arguments.members ?? []).map {
+                        $0.key == member.key ? JSONValue.Member($0.key, wrong) : $0
+                    }
+                    let problem = #expect(throws: FieldProblem.self, "\(name) \(member.key) \(wrong)") {
+                        try OperatorRequest(name, arguments: .object(members))
+                    }
+                    #expect(problem?.path == member.key && problem?.hint.isEmpty == false)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "each number beyond its limits is refused, and each at its limits is taken",
+        arguments: OperationName.allCases)
+    func limits(name: OperationName) throws {
+        let base = Samples.sample(of: name).arguments[0].members ?? []
+        for field in name.definition.arguments {
+            guard case .integer(let range) = field.form else { continue }
+            func request(_ number: Int) throws {
+                let others = base.filter { $0.key != field.name }
+                _ = try OperatorRequest(
+                    name, arguments: .object(others + [.init(field.name, .integer(number))]))
+            }
+            for number in [range.lowerBound, range.upperBound] { try request(number) }
+            for number in [range.lowerBound - 1, range.upperBound + 1] {
+                #expect(throws: FieldProblem.self, "\(name) \(field.name) \(number)") { try request(number) }
+            }
+        }
+    }
+
+    @Test("each text beyond its limit is refused", arguments: OperationName.allCases)
+    func texts(name: OperationName) throws {
+        let base = Samples.sample(of: name).arguments[0].members ?? []
+        for field in name.definition.arguments {
+            guard case .text(let range) = field.form else { continue }
+            func request(_ count: Int) throws {
+                let text = JSONValue.string(String(repeating: "x", count: count))
+                let others = base.filter { $0.key != field.name }
+                _ = try OperatorRequest(name, arguments: .object(others + [.init(field.name, text)]))
+            }
+            try request(range.upperBound)
+            #expect(throws: FieldProblem.self, "\(name) \(field.name)") { try request(range.upperBound + 1) }
+        }
+    }
+
+    @Test("requests with a byte changed, left out or repeated are commands or problems, never a trap")
+    func changedBytes() {
+        var random = SeededRandom(seed: 29)
+        var taken = 0
+        var refused = 0
+        for (name, sample) in Samples.all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            for arguments in sample.arguments {
+                let line: JSONValue = ["command": .string(name.rawValue), "arguments": arguments]
+                let bytes = Array(line.compact.utf8)
+                for _ in 0..<300 {
+                    var changed = bytes
+                    let at = Int.random(in: 0..<changed.count, using: &random)
+                    switch Int.random(in: 0..<3, using: &random) {
+                    case 0: changed[at] = UInt8.random(in: 0...255, using: &random)
+                    case 1: changed.remove(at: at)
+                    default: changed.insert(changed[at], at: at)
+                    }
+                    do throws(RequestProblem) {
+                        _ = try RequestLine.request(changed.raw)
+                        taken += 1
+                    } catch {
+                        refused += 1
+                        #expect(!error.problem.text.isEmpty)
+                    }
+                }
+            }
+        }
+        #expect(taken > 100 && refused > 1_000, "\(taken) \(refused)")
+    }
+
+    @Test("replies are written as they were read; a line that is none is refused")
+    func replies() throws {
+        let replies: [OperatorReply] = [
+            .progress(OperatorProgress(done: -1, total: 3, what: "x")), .line(name: "trace", ["a": 1]),
+            .result(["a": 1]), .result(.null), .problem(OperatorProblem("no", hint: "try")),
+        ]
+        for reply in replies {
+            #expect(try OperatorReply(parsing: Array(reply.json.compact.utf8).raw) == reply)
+        }
+        let wrong: [(String, OperatorReply.ReadingProblem)] = [
+            ("", .notJSON), ("[]", .unknownForm), ("{}", .unknownForm), ("7", .unknownForm),
+            (#"{"a":1,"b":2}"#, .unknownForm),
+        ]
+        for (line, problem) in wrong {
+            #expect(throws: problem, "\(line)") { try OperatorReply(parsing: Array(line.utf8).raw) }
+        }
+        #expect(throws: OperatorReply.ReadingProblem.self) {
+            try OperatorReply(parsing: Array(#"{"progress":{"done":1}}"#.utf8).raw)
+        }
+        let bare = try OperatorReply(parsing: Array(#"{"ok":false}"#.utf8).raw)
+        #expect(bare == .problem(OperatorProblem("no reason is given")))
+    }
+}

@@ -1,0 +1,174 @@
+import Basics
+import Operator
+import Testing
+import Wire
+
+/// Each operation reads and writes all that it holds.
+@Suite("Operations") struct OperationTests {
+    @Test("every operation has a sample, and every field of it is in one")
+    func coverage() { #expect(Coverage.gaps(in: Samples.all) == []) }
+
+    @Test("canary: an operation without a sample, and a field that is in none, are found")
+    func coverageCanary() {
+        var samples = Samples.all
+        samples[.traceDevice] = nil
+        #expect(Coverage.gaps(in: samples) == ["devices trace has no sample"])
+        samples = Samples.all
+        samples[.drainSessions]?.arguments.removeLast()
+        samples[.traceDevice]?.lines.removeLast()
+        samples[.listSenders]?.answers = [["senders": [["sender_id": "5", "label": "shop", "keys": 2]]]]
+        #expect(
+            Coverage.gaps(in: samples) == [
+                "drain: argument sender_id is in no sample",
+                "senders list: answer senders[].project is in no sample",
+                "senders list: answer senders[].created_at is in no sample",
+                "senders list: answer senders[].suspended is in no sample",
+                "devices trace: line trace is in no sample",
+            ])
+    }
+
+    @Test(
+        "every command is written as it was read, in a request of its own name",
+        arguments: OperationName.allCases)
+    func commands(name: OperationName) throws {
+        for arguments in Samples.sample(of: name).arguments {
+            let request = try OperatorRequest(name, arguments: arguments)
+            #expect(request.name == name)
+            #expect(request.command.json == arguments)
+            let line = RequestLine.json(request.command)
+            #expect(line == ["command": .string(name.rawValue), "arguments": arguments])
+            let again = try RequestLine.request(Array(line.compact.utf8).raw)
+            #expect(again.name == name && again.command.json == arguments)
+        }
+    }
+
+    @Test("every answer and every line is written as it was read", arguments: OperationName.allCases)
+    func answers(name: OperationName) throws {
+        func read<Command: OperatorCommand>(_: Command.Type) throws {
+            let sample = Samples.sample(of: name)
+            for answer in sample.answers { #expect(try Command.Answer(json: answer).json == answer) }
+            for (name, json) in sample.lines {
+                let line = try #require(try Command.Line(name: name, json: json))
+                #expect(line.name == name && line.json == json)
+                #expect(OperatorReply(line).json == .object([.init(name, json)]))
+            }
+            #expect(try Command.Line(name: "nonsense", json: [:]) == nil)
+        }
+        try read(name.command)
+    }
+
+    @Test("canary: a value that is not written is seen")
+    func canary() throws {
+        let arguments: JSONValue = ["limit": 100]
+        #expect(try OperatorRequest(.listDevices, arguments: arguments).command.json != arguments)
+    }
+
+    @Test("what is left out has its preset, and is not written")
+    func presets() throws {
+        guard case .listDevices(let devices) = try OperatorRequest(.listDevices, arguments: [:]),
+            case .rotateKey(let rotation) = try OperatorRequest(.rotateKey, arguments: ["sender_id": 5]),
+            case .drainSessions(let drain) = try OperatorRequest(.drainSessions, arguments: [:])
+        else {
+            Issue.record("another command")
+            return
+        }
+        #expect(devices.limit == 100 && devices.after == nil && devices.json == [:])
+        #expect(rotation.overlapSeconds == 86_400 && rotation.json == ["sender_id": "5"])
+        #expect(drain.selection == .appServers)
+        let null = try OperatorRequest(.listDevices, arguments: ["limit": .null, "after": .null])
+        #expect(null.command.json == [:], "null is the same as absent")
+    }
+
+    @Test("an answer may have more fields than are known; a field that it lacks is named with its place")
+    func otherVersions() throws {
+        let newer: JSONValue = ["sessions": 3, "surprise": ["a": 1]]
+        #expect(try DrainSessions.Answer(json: newer).sessions == 3)
+        let row: JSONValue = ["sender_id": "5", "label": "", "project": "p", "keys": 1, "suspended": false]
+        let problem = #expect(throws: FieldProblem.self) {
+            try ListSenders.Answer(json: ["senders": [row]])
+        }
+        #expect(problem?.path == "senders[0].created_at" && problem?.fault == .missing)
+        #expect(
+            problem?.hint == "created_at: When it was added.", "of the field itself, not of what it is in")
+        let fields = ShowStatus.Answer.fields
+        #expect(try fields.value(\.process, in: ["pid": 7]) == 7, "one field alone, whatever else is missing")
+    }
+
+    @Test("what has no value is null where the field says so, and left out elsewhere")
+    func absence() {
+        let row = ListDevices.Row(device: DeviceID(7), createdAt: 0, seenAt: nil)
+        #expect(row.json == ["device": "7", "created_at": "1970-01-01T00:00:00.000Z", "seen_at": .null])
+        #expect(ListDevices.Answer(devices: [], nextAfter: nil).json == ["devices": []])
+        #expect(AddSender().json == [:])
+    }
+
+    @Test("a field is known by its path")
+    func paths() {
+        #expect(RotateKey.fields.name(of: \.sender) == "sender_id")
+        #expect(RotateKey.fields.name(of: \.overlapSeconds) == "overlap_seconds")
+        #expect(DrainSessions.fields.name(of: \.selection) == nil)
+    }
+
+    @Test("the audit line reports a refused message by its error code, all else that is done as ok")
+    func auditResults() {
+        func result(_ outcome: SendMessage.Answer.Outcome, _ error: String?) -> String {
+            SendMessage.auditResult(SendMessage.Answer(messageID: "m", outcome: outcome, error: error))
+        }
+        #expect(result(.ack, nil) == "ok" && result(.nack, "BAD_REGISTRATION") == "BAD_REGISTRATION")
+        #expect(result(.nack, nil) == "refused")
+        #expect(DrainSessions.auditResult(DrainSessions.Answer(sessions: 0)) == "ok")
+    }
+
+    @Test(
+        "only an operator may change anything, and every text is a sentence",
+        arguments: OperationName.allCases)
+    func documentation(name: OperationName) {
+        let operation = name.definition
+        #expect(operation.summary.name == name)
+        #expect(!operation.summary.isChanging || operation.summary.role == .operator)
+        let fields = operation.arguments + operation.answer + operation.lines.flatMap(\.fields)
+        let texts = [operation.summary.text] + operation.summary.details + fields.map(\.documentation)
+        for text in texts { #expect(text.hasSuffix(".") && text.count > 3, "\(name): \(text)") }
+        for fields in [operation.arguments, operation.answer] + operation.lines.map(\.fields) {
+            #expect(Set(fields.map(\.name)).count == fields.count)
+        }
+    }
+
+    @Test(
+        "a secret stands in no audit line as it is, and in no description", arguments: OperationName.allCases)
+    func secrets(name: OperationName) throws {
+        for field in name.definition.arguments where field.isSecret {
+            #expect(field.audit == nil || field.audit == .target, "\(field.name)")
+        }
+        for arguments in Samples.sample(of: name).arguments {
+            let request = try OperatorRequest(name, arguments: arguments)
+            for secret in ["SECRET", "AIzaSy"] {
+                #expect(!"\(request)".contains(secret) && !"\(request.auditEntries)".contains(secret))
+            }
+            let words = request.auditEntries.map(\.word)
+            #expect(words == words.sorted())
+        }
+    }
+
+    @Test("the audit line has the names and IDs of a command, and whom it is for")
+    func audit() throws {
+        func entries(_ name: OperationName) throws -> [String] {
+            try Samples.sample(of: name).arguments.flatMap { arguments in
+                try OperatorRequest(name, arguments: arguments).auditEntries.map { entry in
+                    switch entry.value {
+                    case .text(let text): "\(entry.word.rawValue)=\(text)"
+                    case .recipient(let text): "\(entry.word.rawValue): \(text.revealed.prefix(3))"
+                    }
+                }
+            }
+        }
+        #expect(try entries(.addSender) == ["sender=5", "label=shop", "project=lab-one"])
+        #expect(try entries(.sendMessage) == ["sender=5", "target: dzx"])
+        #expect(try entries(.removeAccount) == ["sender=5", "key_id=0a"])
+        #expect(try entries(.drainSessions) == ["session=0-12-345", "sender=5"])
+        #expect(try entries(.forgetDevice) == ["target=42"])
+        #expect(try entries(.showDevice) == ["target: 42", "target: dzx"])
+        #expect(try entries(.revokeInstallation) == ["installation=cGFzc3dvcmQ_aGVsbG8tdw"])
+        #expect(try entries(.reloadConfiguration) == [])
+    }
+}

@@ -1,0 +1,241 @@
+import Operator
+import Wire
+
+/// What one operation is asked and answers, with every field of it.
+struct Sample {
+    /// Arguments; several where some exclude each other.
+    var arguments: [JSONValue]
+    /// Answers; several where some fields exclude each other.
+    var answers: [JSONValue]
+    /// Lines before the answer.
+    var lines: [(name: String, json: JSONValue)] = []
+}
+
+/// A sample of each operation.
+enum Samples {
+    /// All of them.
+    static var all: [OperationName: Sample] {
+        Dictionary(uniqueKeysWithValues: OperationName.allCases.map { ($0, sample(of: $0)) })
+    }
+
+    static let time: JSONValue = "2026-11-20T12:03:04.005Z"
+    private static let key: JSONValue = "AIzaSyA-key-of-thirty-nine-characters-0"
+    private static let token: JSONValue = "dzxZqRrnxm4:APA91bSECRET"
+    private static let installation: JSONValue = "cGFzc3dvcmQ_aGVsbG8tdw"
+
+    /// The sample of an operation; an operation without one does not compile.
+    static func sample(of name: OperationName) -> Sample {
+        switch name {
+        case .showStatus: Sample(arguments: [[:]], answers: [status])
+        case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
+        case .reloadConfiguration:
+            Sample(
+                arguments: [
+                    [
+                        "certificate": "PEM", "private_key": "SECRET", "certificate_file": "/a",
+                        "private_key_file": "/b",
+                    ]
+                ],
+                answers: [["reloaded": true, "changed": ["log_level"], "needs_restart": ["device_port"]]])
+        case .showClock:
+            Sample(
+                arguments: [[:]],
+                answers: [["time": time, "in_doubt": true, "problem": "behind", "believed_in_seconds": 60]])
+        case .acceptClock: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
+        case .drainSessions:
+            Sample(
+                arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
+        case .auditStore: Sample(arguments: [[:]], answers: [audit])
+        case .listSessions:
+            Sample(
+                arguments: [["limit": 7]],
+                answers: [["sessions": [session("sender_id"), session("device")], "left_out": 1]])
+        case .sendMessage: message
+        case .addSender, .listSenders, .rotateKey, .removeSender: sender(name)
+        case .addAccount, .listAccounts, .removeAccount: account(name)
+        case .listDevices, .showDevice, .traceDevice, .forgetDevice: device(name)
+        case .listInstallations:
+            Sample(
+                arguments: [["limit": 7, "after": installation]],
+                answers: [["installations": [installationRow], "next_after": installation]])
+        case .showInstallation, .revokeInstallation:
+            Sample(arguments: [["installation": installation]], answers: [installationRow])
+        case .listTopics:
+            Sample(
+                arguments: [["sender_id": "5", "limit": 7, "after": "5/news"]],
+                answers: [
+                    [
+                        "topics": [["sender_id": "5", "topic": "news", "subscribers": 9]],
+                        "next_after": "5/news",
+                    ]
+                ])
+        case .listRunningTopics:
+            Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
+        }
+    }
+
+    private static let message = Sample(
+        arguments: [
+            [
+                "sender_id": "5", "to": token, "raw_data": "AAAA", "data": ["a": "b"], "collapse_key": "k",
+                "time_to_live": 60, "priority": "high",
+            ]
+        ],
+        answers: [
+            [
+                "message_id": "ctl-1", "outcome": "nack", "error": "BAD_REGISTRATION",
+                "error_description": "no token", "success": 1, "failure": 2,
+            ]
+        ])
+
+    private static func sender(_ name: OperationName) -> Sample {
+        switch name {
+        case .addSender:
+            Sample(
+                arguments: [["label": "shop", "project": "lab-one", "sender_id": "5", "key": key]],
+                answers: [["sender_id": "5", "project": "lab-one", "key": key]])
+        case .listSenders:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "senders": [
+                            [
+                                "sender_id": "5", "label": "shop", "project": "lab-one", "keys": 2,
+                                "created_at": time, "suspended": false,
+                            ]
+                        ]
+                    ]
+                ])
+        case .rotateKey:
+            Sample(
+                arguments: [["sender_id": "5", "overlap_seconds": 0, "key": key]],
+                answers: [["sender_id": "5", "key": key, "old_keys_expire_at": time]])
+        default: Sample(arguments: [["sender_id": "5"]], answers: [["sender_id": "5"]])
+        }
+    }
+
+    private static func account(_ name: OperationName) -> Sample {
+        switch name {
+        case .addAccount:
+            Sample(
+                arguments: [["sender_id": "5", "public_key": "AAEC"]],
+                answers: [["sender_id": "5", "project": "lab-one", "email": "a@b", "key_id": "0a"]])
+        case .listAccounts:
+            Sample(
+                arguments: [["sender_id": "5"]],
+                answers: [
+                    [
+                        "accounts": [
+                            [
+                                "sender_id": "5", "project": "lab-one", "key_id": "0a", "created_at": time,
+                                "email": "a@b",
+                            ]
+                        ]
+                    ]
+                ])
+        default:
+            Sample(
+                arguments: [["sender_id": "5", "key_id": "0a"]],
+                answers: [["sender_id": "5", "email": "a@b"]])
+        }
+    }
+
+    private static func device(_ name: OperationName) -> Sample {
+        switch name {
+        case .listDevices:
+            Sample(
+                arguments: [["limit": 7, "after": "42"]],
+                answers: [
+                    [
+                        "devices": [["device": "43", "created_at": time, "seen_at": time]],
+                        "next_after": "43",
+                    ]
+                ])
+        case .showDevice:
+            Sample(
+                arguments: [["device": "42"], ["device": token]],
+                answers: [shownDevice(connection: "device"), shownDevice(connection: "sender_id")])
+        case .traceDevice:
+            Sample(
+                arguments: [["device": token, "seconds": 9]], answers: [["lines": 3, "left_out": 1]],
+                lines: [
+                    ("tracing", ["device": "42"]),
+                    (
+                        "trace",
+                        [
+                            "time": time, "direction": "downstream", "step": "sent", "message_id": "m",
+                            "persistent_id": "0:1%2", "registration": 1, "sender_id": "5", "detail": "d",
+                        ]
+                    ),
+                ])
+        default:
+            Sample(arguments: [["device": "42"]], answers: [["registrations": 1, "messages": 2]])
+        }
+    }
+
+    private static func shownDevice(connection name: String) -> JSONValue {
+        [
+            "device": "42", "created_at": time, "seen_at": time, "expires_at": time, "online": true,
+            "connection": session(name),
+            "registrations": [
+                [
+                    "number": 1, "token": token, "category": "com.a", "subtype": "s", "sender_id": "5",
+                    "kind": "app", "waiting": 3, "created_at": time,
+                ]
+            ],
+            "mailbox": [
+                "messages": 3, "with_collapse_key": 1, "deleted_markers": 0, "send_errors": 0,
+                "receipts_owed": 2,
+            ],
+            "pending": [["persistent_id": "0:1%2", "registration": 1, "expires_at": time]],
+        ]
+    }
+
+    private static func session(_ name: String) -> JSONValue {
+        .object([
+            .init("id", "0-12-345"), .init("kind", "device"), .init("peer", "[::1]:9"), .init(name, "5"),
+            .init("since", time),
+        ])
+    }
+
+    private static let installationRow: JSONValue = [
+        "installation": installation, "sender_id": "0", "ended": false, "created_at": time, "used_at": time,
+        "registrations": 2,
+    ]
+
+    private static let running: JSONValue = [
+        "sender_id": "5", "message_id": "m", "to": "/topics/news", "topics": ["news"], "since": time,
+        "expires_at": time, "sent": 9, "done": 10, "total": 11,
+    ]
+
+    private static let law: JSONValue = [
+        "accepted": 3, "delivered": 1, "replaced": 0, "expired": 1, "discarded": 0, "removed": 0,
+        "pending": 1,
+    ]
+
+    private static let audit: JSONValue = [
+        "holds": true, "downstream": law, "upstream": law, "devices": 1, "registrations": 2, "senders": 3,
+        "groups": 4, "installations": 5, "subscriptions": 6, "topic_messages": 7, "unreadable": ["d/1"],
+    ]
+
+    private static let check: JSONValue = [
+        "ok": false,
+        "findings": [
+            [
+                "severity": "error", "file": "/c", "line": 1, "column": 2, "flag": "--f", "variable": "V",
+                "key": "log_level", "problem": "p", "hint": "h", "text": "t",
+            ]
+        ], "left_out": 1,
+    ]
+
+    private static let status: JSONValue = [
+        "version": "0.1.0", "pid": 7, "uptime_seconds": 60, "state": "serving", "clock_problem": "behind",
+        "listeners": [["name": "device", "address": "::1", "port": 5_228]], "app_servers": 1, "devices": 2,
+        "connections": ["accepted": 9, "open": 1, "closed": ["idle": 2], "refused": ["address_full": 3]],
+        "downstream": ["accepted": 5], "upstream": ["accepted": 6],
+        "topics": ["under_way": 0, "accepted": 1, "recipients": 2],
+        "store": ["kind": "rocksdb", "path": "/d", "healthy": true],
+        "registry": ["bytes": 1, "limit": 2, "full": false], "certificate_not_after": time,
+    ]
+}

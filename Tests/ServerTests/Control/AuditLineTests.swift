@@ -1,0 +1,191 @@
+import Basics
+import Delivery
+import Glibc
+import Operator
+import Synchronization
+import Testing
+import Wire
+
+@testable import Server
+
+/// What operators did stands in the log; what is no command does nothing but that.
+@Suite("Audit lines", .serialized)
+struct AuditLineTests {
+    /// Lines of a log, kept.
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        /// A log that keeps its lines here.
+        func log() -> Log {
+            Log(
+                level: .notice,
+                write: { bytes in
+                    let line = String(decoding: bytes, as: UTF8.self)
+                    self.lines.withLock { $0.append(line) }
+                })
+        }
+
+        /// The audit lines since the last call, once there is one: of a long command the first reply is not the last.
+        func next() -> [String] {
+            var written: [String] = []
+            _ = LivingServer.eventually {
+                written += take()
+                return !written.isEmpty
+            }
+            return written
+        }
+
+        /// The audit lines since the last call.
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines.removeAll() }
+                return lines.filter { $0.contains("event=operator_command ") }
+            }
+        }
+    }
+
+    private static let device: UInt64 = 77
+    private static let installation = "cGFzc3dvcmQ_aGVsbG8tdw"
+    private static let key = "AIzaSECRET-KEY-OF-AN-OPERATOR-0123456789"
+
+    /// What a changing operation is given here, and what its audit line says of that; `nil` for one that only reads.
+    ///
+    /// A new operation has to be put here before this compiles.
+    private static func given(_ name: OperationName) -> (arguments: JSONValue, line: String)? {
+        switch name {
+        case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
+            .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
+            .listTopics, .listRunningTopics:
+            nil
+        case .reloadConfiguration:
+            (
+                ["certificate": "SECRET", "private_key": "SECRET"],
+                "command=reload arguments=\"\" result=refused"
+            )
+        case .acceptClock: ([:], "command=\"clock accept\" arguments=\"\" result=ok")
+        case .drainSessions:
+            (["sender_id": "4711"], "command=drain arguments=\"sender=4711\" result=ok")
+        case .sendMessage:
+            (
+                ["sender_id": "4711", "to": "SECRET-TOKEN", "data": ["text": "SECRET"]],
+                "command=send arguments=\"sender=4711 target=malformed\" result=BAD_REGISTRATION"
+            )
+        case .addSender:
+            (
+                ["sender_id": "4711", "label": "shop", "key": .string(key)],
+                "command=\"senders add\" arguments=\"sender=4711 label=shop\" result=ok"
+            )
+        case .rotateKey:
+            (
+                ["sender_id": "4711", "key": .string(key + "-2")],
+                "command=\"senders rotate-key\" arguments=\"sender=4711\" result=ok"
+            )
+        case .removeSender:
+            (["sender_id": "4711"], "command=\"senders remove\" arguments=\"sender=4711\" result=ok")
+        case .addAccount:
+            (
+                ["sender_id": "4711", "public_key": "AAEC"],
+                "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"public_key is no RSA key"
+            )
+        case .removeAccount:
+            (
+                ["sender_id": "4711", "key_id": "0a"],
+                "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
+            )
+        case .forgetDevice:
+            (
+                ["device": .string("\(device)")],
+                "command=\"devices forget\" arguments=\"target=77\" result=ok"
+            )
+        case .revokeInstallation:
+            (
+                ["installation": .string(installation)],
+                "command=\"installations revoke\" arguments=\"installation=\(installation)\" result=ok"
+            )
+        }
+    }
+
+    @Test(
+        "each command that changes something leaves one audit line with user, process and result, and no secret"
+    )
+    func changing() throws {
+        let lines = Lines()
+        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let now = Now.read().wall
+        let outcome = server.daemon.storeThread.commitAndWait([
+            .putDevice(
+                DeviceRecord(
+                    device: DeviceID(Self.device),
+                    token: SecretDigest(octets: [UInt8](repeating: 1, count: 32)),
+                    createdAt: now, seenAt: now, nextRegistration: 1)),
+            .putInstallation(
+                InstallationRecord(
+                    id: Array(Self.installation.utf8), sender: SenderID(42), refresh: nil, createdAt: now,
+                    usedAt: now)),
+        ])
+        #expect(outcome?.hasFailed == false)
+        var names = OperationName.allCases.filter { $0 != .addSender && $0 != .removeSender }
+        // The sender is there while all others are asked.
+        names = [.addSender] + names + [.removeSender]
+        for name in names {
+            #expect((Self.given(name) != nil) == name.definition.summary.isChanging, "\(name)")
+            guard let given = Self.given(name) else { continue }
+            _ = lines.take()
+            let answer = try server.ask(name.rawValue, given.arguments)
+            let written = lines.next()
+            #expect(written.count == 1, "\(name): \(written)")
+            let line = written.first ?? ""
+            #expect(
+                line.contains(
+                    "level=notice event=operator_command user=\(getuid()) pid=\(getpid()) \(given.line)"),
+                "\(name): \(line) \(answer.compact)")
+            #expect(!line.contains("SECRET"), "\(line)")
+        }
+    }
+
+    @Test("a command that finds out on its way that it cannot be carried out leaves a line that says why")
+    func refused() throws {
+        let lines = Lines()
+        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let first = try server.ask("drain", ["session": "0-4711-1"])
+        #expect(first["progress"]?["total"]?.integer == 0)
+        let written = lines.next()
+        #expect(
+            written.first?.contains(
+                "command=drain arguments=\"session=0-4711-1\" result=refused problem=\"there is no session 0-4711-1\""
+            ) == true, "\(written)")
+    }
+
+    @Test("what is no command is refused by name, leaves one line without its content, and does no harm")
+    func hostile() throws {
+        let lines = Lines()
+        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let cases: [(line: String, error: String, command: String)] = [
+            ("SECRET", "invalid request", "unknown"), ("", "invalid request", "unknown"),
+            ("{\"command\":\"SECRET\"}", "there is no command", "unknown"),
+            ("{\"command\":[\"status\"]}", "the request has no text 'command'", "unknown"),
+            (String(repeating: "[", count: 5_000), "too deeply nested", "unknown"),
+            (#"{"command":"drain","arguments":{"sender":"SECRET"}}"#, "unknown argument sender", "drain"),
+            (
+                #"{"command":"senders remove","arguments":{"sender_id":"SECRET"}}"#, "invalid sender_id",
+                "\"senders remove\""
+            ),
+            (#"{"command":"senders add","arguments":{"key":"SECRET"}}"#, "invalid key", "\"senders add\""),
+            (#"{"command":"devices list","arguments":{"limit":1e300}}"#, "invalid limit", "\"devices list\""),
+        ]
+        for (line, error, command) in cases {
+            let answer = try server.ask(line: line)
+            #expect(answer["ok"]?.boolean == false, "\(line)")
+            #expect(answer["error"]?.text?.contains(error) == true, "\(answer.compact)")
+            #expect(answer["hint"]?.text?.isEmpty == false, "\(answer.compact)")
+            let written = lines.take()
+            #expect(
+                written.count == 1 && written[0].contains(" command=\(command) arguments=\"\" result=refused")
+            )
+            #expect(!"\(written)".contains("SECRET"), "\(written)")
+        }
+        let long = try server.ask(line: String(repeating: "x", count: Limits.controlRequestBytes))
+        #expect(long["error"]?.text == "the request is over \(Limits.controlRequestBytes) bytes")
+        #expect(try server.ask("status")["ok"]?.boolean == true)
+    }
+}
