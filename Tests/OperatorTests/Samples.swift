@@ -200,7 +200,7 @@ enum Samples {
     }
 
     private static let installationRow: JSONValue = [
-        "installation": installation, "sender_id": "0", "ended": false, "created_at": time, "used_at": time,
+        "installation": installation, "sender_id": "5", "ended": false, "created_at": time, "used_at": time,
         "registrations": 2,
     ]
 

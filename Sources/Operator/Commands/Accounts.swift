@@ -20,7 +20,7 @@ public struct AddAccount: OperatorCommand {
         ])
     public static let fields = Fields(
         AddAccount.init(sender:publicKey:),
-        .required("sender_id", .sender(), \.sender, audit: .sender, "The sender that it sends as."),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender that it sends as."),
         .required(
             "public_key", .base64(upTo: Limits.handedFileBytes), \.publicKey,
             "The public half of its key: DER of SubjectPublicKeyInfo."))
@@ -46,7 +46,7 @@ public struct AddAccount: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(sender:project:email:keyID:),
-            .required("sender_id", .sender(), \.sender, "The sender that it sends as."),
+            .required("sender_id", .sender, \.sender, "The sender that it sends as."),
             .required("project", .text, \.project, "The project ID of the sender."),
             .required("email", .text, \.email, "Its e-mail address, which is its name."),
             .required("key_id", .text, \.keyID, "The ID of its key."))
@@ -64,7 +64,7 @@ public struct ListAccounts: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .listAccounts, "List the service accounts of one sender or of all.")
     public static let fields = Fields(
-        ListAccounts.init(sender:), .optional("sender_id", .sender(), \.sender, audit: .sender, "The sender.")
+        ListAccounts.init(sender:), .optional("sender_id", .sender, \.sender, audit: .sender, "The sender.")
     )
 
     /// An account.
@@ -93,7 +93,7 @@ public struct ListAccounts: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:project:keyID:createdAt:email:),
-            .required("sender_id", .sender(), \.sender, "The sender that it sends as."),
+            .required("sender_id", .sender, \.sender, "The sender that it sends as."),
             .required("project", .text, \.project, "The project ID of the sender."),
             .required("key_id", .text, \.keyID, "The ID of its key."),
             .required("created_at", .time, \.createdAt, "When it was added."),
@@ -131,7 +131,7 @@ public struct RemoveAccount: OperatorCommand {
         .removeAccount, "Remove a service account; its access tokens stop working at once.")
     public static let fields = Fields(
         RemoveAccount.init(sender:keyID:),
-        .required("sender_id", .sender(), \.sender, audit: .sender, "The sender."),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
         .required(
             "key_id", .text(1...Limits.credentialBytes, as: "KEY_ID"), \.keyID, audit: .keyID,
             "Its key, by private_key_id of the key file."))
@@ -151,7 +151,7 @@ public struct RemoveAccount: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(sender:email:),
-            .required("sender_id", .sender(), \.sender, "The sender that it sent as."),
+            .required("sender_id", .sender, \.sender, "The sender that it sent as."),
             .required("email", .text, \.email, "Its e-mail address."))
     }
 }

@@ -126,7 +126,7 @@ public struct TraceDevice: OperatorCommand {
             .optional("message_id", .text, \.messageID, "The ID that its submitter gave the message."),
             .optional("persistent_id", .text, \.persistentID, "The ID that the device sees."),
             .optional("registration", .count, \.registration, "The registration that it is for or from."),
-            .optional("sender_id", .sender(), \.sender, "The sender."),
+            .optional("sender_id", .sender, \.sender, "The sender."),
             .optional("detail", .text, \.detail, "More about it: a refusal, for example."))
     }
 

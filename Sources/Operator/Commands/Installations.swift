@@ -31,7 +31,7 @@ public struct InstallationRow: Record {
     public static let fields = Fields(
         InstallationRow.init(installation:sender:hasEnded:createdAt:usedAt:registrations:),
         .required("installation", .installation, \.installation, "Its ID."),
-        .nullable("sender_id", .sender(), \.sender, "The sender of its project."),
+        .nullable("sender_id", .sender, \.sender, "The sender of its project."),
         .required("ended", .truth, \.hasEnded, "Whether its tokens have ended."),
         .required("created_at", .time, \.createdAt, "When it was made."),
         .nullable("used_at", .time, \.usedAt, "When it was used last."),

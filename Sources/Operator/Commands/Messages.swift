@@ -44,7 +44,7 @@ public struct SendMessage: OperatorCommand {
     public static let fields = Fields(
         SendMessage.init(sender:to:rawData:data:collapseKey:timeToLive:priority:),
         .required(
-            "sender_id", .sender(), \.sender, audit: .sender, "The sender that the token was made for."),
+            "sender_id", .sender, \.sender, audit: .sender, "The sender that the token was made for."),
         .required(
             "to",
             .secret(

@@ -42,7 +42,7 @@ public struct AddSender: OperatorCommand {
             "project", .text(1...Limits.projectBytes.upperBound, as: "NAME"), \.project, audit: .project,
             "The project ID, which stands in the paths of HTTP v1. Without it: ccs- and the sender ID."),
         .optional(
-            "sender_id", .sender(), \.sender, audit: .sender, "The sender ID, where it must be a certain one."
+            "sender_id", .sender, \.sender, audit: .sender, "The sender ID, where it must be a certain one."
         ),
         .optional("key", .serverKey, \.key, "The server key. Without it one is made."))
 
@@ -63,7 +63,7 @@ public struct AddSender: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Answer.init(sender:project:key:), .required("sender_id", .sender(), \.sender, "Its ID."),
+            Answer.init(sender:project:key:), .required("sender_id", .sender, \.sender, "Its ID."),
             .required("project", .text, \.project, "Its project ID."),
             .required("key", .serverKey, \.key, "Its server key."))
     }
@@ -107,7 +107,7 @@ public struct ListSenders: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:label:project:keys:createdAt:isSuspended:),
-            .required("sender_id", .sender(), \.sender, "Its ID."),
+            .required("sender_id", .sender, \.sender, "Its ID."),
             .required("label", .text, \.label, "Its name for people."),
             .required("project", .text, \.project, "Its project ID."),
             .required("keys", .count, \.keys, "How many keys it has."),
@@ -153,7 +153,7 @@ public struct RotateKey: OperatorCommand {
         .rotateKey, "Give a sender a new key; the old ones work for a while.")
     public static let fields = Fields(
         RotateKey.init(sender:overlapSeconds:key:),
-        .required("sender_id", .sender(), \.sender, audit: .sender, "The sender."),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
         .preset(
             "overlap_seconds", .integer(0...31_536_000), \.overlapSeconds, presetOverlapSeconds,
             "Old keys work for so long."),
@@ -177,7 +177,7 @@ public struct RotateKey: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(sender:key:oldKeysExpireAt:),
-            .required("sender_id", .sender(), \.sender, "The sender."),
+            .required("sender_id", .sender, \.sender, "The sender."),
             .required("key", .serverKey, \.key, "Its new key."),
             .required("old_keys_expire_at", .time, \.oldKeysExpireAt, "When the old keys stop working."))
     }
@@ -195,7 +195,7 @@ public struct RemoveSender: OperatorCommand {
         .removeSender, "Remove a sender; its connections end and its tokens are dead.")
     public static let fields = Fields(
         RemoveSender.init(sender:),
-        .required("sender_id", .sender(), \.sender, audit: .sender, "The sender."))
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))
 
     /// A sender that was removed.
     public struct Answer: Record {
@@ -206,6 +206,6 @@ public struct RemoveSender: OperatorCommand {
         public init(sender: SenderID) { self.sender = sender }
 
         public static let fields = Fields(
-            Answer.init(sender:), .required("sender_id", .sender(), \.sender, "Its ID."))
+            Answer.init(sender:), .required("sender_id", .sender, \.sender, "Its ID."))
     }
 }

@@ -122,7 +122,7 @@ public struct DrainSessions: OperatorCommand {
         .optional(
             "session", .session, \.session, audit: .session,
             "Drain one connection, by its ID in the list of sessions."),
-        .optional("sender_id", .sender(), \.sender, audit: .sender, "Drain the connections of one sender."))
+        .optional("sender_id", .sender, \.sender, audit: .sender, "Drain the connections of one sender."))
 
     public func check() throws(FieldProblem) {
         guard session == nil || sender == nil else {

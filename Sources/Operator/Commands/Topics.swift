@@ -25,7 +25,7 @@ public struct ListTopics: OperatorCommand {
         ])
     public static let fields = Fields(
         ListTopics.init(sender:limit:after:),
-        .optional("sender_id", .sender(), \.sender, audit: .sender, "Only the topics of one sender."),
+        .optional("sender_id", .sender, \.sender, audit: .sender, "Only the topics of one sender."),
         .preset(
             "limit", .integer(1...Limits.listedRows), \.limit, Limits.listedRowsPreset, "List up to N."),
         .optional("after", .topicPosition, \.after, "Go on after this topic."))
@@ -47,7 +47,7 @@ public struct ListTopics: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Row.init(sender:topic:subscribers:), .required("sender_id", .sender(), \.sender, "Its sender."),
+            Row.init(sender:topic:subscribers:), .required("sender_id", .sender, \.sender, "Its sender."),
             .required("topic", .text, \.topic, "Its name."),
             .required("subscribers", .count, \.subscribers, "How many subscribe to it."))
     }
@@ -130,7 +130,7 @@ public struct ListRunningTopics: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:messageID:to:topics:since:expiresAt:sent:done:total:),
-            .required("sender_id", .sender(), \.sender, "Its sender."),
+            .required("sender_id", .sender, \.sender, "Its sender."),
             .required("message_id", .text, \.messageID, "The ID that its sender gave it."),
             .required("to", .text, \.to, "/topics/NAME, or condition."),
             .required("topics", .list(.text), \.topics, "The topics that it is for."),

@@ -2,13 +2,12 @@ public import Basics
 import Wire
 
 extension FieldKind where Value == SenderID {
-    /// A sender ID: written as text, taken as a number as well. 0 stands for no sender, where answers have that.
-    static func sender(from least: Int = 1) -> FieldKind {
+    /// A sender ID: written as text, taken as a number as well.
+    static var sender: FieldKind {
         scalar(
-            .number("a sender ID", least...(.max)), "N",
+            .number("a sender ID", 1...(.max)), "N",
             parse: { value in
                 guard let digits = value.integer.map({ String($0) }) ?? value.text else { return nil }
-                if least == 0, digits == "0" { return SenderID(0) }
                 return SenderID(decimal: digits.utf8)
             }, encode: { .string(String($0.number)) })
     }
