@@ -11,7 +11,8 @@ enum AuditReport {
         var text = TextTable.text(["DIRECTION"] + terms.map { $0.uppercased() }, rows)
         text +=
             "\n\(Report.cell(audit, "devices")) devices, \(Report.cell(audit, "registrations")) registrations, "
-        text += "\(Report.cell(audit, "senders")) senders\n"
+        let partitions = audit["partitions"]?.integer.map { " in \($0) partitions" } ?? ""
+        text += "\(Report.cell(audit, "senders")) senders\(partitions)\n"
         let unreadable = audit["unreadable"]?.elements ?? []
         for record in unreadable { text += "unreadable: \(Report.plain(record))\n" }
         guard audit["holds"]?.boolean != true else {

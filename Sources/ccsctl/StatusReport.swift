@@ -37,7 +37,9 @@ enum StatusReport {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
         }
         if let store = status["store"] {
-            text += row("store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))")
+            let partitions = store["partitions"]?.integer.map { ", \($0) partitions" } ?? ""
+            text += row(
+                "store", "\(Report.cell(store, "kind")), \(Report.cell(store, "path"))\(partitions)")
             if store["healthy"]?.boolean == false {
                 text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
             }

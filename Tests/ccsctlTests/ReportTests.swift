@@ -15,7 +15,7 @@ import Wire
                 {"version":"0.1.0","pid":7,"uptime_seconds":3725,"state":"serving","listeners":[{"name":"device",
                 "address":"127.0.0.1","port":5228},{"name":"app_server","address":"::1","port":5235}],"app_servers":2,
                 "devices":10,"connections":{"accepted":9,"refused":{"address_full":7,"no_descriptor":2}},"downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},"store":{"kind":"rocksdb",
-                "path":"/d","healthy":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
+                "path":"/d","healthy":false,"partitions":16},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
                 """)
         #expect(
             Report.text(of: status, for: "status") == """
@@ -28,7 +28,7 @@ import Wire
                 refused      connections at accept: address_full 7, no_descriptor 2
                 downstream   accepted 5, delivered 4
                 upstream     nothing yet
-                store        rocksdb, /d
+                store        rocksdb, /d, 16 partitions
                              IT FAILS: nothing is accepted; see the log, and the disk
                 certificate  valid until 2027-01-01T00:00:00.000Z
 

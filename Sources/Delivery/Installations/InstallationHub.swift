@@ -11,17 +11,17 @@ struct InstallationHub: ~Copyable {
     /// The search for installations that nobody uses any more.
     var sweep = InstallationSweep()
 
-    /// Asks the store for an installation; a change of it waits for its turn.
     /// What is wrong with the state; `nil` if nothing is.
     var violation: String? { waiting.violation ?? turns.violation }
 
+    /// Asks the store for an installation; a change of it waits for its turn.
     mutating func handle(
         _ request: InstallationRequest, _ turn: inout Turn
     ) {
         if case .vouched(let offer, let isProved) = request.action {
             return vouched(request, offer, isProved: isProved, &turn)
         }
-        guard waiting.count + turns.count < Limits.waitingInstallations else {
+        guard waiting.count + turns.count < turn.shares.waitingInstallations else {
             return turn.refuse(request, .serviceNotAvailable)
         }
         guard request.action.isChange else {

@@ -39,6 +39,7 @@ extension ControlServer {
                 .object([
                     .init("kind", "rocksdb"), .init("path", .string(daemon.configuration.storePath)),
                     .init("healthy", .boolean(daemon.storeThread.isHealthy)),
+                    .init("partitions", .integer(daemon.store.partitions)),
                 ])),
             .init(
                 "registry",
@@ -94,6 +95,7 @@ extension ControlServer {
             .init("installations", .integer(audit.installations)),
             .init("subscriptions", .integer(audit.subscriptions)),
             .init("topic_messages", .integer(audit.topicJobs)),
+            .init("partitions", .integer(daemon.store.partitions)),
             .init("unreadable", .array(audit.unreadable.map { .string($0) })),
         ])
     }

@@ -1,5 +1,6 @@
 import Basics
 import Glibc
+import Store
 import Transport
 import Wire
 
@@ -13,6 +14,8 @@ struct LivingDaemon: Sendable, Equatable {
     var controlSocket: String
     /// The ports that it listens on.
     var ports: [Int]
+    /// The number of partitions of its store; `nil` if it does not tell.
+    var partitions: Int?
 
     /// What is at the path of a control socket.
     enum Look: Equatable {
@@ -50,7 +53,8 @@ struct LivingDaemon: Sendable, Equatable {
             let ports = (status["listeners"]?.elements ?? []).compactMap { $0["port"]?.integer }
             return .daemon(
                 LivingDaemon(
-                    process: process, store: store, controlSocket: path, ports: ports.filter { $0 > 0 }))
+                    process: process, store: store, controlSocket: path, ports: ports.filter { $0 > 0 },
+                    partitions: status["store"]?["partitions"]?.integer))
         }
     }
 
@@ -77,6 +81,6 @@ extension Daemon {
         LivingDaemon(
             process: Int(getpid()), store: configuration.storePath,
             controlSocket: configuration.controlSocket,
-            ports: listeners.map(\.port).filter { $0 > 0 })
+            ports: listeners.map(\.port).filter { $0 > 0 }, partitions: self.store.partitions)
     }
 }
