@@ -93,7 +93,7 @@ let package = Package(
         tests("Wire", ["Wire", "Basics", "CLibXML2", "HTTP2Peer"], exclude: ["HTTP2Peer"]),
         tests("Delivery", ["Delivery", "Basics"]),
         tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics", "HTTP2Peer"]),
-        tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
+        tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "CRocksDB"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Operator", ["Operator", "Wire", "Basics"]),

@@ -171,7 +171,7 @@ public enum Limits {
     public static let streamAckDelayMilliseconds: Int64 = 20
     /// Seconds after which a device whose upstream message could not be stored is asked to come again and repeat it.
     public static let upstreamRetrySeconds = 60
-    /// Devices whose state is held in memory by one partition while they are offline.
+    /// Devices whose state is kept in memory while they are offline.
     public static let idleDevicesInMemory = 100_000
     /// Of these, how many may be such that only a message to a topic has met: a million subscribers must not take the place of
     /// devices that something happens to. What is left of their rates goes with them.
@@ -185,7 +185,7 @@ public enum Limits {
     public static let seenAtCloseSeconds = 86_400
     /// Seconds without contact after which a device is forgotten (FCM: 270 days).
     public static let deviceExpirySeconds = 23_328_000
-    /// Devices of a partition whose last contact the store could not be told yet: as many as are connected to a large server,
+    /// Devices whose last contact the store could not be told yet: as many as are connected to a large server,
     /// and 160 KiB.
     public static let unwrittenContacts = 10_000
     /// How many of those are tried again at each tick: a store that fails is not asked for more than a little.
@@ -194,7 +194,7 @@ public enum Limits {
     public static let devicesPerSweep = 500
     /// Devices forgotten after one such search: each may take hundreds of messages with it.
     public static let expiredDevicesPerSweep = 50
-    /// Milliseconds between two such searches: ten million devices are gone through in six hours.
+    /// Milliseconds between two such searches, whichever partition's turn it is: ten million devices are gone through in six hours.
     public static let deviceSweepMilliseconds = 1_000
     /// Seconds from the end of one round over all devices to the next.
     public static let deviceSweepRestSeconds = 3_600

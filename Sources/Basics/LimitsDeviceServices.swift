@@ -8,7 +8,7 @@ extension Limits {
     public static let subscriptionsPerRegistration = 2_000
     /// Subscriptions on a page of a list whose size is not given: as with the real service (http 8.7).
     public static let subscriptionsPerPage = 1_000
-    /// Requests that wait in one partition for what the store knows of an installation: an import of ten connections with ten
+    /// Requests that wait for what the store knows of an installation: an import of ten connections with ten
     /// full requests each.
     public static let waitingInstallations = 10_000
     /// Registrations of one installation that are looked at: an app has one, and a few that it replaced.

@@ -4,8 +4,8 @@ extension Limits {
     public static let groupMembers = 20
     /// Bytes of the name of a group.
     public static let groupLabelBytes = 1_024
-    /// Requests about groups that wait in one partition for the store; beyond it they are told to try again.
+    /// Requests about groups that wait for the store; beyond it they are told to try again.
     public static let groupRequestsWaiting = 10_000
-    /// Messages to groups that wait in one partition for the store or for members; each holds up to twenty answers.
+    /// Messages to groups that wait for the store or for members; each holds up to twenty answers.
     public static let groupSendsWaiting = 10_000
 }

@@ -24,13 +24,15 @@ extension Limits {
     public static let topicPayloadBytes = 2_048
     /// Messages to topics that one sender may have under way; the next is refused as too many (FCM).
     public static let topicJobsPerSender = 1_000
-    /// The same for all senders of one partition: what their bodies may take of its memory, 40 MB.
+    /// The same for all senders: what their bodies may take of the memory, 40 MB.
     public static let topicJobs = 10_000
     /// Subscribers whose devices are asked at once for one message; each may be a question to the store.
     public static let topicPage = 128
     /// Pages of all messages to topics that are under way at once in one partition, so that other messages are not kept
     /// waiting behind them.
     public static let topicPagesInFlight = 4
+    /// The same in all partitions, for the same reason; each may have one.
+    public static let topicPagesInAll = 16
     /// Rows of the registry that one page of a condition which reaches all looks at: a sender may have few of very many.
     public static let topicScanRows = 4_096
     /// Subscriptions counted in one read for an operator: some milliseconds, in which nothing is kept from being written.

@@ -17,9 +17,36 @@ public struct Rate: Sendable, Equatable {
     /// Whether it bounds anything.
     public var isLimited: Bool { burst > 0 }
 
-    /// An equal share of it for each of so many; at least one at once.
+    /// An equal share of it for each of `count`: at least one at once, and over time no more than the share.
     public func share(of count: Int) -> Rate {
-        isLimited ? Rate(max(1, burst / max(1, count)), perSeconds: seconds) : self
+        guard isLimited, count > 1 else { return self }
+        let own = max(1, burst / count)
+        let time = Double(own) * Double(count) / Double(burst) * Double(seconds)
+        return Rate(own, perSeconds: Self.whole(time, .up))
+    }
+
+    /// This rate, raised where it allows less than another one does, at once or over time.
+    public func raised(to other: Rate) -> Rate {
+        guard isLimited, other.isLimited else { return .unlimited }
+        let most = max(burst, other.burst)
+        let time = Double(most) / max(perSecond, other.perSecond)
+        return Rate(most, perSeconds: Self.whole(time, .down))
+    }
+
+    /// The smaller of two rates, at once and over time.
+    public func lowered(to other: Rate) -> Rate {
+        guard isLimited, other.isLimited else { return isLimited ? self : other }
+        let most = min(burst, other.burst)
+        let time = Double(most) / min(perSecond, other.perSecond)
+        return Rate(most, perSeconds: Self.whole(time, .up))
+    }
+
+    private var perSecond: Double { Double(burst) / Double(max(1, seconds)) }
+
+    /// Whole seconds, of a time that is a little off where it was divided.
+    private static func whole(_ time: Double, _ rule: FloatingPointRoundingRule) -> Int {
+        let nearest = time.rounded()
+        return max(1, Int(abs(time - nearest) < 0.000_001 ? nearest : time.rounded(rule)))
     }
 
     /// Nanoseconds in which one comes back.

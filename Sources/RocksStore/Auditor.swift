@@ -5,25 +5,42 @@ import Store
 /// Reads everything in one snapshot and counts it.
 struct Auditor: ~Copyable {
     private let snapshot: Engine.Snapshot
+    private let partitions: Int
     private var audit: StoreAudit
     private var leftOut = 0
 
     /// Goes on with what was counted of what the engine does not have.
     init(_ snapshot: consuming Engine.Snapshot, _ audit: StoreAudit) {
+        partitions = snapshot.partitions
         self.snapshot = snapshot
         self.audit = audit
     }
 
     /// Counts; what cannot be read is named and passed over.
     mutating func run() -> StoreAudit {
+        walkMeta()
+        walkRegistry()
+        walkTopics()
+        walkMessages()
+        if leftOut > 0 { audit.unreadable.append("and \(leftOut) more") }
+        return audit
+    }
+
+    private mutating func walkMeta() {
         walk(.meta) { (key, value, audit) throws(RecordFault) in
-            guard [UInt8](copying: key) == MetaKey.tally else { return }
+            guard let partition = MetaKey.partition(ofTally: [UInt8](copying: key)) else { return }
             // Young ones have been counted since.
-            _ = try Tally(reading: value)
+            _ = try Tally(reading: value, of: partition)
         }
+    }
+
+    private mutating func walkRegistry() {
+        // Each device and each installation has one row among the contacts, or no partition ever looks at it.
+        var rows = (devices: 0, installations: 0)
         walk(.registry) { (key, value, audit) throws(RecordFault) in
             switch RegistryRow(key) {
             case .device(let device):
+                rows.devices += 1
                 _ = try RegistryRecord.device(value, device)
                 audit.devices += 1
             case .registration(let name):
@@ -45,6 +62,7 @@ struct Auditor: ~Copyable {
                 guard key.byteCount == InstallationToken.idLength + 16 else { throw .value }
                 return
             }
+            rows.installations += 1
             _ = try InstallationCodec.installation(value, [UInt8](copying: key))
             audit.installations += 1
         }
@@ -56,6 +74,31 @@ struct Auditor: ~Copyable {
             _ = try GroupCodec.group(value, name)
             audit.groups += 1
         }
+        walkContacts(devices: rows.devices, installations: rows.installations)
+    }
+
+    private mutating func walkContacts(devices: Int, installations: Int) {
+        let partitions = partitions
+        var contacts = (devices: 0, installations: 0)
+        walk(.contacts) { (key, value, audit) throws(RecordFault) in
+            if let contact = DeviceContact(key, value) {
+                contacts.devices += 1
+                try Self.demand(.device(contact.device), key, partitions)
+            } else if let contact = InstallationContact(key, value) {
+                contacts.installations += 1
+                try Self.demand(.installation(contact.id), key, partitions)
+            } else {
+                throw .value
+            }
+        }
+        if contacts.devices != devices { name("contacts: \(contacts.devices) of \(devices) devices") }
+        if contacts.installations != installations {
+            name("contacts: \(contacts.installations) of \(installations) installations")
+        }
+    }
+
+    private mutating func walkTopics() {
+        let partitions = partitions
         walk(.fanouts) { (key, value, audit) throws(RecordFault) in
             if let job = TopicJobName(key: key, .job) {
                 _ = try TopicRecord.job(value, job)
@@ -65,9 +108,16 @@ struct Auditor: ~Copyable {
             } else if let job = TopicJobName(key: key, .body) {
                 _ = try TopicRecord.body(value, job)
             } else {
-                guard key.byteCount == 33, key.byte(at: 0) == TopicRow.mark.rawValue else { throw .value }
+                guard key.byteCount == TopicRow.markBytes, key.byte(at: 2) == TopicRow.mark.rawValue else {
+                    throw .value
+                }
             }
+            try Self.demand(.sender(SenderID(key.bigEndian(at: 3))), key, partitions)
         }
+    }
+
+    private mutating func walkMessages() {
+        let partitions = partitions
         walk(.pending) { (key, value, audit) throws(RecordFault) in
             guard key.byteCount == 16 else { throw .value }
             let message = try MessageRecord.message(
@@ -80,8 +130,17 @@ struct Auditor: ~Copyable {
                 value, sender: SenderID(key.bigEndian(at: 0)), sequence: Sequence(key.bigEndian(at: 8)))
             if message.kind == .message { audit.upstreamPending += 1 }
         }
-        if leftOut > 0 { audit.unreadable.append("and \(leftOut) more") }
-        return audit
+        walk(.expiry) { (key, value, audit) throws(RecordFault) in
+            guard let end = ExpiryKey(key: key) else { throw .value }
+            try Self.demand(end.key, key, partitions)
+        }
+    }
+
+    /// A row of a partition must start with the number of the one that owns it, or nobody finds it.
+    private static func demand(
+        _ owner: PartitionKey, _ key: borrowing RawSpan, _ partitions: Int
+    ) throws(RecordFault) {
+        guard key.partition == owner.partition(of: partitions) else { throw .value }
     }
 
     private mutating func walk(

@@ -17,42 +17,44 @@ struct Commit: ~Copyable {
     private(set) var changes: [YoungChange] = []
     /// Records are made here, one after the other.
     var buffer = ByteBuffer()
-    /// What was counted, this commit included.
-    private(set) var tally: Tally
-    private var countedBefore: Tally
+    /// What each partition has counted, this commit included.
+    private var tallies: [Tally]
+    /// The partitions that count something in this commit, and those of whose counts the engine has not been told.
+    private var counting = TouchedPartitions()
+    private var untold = TouchedPartitions()
     /// The highest sequence that the engine has: behind it there is nothing to look up.
     private var highest: UInt64
     /// What the engine has still, and this commit has removed.
     private var gone: Set<Place> = []
     /// The number that the commit will have.
     private var number: UInt64 = 0
-    /// The earliest end among what the engine is told.
-    private(set) var earliestEnd = UnixMilliseconds.max
+    /// The earliest ends among what the engine is told.
+    private(set) var earliestEnds: EarliestEnds
     /// Records that were to be removed and could not be read; they stay.
     private(set) var unreadable = 0
     /// Records that were to be put where a message of an earlier commit is young: they must be the same.
     private(set) var repeats: [(place: Place, record: [UInt8])] = []
 
     /// For a store that was just opened: nothing is young.
-    init(_ engine: Engine, _ memory: SeenMemory, tally: Tally, highest: UInt64) {
+    init(_ engine: Engine, _ memory: SeenMemory, tallies: [Tally], highest: UInt64) {
         self.engine = engine
         self.memory = memory
-        self.tally = tally
+        self.tallies = tallies
         self.highest = highest
-        countedBefore = tally
+        earliestEnds = EarliestEnds(partitions: engine.partitions)
         batch = EngineBatch(engine)
     }
 
     /// Begins the commit that will have a number.
     mutating func begin(_ number: UInt64) {
         self.number = number
-        countedBefore = tally
+        counting.removeAll()
         frame.begin()
         batch.clear()
         changes.removeAll(keepingCapacity: changes.count <= Limits.writesPerCommit)
         gone.removeAll()
         repeats.removeAll()
-        earliestEnd = .max
+        earliestEnds.removeAll()
         unreadable = 0
     }
 
@@ -71,11 +73,30 @@ struct Commit: ~Copyable {
 
     /// Ends it, with what was counted; whether it changes anything.
     mutating func end() -> Bool {
-        if tally != countedBefore {
-            tally.write(to: &buffer)
-            frame.tally(buffer)
+        for partition in counting.list {
+            tallies[partition].write(of: partition, to: &buffer)
+            frame.tally(partition, buffer)
         }
         return !frame.isEmpty
+    }
+
+    /// The number of partitions, and the one that has a key.
+    var partitions: Int { engine.partitions }
+    func partition(of key: PartitionKey) -> Int { key.partition(of: engine.partitions) }
+
+    /// What the partitions that count something in this commit have counted.
+    var counted: [(partition: Int, tally: Tally)] { counting.list.map { ($0, tallies[$0]) } }
+
+    /// Counts a message that has passed a milestone.
+    private mutating func count(_ milestone: Milestone, at place: Place) {
+        let partition = partition(of: place.key)
+        counting.insert(partition)
+        untold.insert(partition)
+        if place.kind == .message {
+            tallies[partition].downstream[milestone] += 1
+        } else {
+            tallies[partition].upstream[milestone] += 1
+        }
     }
 
     /// Puts a row into the engine.
@@ -98,14 +119,12 @@ struct Commit: ~Copyable {
 
     private mutating func add(_ mutation: Mutation, _ outcome: inout CommitOutcome) throws(StoreError) {
         switch mutation {
-        case .putDevice(let record):
-            RegistryRecord.write(record, to: &buffer)
-            putRecord(.registry, Key.device(record.device).bytes)
+        case .putDevice(let record): put(record)
         case .putRegistration(let registration):
             RegistryRecord.write(registration, to: &buffer)
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
-        case .removeDevice(let device): delete(.registry, Key.device(device).bytes)
+        case .removeDevice(let device): remove(device)
         case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.octets(number))
         case .putGroup(let group): put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
@@ -122,10 +141,8 @@ struct Commit: ~Copyable {
             put(.installations, Key.installation(installation, name).bytes, Key().bytes)
         case .unlinkInstallation(let installation, let name):
             delete(.installations, Key.installation(installation, name).bytes)
-        case .putInstallation(let record):
-            InstallationCodec.write(record, to: &buffer)
-            putRecord(.installations, Key.installation(record.id, nil).bytes)
-        case .removeInstallation(let id): delete(.installations, Key.installation(id, nil).bytes)
+        case .putInstallation(let record): put(record)
+        case .removeInstallation(let id): remove(installation: id)
         case .putSender(let record):
             RegistryRecord.write(record, to: &buffer)
             putRecord(.senders, Key(record.sender.number).bytes)
@@ -137,18 +154,18 @@ struct Commit: ~Copyable {
         case .putMessage(let message): try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             let place = Place(kind: .message, owner: device.number, sequence: sequence.number)
-            if try remove(place, end) { tally.downstream[reason] += 1 }
+            if try remove(place, end) { count(reason, at: place) }
         case .putUpstream(let message, let now): try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            if try remove(place, end) { tally.upstream[reason] += 1 }
+            if try remove(place, end) { count(reason, at: place) }
         case .returnUpstream(let sender, let sequence, let end, let report):
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
             guard try remove(place, end) else {
                 outcome.duplicates.append((sender, sequence))
                 return
             }
-            tally.upstream.expired += 1
+            count(.expired, at: place)
             if let report { try put(report) }
         }
     }
@@ -160,7 +177,7 @@ struct Commit: ~Copyable {
         guard try isFree(place) else { return }
         put(place, end, isCounted: message.kind == .message)
         mark(message)
-        if message.kind == .message { tally.downstream.accepted += 1 }
+        if message.kind == .message { count(.accepted, at: place) }
     }
 
     private mutating func put(
@@ -181,7 +198,7 @@ struct Commit: ~Copyable {
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
         put(place, end, isCounted: message.kind == .message)
-        if message.kind == .message { tally.upstream.accepted += 1 }
+        if message.kind == .message { count(.accepted, at: place) }
     }
 
     /// Puts the record in the buffer.
@@ -193,8 +210,13 @@ struct Commit: ~Copyable {
 
     /// Puts an end of something that is no message.
     mutating func putEnd(_ end: ExpiryKey) {
-        put(.expiry, Key.expiry(end).bytes, Key().bytes)
-        earliestEnd = min(earliestEnd, end.time)
+        put(.expiry, Key.expiry(end, among: partitions).bytes, Key().bytes)
+        earliestEnds.add(end.time, of: partition(of: end.key))
+    }
+
+    /// Removes such an end.
+    mutating func deleteEnd(_ end: ExpiryKey) {
+        delete(.expiry, Key.expiry(end, among: partitions).bytes)
     }
 
     /// Removes a message with its end; whether it is to be counted.
@@ -209,7 +231,7 @@ struct Commit: ~Copyable {
         guard case .present(let header) = presence else {
             // The end goes even where the record is gone or cannot be read, so that no sweep meets it for ever.
             if case .unreadable = presence { unreadable += 1 }
-            delete(.expiry, Key.expiry(ExpiryKey(place, end: told)).bytes)
+            deleteEnd(ExpiryKey(place, end: told))
             return false
         }
         frame.remove(place, end: header.expiresAt)
@@ -291,7 +313,7 @@ extension Commit {
         for place in survivors.places {
             guard let (row, end) = young.row(at: place) else { continue }
             batch.put(place, row.record, end: end)
-            earliestEnd = min(earliestEnd, end)
+            earliestEnds.add(end, of: partition(of: place.key))
             highest = max(highest, place.sequence)
         }
         for (key, time) in survivors.seen {
@@ -301,9 +323,12 @@ extension Commit {
 
     /// Notes that the engine has all up to a commit, and what was counted.
     mutating func note(settled commit: UInt64) {
-        tally.write(to: &buffer)
-        let key = MetaKey.tally
-        batch.put(.meta, key.raw, buffer.bytes)
+        for partition in untold.list {
+            tallies[partition].write(of: partition, to: &buffer)
+            let key = MetaKey.tally(partition)
+            batch.put(.meta, key.raw, buffer.bytes)
+        }
+        untold.removeAll()
         engine.note(settled: commit, highest: highest, in: batch)
     }
 }

@@ -27,7 +27,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
     init(_ opened: consuming OpenedStore, _ memory: SeenMemory, _ sizes: EngineSizes) {
         engine = opened.engine
         self.sizes = sizes
-        commit = Commit(opened.engine, memory, tally: opened.tally, highest: opened.highest)
+        commit = Commit(opened.engine, memory, tallies: opened.tallies, highest: opened.highest)
         settled = opened.journal.commit
         told = settled
         written = settled
@@ -77,13 +77,13 @@ struct Committer: ~Copyable, @unchecked Sendable {
     ) throws(StoreError) {
         if let last = survivors.commit { settled = last }
         try young.withLock { (young) throws(StoreError) in
-            young.apply(commit.changes, of: commit.frame.frame.bytes, tally: commit.tally)
+            young.apply(commit.changes, of: commit.frame.frame.bytes, counted: commit.counted)
             if !survivors.isEmpty {
                 commit.settle(survivors, from: young)
                 note()
             }
             if !commit.batch.isEmpty {
-                floor.commitBegins(commit.earliestEnd)
+                floor.commitBegins(commit.earliestEnds)
                 defer { floor.commitEnds() }
                 try engine.write(commit.batch)
                 given += commit.batch.octets
@@ -116,7 +116,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
             let survivors = commit.index.settle(to: -1)
             if let last = survivors.commit { settled = last }
             note()
-            try show(survivors, young, ExpiryFloor())
+            try show(survivors, young, ExpiryFloor(partitions: engine.partitions))
             try engine.flush(waits: true)
             journal.retire(upTo: settled)
         } catch {}

@@ -6,6 +6,8 @@ import Synchronization
 
 /// An open database: the one owner of the C object, closed when the last user lets go of it.
 @safe final class Engine: @unchecked Sendable {
+    /// The number of partitions that the rows are divided into.
+    let partitions: Int
     private let database: OpaquePointer
     private let families: [OpaquePointer]
     private let memory: SeenMemory
@@ -14,7 +16,11 @@ import Synchronization
     private let writing: OpaquePointer
 
     /// Opens or creates the database in a directory.
-    init(path: String, memory: SeenMemory, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
+    init(
+        path: String, partitions: Int = Limits.partitions, memory: SeenMemory,
+        sizes: EngineSizes = EngineSizes()
+    ) throws(StoreError) {
+        self.partitions = partitions
         self.memory = memory
         let options = EngineOptions(memory: memory, sizes: sizes)
         try Engine.refuseUnknownFamilies(path, options)
@@ -153,7 +159,7 @@ import Synchronization
     /// Everything as it is now, for as long as the snapshot lives.
     func snapshot() -> Snapshot { Snapshot(self) }
 
-    /// A database whose families we do not know was written by a newer version.
+    /// A database with families that this version does not know was written by a newer one.
     private static func refuseUnknownFamilies(_ path: String, _ options: EngineOptions) throws(StoreError) {
         guard unsafe access("\(path)/CURRENT", F_OK) == 0 else { return }
         var count = 0
@@ -183,6 +189,9 @@ import Synchronization
         }
 
         deinit { unsafe rocksdb_release_snapshot(engine.database, handle) }
+
+        /// The number of partitions that the rows are divided into.
+        var partitions: Int { engine.partitions }
 
         /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
         func owners(_ family: Family) -> Cursor {

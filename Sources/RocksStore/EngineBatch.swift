@@ -50,12 +50,13 @@ import Store
     /// Puts a message, by its record, and its end.
     func put(_ place: Place, _ record: borrowing RawSpan, end: UnixMilliseconds) {
         put(place.family, Key(place.owner, place.sequence).bytes, record)
-        put(.expiry, Key.expiry(ExpiryKey(place, end: end)).bytes, Key().bytes)
+        let key = Key.expiry(ExpiryKey(place, end: end), among: engine.partitions)
+        put(.expiry, key.bytes, Key().bytes)
     }
 
     /// Removes both.
     func remove(_ place: Place, end: UnixMilliseconds) {
         delete(place.family, Key(place.owner, place.sequence).bytes)
-        delete(.expiry, Key.expiry(ExpiryKey(place, end: end)).bytes)
+        delete(.expiry, Key.expiry(ExpiryKey(place, end: end), among: engine.partitions).bytes)
     }
 }

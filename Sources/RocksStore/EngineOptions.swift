@@ -51,7 +51,7 @@ public struct EngineSizes: Sendable {
         switch family {
         case .pending, .upstream: unsafe messages
         case .seen: unsafe forgetful
-        case .meta, .registry, .senders, .expiry, .groups, .topics, .installations, .fanouts:
+        case .meta, .registry, .senders, .expiry, .groups, .topics, .installations, .fanouts, .contacts:
             unsafe database
         }
     }
@@ -75,9 +75,7 @@ public struct EngineSizes: Sendable {
     private static func setDatabase(_ options: OpaquePointer, _ sizes: EngineSizes) {
         unsafe rocksdb_options_set_create_if_missing(options, 1)
         unsafe rocksdb_options_set_create_missing_column_families(options, 1)
-        // The engine writes no log: the journal is the one there is. Logs of format 1 are replayed up to the first record that
-        // is not whole; that it does not end before what was synced is seen to beforehand (`JournalScan`).
-        unsafe rocksdb_options_set_wal_recovery_mode(options, Int32(rocksdb_point_in_time_recovery))
+        // The engine writes no log: the journal is the one there is.
         // Without a log the families must be written out together, or one would be ahead of the others after a crash.
         unsafe rocksdb_options_set_atomic_flush(options, 1)
         // One thread writes; what is kept without order demands that.

@@ -125,11 +125,12 @@ struct Loading: ~Copyable {
         return !rows.isValid && next == young.rows.count && young.isLast
     }
 
-    /// What ends between two times, earliest first, and when the first of all behind `start` ends.
+    /// What ends between two times in a partition, earliest first, and when the first of all behind `start` ends.
     func expired(
-        from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int
+        from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int, of partition: Int
     ) throws(StoreError) -> ([ExpiryKey], first: UnixMilliseconds) {
-        let rows = snapshot.cursor(.expiry, from: Key(UInt64(bitPattern: start) ^ (1 << 63)))
+        let rows = snapshot.cursor(
+            .expiry, from: Key.expiries(of: partition, from: start), before: Key.partition(partition + 1))
         var entries: [ExpiryKey] = []
         var first: UnixMilliseconds?
         while rows.isValid, entries.count < limit {
@@ -182,25 +183,6 @@ struct Loading: ~Copyable {
             return records.count < limit
         }
         return records
-    }
-
-    /// Devices last seen before a time, and where the search goes on.
-    mutating func unseen(
-        from start: DeviceID, examine: Int, limit: Int, _ isUnseen: (DeviceRecord) -> Bool
-    ) throws(StoreError) -> Loaded {
-        var found: [DeviceID] = []
-        var examined = 0
-        var next: DeviceID?
-        try forEachDevice(from: start) { device, record in
-            guard examined < examine, found.count < limit else {
-                next = device
-                return false
-            }
-            examined += 1
-            if let record, isUnseen(record) { found.append(device) }
-            return true
-        }
-        return .unseen(found, next: next)
     }
 
     /// Visits devices in order of their ids until told to stop; the record is nil where it cannot be read.

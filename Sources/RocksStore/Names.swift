@@ -24,9 +24,9 @@ enum Names {
             if let name = GroupName(key: key) { place = "\(name.sender.number)/\(name.number)" }
         case .senders: if key.byteCount == 8 { place = "\(key.bigEndian(at: 0))" }
         case .fanouts:
-            if key.byteCount >= 17 { place = "\(key.bigEndian(at: 1))/\(key.bigEndian(at: 9))" }
+            if key.byteCount >= 19 { place = "\(key.bigEndian(at: 3))/\(key.bigEndian(at: 11))" }
         case .meta: place = String(decoding: [UInt8](copying: key), as: UTF8.self)
-        case .seen, .expiry, .topics, .installations: break
+        case .seen, .expiry, .topics, .installations, .contacts: break
         }
         if place.isEmpty {
             var hex = ByteBuffer()

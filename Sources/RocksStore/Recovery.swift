@@ -7,7 +7,8 @@ import Store
 struct OpenedStore: ~Copyable {
     var engine: Engine
     var journal: Journal
-    var tally: Tally
+    /// What each partition has counted.
+    var tallies: [Tally]
     /// The highest sequence that the engine has.
     var highest: UInt64
 }
@@ -17,76 +18,50 @@ enum Recovery {
     /// What a store that is not open says.
     static let closed = StoreError(.inputOutput, "the store is closed")
 
-    /// Opens a database of this format, or makes one; what was odd about it goes to `remarks`.
+    /// The error for a store in whose place there is another one.
+    static func replaced(_ path: String) -> StoreError {
+        StoreError(.damaged, "\(path) has another number of partitions than before")
+    }
+
+    /// Opens a database of this layout, or makes one with `wanted` partitions; what was odd about it goes to `remarks`.
     static func open(
-        _ path: String, _ memory: SeenMemory, _ sizes: EngineSizes, _ remarks: inout [OpeningRemark]
+        _ path: String, partitions wanted: Int, _ memory: SeenMemory, _ sizes: EngineSizes,
+        _ remarks: inout [OpeningRemark]
     ) throws(StoreError) -> OpenedStore {
         try demandRoom(path)
         let note = try SyncNote.read(path)
         if note == .damaged { remarks.append(.unreadableNote) }
         let (scan, engine): (JournalScan, Engine)
         do throws(StoreError) {
-            (scan, engine) = try look(path, note, memory, sizes)
+            (scan, engine) = try look(path, wanted, note, memory, sizes)
         } catch {
             // A power cut may have torn the list of files in a way that the engine takes for damage.
             guard error.kind == .corrupt, let list = try TornList.mend(path) else {
                 throw error.kind == .locked ? locked(path, error) : error
             }
             remarks.append(.tornList(list))
-            (scan, engine) = try look(path, note, memory, sizes)
+            (scan, engine) = try look(path, wanted, note, memory, sizes)
         }
-        let format = try demandFormat(path, engine)
-        var highest = try highestSequence(engine)
+        var highest = try engine.number(MetaKey.highest) ?? 0
         // Frames that were read may not be on the disk: from here on they are, in the engine.
-        if format != MetaKey.formatNow || scan.commit > scan.settled {
+        if scan.partitions == nil || scan.commit > scan.settled {
             var replay = Replay(engine, highest: highest)
             highest = try replay.run(scan)
         }
         return OpenedStore(
             engine: engine,
             journal: try Journal(path, sizes, after: scan.commit, noteGoesOn: note.commit > 0),
-            tally: try tally(of: engine), highest: highest)
+            tallies: try tallies(of: engine), highest: highest)
     }
 
     /// Opens it where it is as long as it was synced.
     private static func look(
-        _ path: String, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
+        _ path: String, _ wanted: Int, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
     ) throws(StoreError) -> (JournalScan, Engine) {
         let scan = try JournalScan(path)
         if let complaint = scan.complaint(synced: note.commit) { throw complaint }
-        return (scan, try Engine(path: path, memory: memory, sizes: sizes))
-    }
-
-    /// The highest sequence that the engine has; one of format 1 is looked through for it.
-    private static func highestSequence(_ engine: Engine) throws(StoreError) -> UInt64 {
-        if let highest = try engine.number(MetaKey.highest) { return highest }
-        var highest: UInt64 = 0
-        let snapshot = engine.snapshot()
-        for family in [.pending, .upstream] as [Family] {
-            let rows = snapshot.cursor(family)
-            while rows.isValid {
-                if rows.key.byteCount == 16 { highest = max(highest, rows.key.bigEndian(at: 8)) }
-                rows.next()
-            }
-            try rows.finish()
-        }
-        return highest
-    }
-
-    /// Refuses a newer format; the one that was found, nil: the store is new.
-    private static func demandFormat(_ path: String, _ engine: Engine) throws(StoreError) -> Int? {
-        let key = MetaKey.format
-        let format = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) in
-            String(validating: [UInt8](copying: bytes), as: UTF8.self).flatMap { Int($0) }
-        }
-        switch format {
-        case .none: return nil
-        case .some(.none): throw StoreError(.corrupt, "\(path): meta/format is no number")
-        case .some(.some(let found)) where found > MetaKey.formatNow:
-            throw StoreError(
-                .newerFormat, "\(path) has format \(found); this version reads up to \(MetaKey.formatNow)")
-        case .some(.some(let found)): return found
-        }
+        let partitions = scan.partitions ?? wanted
+        return (scan, try Engine(path: path, partitions: partitions, memory: memory, sizes: sizes))
     }
 
     /// Gives up the commits that the journal has lost, so that the store can be opened again; nil: none is missing.
@@ -116,15 +91,19 @@ enum Recovery {
         )
     }
 
-    /// What was counted when the last commit was written.
-    static func tally(of engine: Engine) throws(StoreError) -> Tally {
-        let key = MetaKey.tally
-        let tally = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) -> Tally in
-            do throws(RecordFault) {
-                return try Tally(reading: bytes)
-            } catch { throw StoreError(.corrupt, "meta/tally: \(error.rawValue)") }
+    /// What each partition had counted when the last commit was written.
+    static func tallies(of engine: Engine) throws(StoreError) -> [Tally] {
+        var tallies: [Tally] = []
+        for partition in 0..<engine.partitions {
+            let key = MetaKey.tally(partition)
+            let tally = try engine.get(.meta, key.raw) { (bytes) throws(StoreError) -> Tally in
+                do throws(RecordFault) {
+                    return try Tally(reading: bytes, of: partition)
+                } catch { throw StoreError(.corrupt, "meta/tally/\(partition): \(error.rawValue)") }
+            }
+            tallies.append(tally ?? Tally())
         }
-        return tally ?? Tally()
+        return tallies
     }
 
     /// Names the process that holds the lock.

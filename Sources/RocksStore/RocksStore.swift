@@ -25,9 +25,11 @@ public enum OpeningRemark: Sendable, Equatable {
 public final class RocksStore: Store {
     /// The directory.
     public let path: String
+    /// The number of partitions that the store was created with.
+    public let partitions: Int
     private let sizes: EngineSizes
     private let memory = SeenMemory()
-    private let floor = ExpiryFloor()
+    private let floor: ExpiryFloor
     private let open: ReadWriteLock<Engine?>
     /// Changed, and looked at together with a snapshot of the engine, so that nothing is missed on its way there.
     private let young: Mutex<Young>
@@ -44,7 +46,12 @@ public final class RocksStore: Store {
     }
 
     /// Opens the store in a directory, which is made (for nobody else's eyes) where it is missing.
-    public init(path: String, sizes: EngineSizes = EngineSizes()) throws(StoreError) {
+    ///
+    /// A store that is created gets `wanted` partitions; one that is there keeps the number that it has.
+    public init(
+        path: String, partitions wanted: Int = Limits.partitions, sizes: EngineSizes = EngineSizes()
+    ) throws(StoreError) {
+        precondition((1...Limits.mostPartitions).contains(wanted), "no number of partitions")
         self.path = path
         self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -52,10 +59,12 @@ public final class RocksStore: Store {
         }
         do throws(StoreError) {
             var remarks: [OpeningRemark] = []
-            let opened = try Recovery.open(path, memory, sizes, &remarks)
+            let opened = try Recovery.open(path, partitions: wanted, memory, sizes, &remarks)
             self.remarks = remarks
+            partitions = opened.engine.partitions
+            floor = ExpiryFloor(partitions: opened.engine.partitions)
             open = ReadWriteLock(opened.engine)
-            young = Mutex(Young(tally: opened.tally))
+            young = Mutex(Young(tallies: opened.tallies))
             writer = Mutex(Writer(committer: Committer(opened, memory, sizes)))
         } catch { throw error.ofWholeStore }
     }
@@ -110,9 +119,10 @@ public final class RocksStore: Store {
             try open.write { (engine) throws(StoreError) in
                 engine = nil
                 var remarks: [OpeningRemark] = []
-                let opened = try Recovery.open(path, memory, sizes, &remarks)
+                let opened = try Recovery.open(path, partitions: partitions, memory, sizes, &remarks)
+                guard opened.engine.partitions == partitions else { throw Recovery.replaced(path) }
                 engine = opened.engine
-                young.withLock { $0 = Young(tally: opened.tally) }
+                young.withLock { $0 = Young(tallies: opened.tallies) }
                 writer.committer = Committer(opened, memory, sizes)
             }
         } catch { throw error.ofWholeStore }
@@ -159,10 +169,10 @@ public final class RocksStore: Store {
             return try loading.messages(device, after: after, limit: limit, part)
         case .upstream(let sender, let after, let limit):
             return try loading.upstream(sender, after: after, limit: limit, part)
-        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
-            return try loading.unseen(from: start, examine: examine, limit: limit) {
-                $0.isUnseen(before: time, unusedBefore: unusedBefore)
-            }
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
+            return try loading.unseen(
+                before: time, unusedBefore: unusedBefore, from: start, examine: examine, limit: limit,
+                of: partition)
         case .group(let name, let isForChange):
             return .group(name, try loading.group(name), isForChange: isForChange)
         case .groupLabelled(let sender, let label):
@@ -170,33 +180,41 @@ public final class RocksStore: Store {
         case .installation(let installation, let limit, let isForChange):
             let (record, names) = try loading.installation(installation, limit: limit)
             return .installation(installation, record, names, isForChange: isForChange)
-        case .unusedInstallations(let before, let unlinkedBefore, let start, let examine, let limit):
+        case .unusedInstallations(
+            let before, let unlinkedBefore, let start, let examine, let limit, let partition):
             let (found, next) = try loading.unusedInstallations(
-                before, unlinkedBefore, from: start, examine, limit)
+                before, unlinkedBefore, from: start, examine, limit, of: partition)
             return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
             return try loading.topicPage(job, topic, after: after, limit: limit)
-        case .topicJobs(let after, let limit):
-            return try loading.topicJobs(after: after, limit: limit)
-        case .expired(let time, let limit): return try sweep(engine, by: time, limit)
+        case .topicJobs(let after, let limit, let partition):
+            return try loading.topicJobs(after: after, limit: limit, of: partition)
+        case .expired(let time, let limit, let partition):
+            return try sweep(engine, by: time, limit, of: partition)
         }
     }
 
     /// The floor is asked before the snapshot is made: what is committed in between lowers it again.
     private func sweep(
-        _ engine: Engine, by time: UnixMilliseconds, _ limit: Int
+        _ engine: Engine, by time: UnixMilliseconds, _ limit: Int, of partition: Int
     ) throws(StoreError) -> Loaded {
-        let start = floor.sweepBegins()
+        let start = floor.sweepBegins(partition)
         var first: UnixMilliseconds?
-        defer { if start != nil { floor.sweepEnds(first: first) } }
+        defer { if start != nil { floor.sweepEnds(partition, first: first) } }
+        // Most sweeps are of partitions in which nothing ends: these cost no snapshot.
+        if let start, start > time, !young.withLock({ $0.mayEnd(by: time, of: partition) }) {
+            first = start
+            return .expired([])
+        }
         var ends: [ExpiryKey] = []
         var rows: [ExpiryKey: YoungRow] = [:]
         let snapshot = view(engine) { young in
-            ends = young.ends(by: time, limit: limit)
+            ends = young.ends(by: time, of: partition, limit: limit)
             for end in ends where end.kind == .upstream { rows[end] = young.row(at: Place(end))?.row }
         }
         var loading = Loading(snapshot)
-        let (settled, found) = try loading.expired(from: start ?? .min, by: time, limit: limit)
+        let (settled, found) = try loading.expired(
+            from: start ?? .min, by: time, limit: limit, of: partition)
         first = found
         var entries: [ExpiredEntry] = []
         for end in merged(settled, ends, by: <).prefix(limit) {

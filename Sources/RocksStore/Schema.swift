@@ -16,7 +16,7 @@ enum Family: Int, CaseIterable {
     case senders
     /// device, hash of category and persistent id → when it was put.
     case seen
-    /// end, kind, owner, sequence → nothing.
+    /// partition, end, kind, owner, sequence → nothing.
     case expiry
     /// sender, kind, number or label → device group or its number.
     case groups
@@ -24,13 +24,16 @@ enum Family: Int, CaseIterable {
     case topics
     /// installation → its record; installation, device, number → nothing.
     case installations
-    /// kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number a mark.
+    /// partition, kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number
+    /// a mark.
     case fanouts
+    /// partition, kind, device or installation → when it was last used.
+    case contacts
 
     /// Whether it holds what stays until somebody removes it, so that it has a bound on its size: the registry.
     var isRegistry: Bool {
         switch self {
-        case .registry, .topics, .installations, .groups, .senders: true
+        case .registry, .topics, .installations, .groups, .senders, .contacts: true
         case .meta, .pending, .upstream, .seen, .expiry, .fanouts: false
         }
     }
@@ -49,6 +52,7 @@ enum Family: Int, CaseIterable {
         case .topics: "topics"
         case .installations: "installations"
         case .fanouts: "fanouts"
+        case .contacts: "contacts"
         }
     }
 }
@@ -112,15 +116,6 @@ extension Key {
         }
         return key
     }
-
-    /// A place in the order of ends; times before 1970 come first.
-    static func expiry(_ end: ExpiryKey) -> Key {
-        var key = Key(UInt64(bitPattern: end.time) ^ (1 << 63))
-        key.append(end.kind.rawValue)
-        key.append(end.owner)
-        key.append(end.sequence)
-        return key
-    }
 }
 
 /// What stands in the registry under a device.
@@ -178,18 +173,25 @@ enum TopicKey {
 /// Keys of the family `meta`.
 enum MetaKey {
     static let format = [UInt8]("format".utf8)
-    static let tally = [UInt8]("tally".utf8)
+    /// The number of partitions.
+    static let partitions = [UInt8]("partitions".utf8)
+    /// What a partition has counted.
+    static func tally(_ partition: Int) -> [UInt8] { [UInt8]("tally/\(partition)".utf8) }
+    /// The partition whose tally stands under a key; `nil` if none does.
+    static func partition(ofTally key: [UInt8]) -> Int? {
+        let head = [UInt8]("tally/".utf8)
+        guard key.starts(with: head) else { return nil }
+        return UInt16(String(decoding: key.dropFirst(head.count), as: UTF8.self)).map { Int($0) }
+    }
     /// The last commit that the engine has, with all before it: the journal goes on from there.
     static let settled = [UInt8]("settled".utf8)
     /// The highest sequence that was ever put into the engine: at places behind it nothing stands there.
     static let highest = [UInt8]("highest".utf8)
-    /// The number of the last commit, of format 1.
-    static let commit = [UInt8]("commit".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
-    /// The format that this version writes, and the newest that it reads.
-    static let formatNow = 2
+    /// The format that this version writes, and the only one that it reads.
+    static let formatNow = 3
 
-    /// The number in `settled`, `highest` or `commit`.
+    /// The number in `settled` or `highest`.
     static func number(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {
         guard value.byteCount == 8 else { throw StoreError(.corrupt, "meta: a number of the wrong length") }
         return value.bigEndian(at: 0)
@@ -199,14 +201,4 @@ enum MetaKey {
 extension RawSpan {
     /// A big-endian number at an offset; traps where fewer than eight bytes are left.
     func bigEndian(at offset: Int) -> UInt64 { word(at: offset).byteSwapped }
-}
-
-extension ExpiryKey {
-    /// Reads a key of the family `expiry`; nil if it is none.
-    init?(key: borrowing RawSpan) {
-        guard key.byteCount == 25, let kind = Kind(rawValue: key.byte(at: 8)) else { return nil }
-        self.init(
-            time: Int64(bitPattern: key.bigEndian(at: 0) ^ (1 << 63)), kind: kind,
-            owner: key.bigEndian(at: 9), sequence: key.bigEndian(at: 17))
-    }
 }

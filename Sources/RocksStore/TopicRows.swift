@@ -2,7 +2,8 @@ import Basics
 import Delivery
 import Store
 
-/// What stands in the family of messages to topics; the kind comes first, so that those under way lie together.
+/// What stands in the family of messages to topics; the partition comes first and then the kind, so that those under way in a
+/// partition lie together.
 enum TopicRow: UInt8 {
     /// sender, sequence → job.
     case job = 0
@@ -12,13 +13,17 @@ enum TopicRow: UInt8 {
     case mark = 2
     /// sender, sequence → what the messages of the job share.
     case body = 3
+
+    /// The bytes of the key of a mark.
+    static let markBytes = 35
 }
 
 extension Key {
-    /// A row of a job; with a registration a mark.
-    static func topic(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
-        var key = Key()
-        key.append(row.rawValue)
+    /// A row of a job, in a store with so many partitions; with a registration a mark.
+    static func topic(
+        _ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil, among partitions: Int
+    ) -> Key {
+        var key = Key.topics(row, of: PartitionKey.sender(job.sender).partition(of: partitions))
         key.append(job.sender.number)
         key.append(job.sequence.number)
         if let name {
@@ -28,9 +33,9 @@ extension Key {
         return key
     }
 
-    /// The first key of a kind.
-    static func topic(_ row: TopicRow) -> Key {
-        var key = Key()
+    /// The first key of a kind in a partition.
+    static func topics(_ row: TopicRow, of partition: Int) -> Key {
+        var key = Key.partition(partition)
         key.append(row.rawValue)
         return key
     }
@@ -39,8 +44,13 @@ extension Key {
 extension TopicJobName {
     /// Reads the key of a row that is no mark; nil for any other.
     init?(key: borrowing RawSpan, _ row: TopicRow) {
-        guard key.byteCount == 17, key.byte(at: 0) == row.rawValue else { return nil }
-        self.init(sender: SenderID(key.bigEndian(at: 1)), sequence: Sequence(key.bigEndian(at: 9)))
+        guard key.byteCount == 19, key.byte(at: 2) == row.rawValue else { return nil }
+        self.init(key: key)
+    }
+
+    /// Reads the key of any row.
+    fileprivate init(key: borrowing RawSpan) {
+        self.init(sender: SenderID(key.bigEndian(at: 3)), sequence: Sequence(key.bigEndian(at: 11)))
     }
 }
 
@@ -54,44 +64,52 @@ extension RegistrationName {
 }
 
 extension Commit {
+    private func key(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
+        Key.topic(row, job, name, among: partitions)
+    }
+
     /// Puts a job and its body, with the end of the latter.
     mutating func put(_ job: TopicJob) {
         TopicRecord.write(job, to: &buffer)
-        putRecord(.fanouts, Key.topic(.job, job.name).bytes)
+        putRecord(.fanouts, key(.job, job.name).bytes)
         TopicRecord.writeBody(of: job, to: &buffer)
-        putRecord(.fanouts, Key.topic(.body, job.name).bytes)
+        putRecord(.fanouts, key(.body, job.name).bytes)
         putEnd(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
     }
 
     /// Moves a job on.
     mutating func advance(_ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]) {
         TopicRecord.write(cursor, of: job, to: &buffer)
-        putRecord(.fanouts, Key.topic(.cursor, job).bytes)
-        for name in marked { delete(.fanouts, Key.topic(.mark, job, name).bytes) }
+        putRecord(.fanouts, key(.cursor, job).bytes)
+        for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
     }
 
     /// Removes all of a job but its body.
     mutating func remove(_ job: TopicJobName, _ marked: [RegistrationName]) {
-        delete(.fanouts, Key.topic(.job, job).bytes)
-        delete(.fanouts, Key.topic(.cursor, job).bytes)
-        for name in marked { delete(.fanouts, Key.topic(.mark, job, name).bytes) }
+        delete(.fanouts, key(.job, job).bytes)
+        delete(.fanouts, key(.cursor, job).bytes)
+        for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
     }
 
     /// Removes the body.
     mutating func removeBody(of job: TopicJobName, _ time: UnixMilliseconds) {
-        delete(.fanouts, Key.topic(.body, job).bytes)
-        delete(.expiry, Key.expiry(ExpiryKey(bodyOf: job, endsAt: time)).bytes)
+        delete(.fanouts, key(.body, job).bytes)
+        deleteEnd(ExpiryKey(bodyOf: job, endsAt: time))
     }
 
     /// Marks that a message of a job has been stored.
     mutating func mark(_ message: StoredMessage) {
         guard let job = message.topic?.job else { return }
         let name = RegistrationName(device: message.device, number: message.registration)
-        put(.fanouts, Key.topic(.mark, job, name).bytes, Key().bytes)
+        put(.fanouts, key(.mark, job, name).bytes, Key().bytes)
     }
 }
 
 extension Loading {
+    private func key(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
+        Key.topic(row, job, name, among: snapshot.partitions)
+    }
+
     /// A page of those whom a job may go to, without those that have their message.
     mutating func topicPage(
         _ job: TopicJobName, _ topic: TopicName?, after: RegistrationName?, limit: Int
@@ -102,17 +120,16 @@ extension Loading {
         } else {
             page = try registrations(of: job.sender, after: after, limit: limit)
         }
+        let partition = PartitionKey.sender(job.sender).partition(of: snapshot.partitions)
         let rows = snapshot.cursor(
-            .fanouts, from: Key.topic(.mark, job, after), before: Key.topic(.body))
+            .fanouts, from: key(.mark, job, after), before: Key.topics(.body, of: partition))
         while rows.isValid {
-            guard rows.key.byteCount == 33 else {
+            guard rows.key.byteCount == TopicRow.markBytes else {
                 rows.next()
                 continue
             }
-            let sender = SenderID(rows.key.bigEndian(at: 1))
-            let sequence = Sequence(rows.key.bigEndian(at: 9))
-            let name = RegistrationName(key: rows.key, at: 17)
-            guard TopicJobName(sender: sender, sequence: sequence) == job else { break }
+            let name = RegistrationName(key: rows.key, at: 19)
+            guard TopicJobName(key: rows.key) == job else { break }
             if let next = page.next, next < name { break }
             if name != after { page.marked.append(name) }
             rows.next()
@@ -210,10 +227,13 @@ extension Loading {
         return page
     }
 
-    /// Jobs that are not done.
-    mutating func topicJobs(after: TopicJobName?, limit: Int) throws(StoreError) -> Loaded {
+    /// Jobs of a partition that are not done.
+    mutating func topicJobs(
+        after: TopicJobName?, limit: Int, of partition: Int
+    ) throws(StoreError) -> Loaded {
         let rows = snapshot.cursor(
-            .fanouts, from: after.map { Key.topic(.job, $0) } ?? Key.topic(.job), before: Key.topic(.cursor))
+            .fanouts, from: after.map { key(.job, $0) } ?? Key.topics(.job, of: partition),
+            before: Key.topics(.cursor, of: partition))
         var jobs: [TopicJob] = []
         while rows.isValid, jobs.count < limit {
             if let name = TopicJobName(key: rows.key, .job), name != after {
@@ -237,7 +257,7 @@ extension Loading {
 
     /// What the messages of a job share; nil: it is gone, or cannot be read.
     func shared(by job: TopicJobName) throws(StoreError) -> SharedBody? {
-        let key = Key.topic(.body, job)
+        let key = key(.body, job)
         let rows = snapshot.cursor(.fanouts, from: key)
         var found: SharedBody?
         if rows.isValid, rows.key.equals(key.bytes) { found = try? TopicRecord.body(rows.value, job) }
@@ -247,7 +267,7 @@ extension Loading {
 
     /// How far a job has come; nil: it cannot be read.
     private func cursor(of job: TopicJobName) throws(StoreError) -> TopicCursor? {
-        let key = Key.topic(.cursor, job)
+        let key = key(.cursor, job)
         let rows = snapshot.cursor(.fanouts, from: key)
         var found: TopicCursor? = TopicCursor()
         if rows.isValid, rows.key.equals(key.bytes) { found = try? TopicRecord.cursor(rows.value, job) }

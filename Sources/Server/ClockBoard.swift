@@ -3,7 +3,7 @@ import Delivery
 import Store
 import Synchronization
 
-/// What partition 0 thinks of the machine's wall clock, for all threads.
+/// What the partitions think of the machine's wall clock, as the first of them reports it, for all threads.
 final class ClockBoard: Sendable {
     /// Why the clock is not believed, and until when.
     struct State: Equatable {
@@ -13,12 +13,23 @@ final class ClockBoard: Sendable {
     }
 
     private let state = Mutex<State?>(nil)
+    private let isInDoubt = Atomic<Bool>(false)
 
     /// Nil: the clock is believed.
     var current: State? { state.withLock { $0 } }
 
     /// Notes what is thought now.
-    func note(_ new: State?) { state.withLock { $0 = new } }
+    func note(_ new: State?) {
+        state.withLock { $0 = new }
+        isInDoubt.store(new != nil, ordering: .relaxed)
+    }
+
+    /// The machine's time for sessions, by which nothing ends while it is in doubt.
+    func outside(_ machine: Now) -> Now {
+        var reading = machine
+        if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.latestClock }
+        return reading
+    }
 
     /// What is wrong, for the log, `/readyz` and operators; nil: nothing.
     var problem: String? { current?.doubt.text }

@@ -22,6 +22,8 @@ extension StartupFailure {
             case .locked:
                 "another ccsd uses this data directory: stop it, or name another with --data-directory"
             case .newerFormat: "it was written by a newer ccsd: install that version again"
+            case .olderFormat:
+                "nothing was changed: it was written by an older ccsd, and cannot be brought forward; run that version on it, or start with an empty data directory (--data-directory), in which devices register anew"
             case .full: "make room on the device of \(configuration.dataDirectory)"
             case .corrupt, .damaged:
                 "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
@@ -64,8 +66,9 @@ struct Startup: ~Copyable {
         let certificates = try makeCertificates()
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
+        let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
-        let storeThread = try startStoreThread(store, lease, mailboxes)
+        let storeThread = try startStoreThread(store, lease, StoreReports(map: map, mailboxes: mailboxes))
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
@@ -78,7 +81,7 @@ struct Startup: ~Copyable {
         delivery.sequenceFloor = lease.floor
         delivery.seal = seal
         delivery.running = configuration.running
-        let hosts = makeHosts(reactors, mailboxes, storeThread, clock, directory, delivery)
+        let hosts = makeHosts(reactors, map, mailboxes, storeThread, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, storeThread: storeThread, clock: clock,
@@ -114,19 +117,34 @@ struct Startup: ~Copyable {
     // MARK: Store
 
     private func openStore() throws(StartupFailure) -> any Store {
-        do {
-            let store = try RocksStore(path: configuration.storePath)
-            for remark in store.remarks {
-                switch remark {
-                case .unreadableNote:
-                    log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
-                case .tornList(let name):
-                    log.warning(
-                        "store_list_torn", ["path": .text(configuration.storePath), "list": .text(name)])
-                }
-            }
-            return store
+        let store: RocksStore
+        do throws(StoreError) {
+            store = try RocksStore(
+                path: configuration.storePath, partitions: configuration.storePartitions ?? Limits.partitions)
         } catch { throw StartupFailure(error, opening: configuration) }
+        for remark in store.remarks {
+            switch remark {
+            case .unreadableNote:
+                log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
+            case .tornList(let name):
+                log.warning(
+                    "store_list_torn", ["path": .text(configuration.storePath), "list": .text(name)])
+            }
+        }
+        try demandPartitions(of: store)
+        return store
+    }
+
+    /// The number of partitions is fixed when a store is created: another one that is configured is a mistake.
+    private func demandPartitions(of store: any Store) throws(StartupFailure) {
+        guard let wanted = configuration.storePartitions, wanted != store.partitions else { return }
+        try? store.close()
+        throw StartupFailure(
+            text:
+                "the store in \(configuration.storePath) has \(store.partitions) partitions, and store_partitions is \(wanted)",
+            hint:
+                "the number is fixed when a store is created: remove store_partitions or set it to \(store.partitions), or name another data directory with --data-directory",
+            exitCode: .configuration)
     }
 
     /// A secret of the server, made at the first start and kept in the store.
@@ -150,13 +168,13 @@ struct Startup: ~Copyable {
     }
 
     private func startStoreThread(
-        _ store: any Store, _ lease: SequenceLease, _ mailboxes: [ReactorMailbox]
+        _ store: any Store, _ lease: SequenceLease, _ reports: StoreReports
     ) throws(StartupFailure) -> StoreThread {
         do {
             return try StoreThread(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
                 registry: RegistryRoom(limit: configuration.registryLimit),
-                hear: { events, partition in mailboxes[partition].post(Parcel(events: events)) })
+                report: { reports.post($0) })
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit of processes", exitCode: error.exitCode)
@@ -198,22 +216,27 @@ struct Startup: ~Copyable {
     }
 
     private func makeHosts(
-        _ reactors: [Reactor], _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
+        _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
         _ clock: ClockBoard, _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
         let door = Door(configuration.door, registry: storeThread.registry)
         return reactors.enumerated().map { index, reactor in
-            var core = Partition(
-                partition: index, of: reactors.count, seed: SecureRandom.number(), hashKey: hashKey,
-                settings: settings)
-            var effects = Effects()
-            core.handle(.senders(directory), now: Now.read(), effects: &effects)
+            let partitions = ReactorPartitions(map.partitions(of: index)) { partition in
+                var core = Partition(
+                    partition: partition, of: map.partitions, seed: SecureRandom.number(), hashKey: hashKey,
+                    settings: settings)
+                var effects = Effects()
+                core.handle(.senders(directory), now: Now.read(), effects: &effects)
+                return core
+            }
             let host = ReactorHost(
-                index: index, reactor: reactor, core: core, mailboxes: mailboxes,
+                index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThread, clock: clock, door: door,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
+            // Before any connection: those without partitions go by this.
+            host.noteClock()
             return host
         }
     }

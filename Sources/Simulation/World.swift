@@ -11,15 +11,17 @@ final class World {
     /// What keeps its order.
     enum Lane {
         case loads
+        /// To a reactor.
         case store(Int)
+        /// From one reactor to another.
         case crossing(from: Int, to: Int)
 
-        /// Its place in a list of all lanes of so many partitions.
-        func place(_ partitions: Int) -> Int {
+        /// Its place in a list of all lanes of so many reactors.
+        func place(_ reactors: Int) -> Int {
             switch self {
             case .loads: 0
-            case .store(let partition): 1 + partition
-            case .crossing(let from, let to): 1 + partitions + from * partitions + to
+            case .store(let reactor): 1 + reactor
+            case .crossing(let from, let to): 1 + reactors + from * reactors + to
             }
         }
     }
@@ -30,7 +32,7 @@ final class World {
     private var agenda = Agenda()
     /// When the last thing of each lane comes.
     private lazy var lanes = [Int64](
-        repeating: 0, count: 1 + settings.partitions * (settings.partitions + 1))
+        repeating: 0, count: 1 + settings.reactors * (settings.reactors + 1))
     private(set) lazy var disk = SimulatedDisk(self)
     private(set) var server: SimulatedServer?
     var devices: [DeviceClient] = []
@@ -283,7 +285,7 @@ final class World {
 
     /// Plans something that comes after all that was planned in its lane.
     func after(_ wait: Int64, lane: Lane, _ work: consuming @escaping () -> Void) {
-        let place = lane.place(settings.partitions)
+        let place = lane.place(settings.reactors)
         let time = max(lanes[place], clock.nanoseconds + wait)
         lanes[place] = time
         agenda.add(at: time, work)

@@ -48,6 +48,9 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
             time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
     }
 
+    /// Whose it is.
+    public var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
+
     /// What the core is told; `author` is that of an upstream message, and not looked at for anything else.
     public func entry(author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {

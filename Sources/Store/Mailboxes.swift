@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// The mailboxes of many owners in memory, each in order of sequence.
 public struct Mailboxes<Element: Sendable>: Sendable {
@@ -67,8 +67,11 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     /// How many there are, those that hold nothing among them.
     var count: Int { mailboxes.count }
 
+    /// How many of those that hold nothing stay.
+    private let kept: Int
+
     /// Holds nothing.
-    public init() {}
+    public init(kept: Int = Limits.keptMailboxes) { self.kept = kept }
 
     /// What stands at a place; nil: nothing.
     public subscript(owner: UInt64, sequence: UInt64) -> Element? {
@@ -99,7 +102,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     /// One more holds nothing: they go where there are many, and most are so.
     private mutating func hollowed() {
         hollow += 1
-        guard hollow >= Limits.keptMailboxes, hollow * 2 > count else { return }
+        guard hollow >= kept, hollow * 2 > count else { return }
         mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }
         hollow = 0
     }

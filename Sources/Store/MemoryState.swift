@@ -29,18 +29,39 @@ public struct MemoryState: Sendable {
     private var senderRecords: [SenderID: SenderRecord] = [:]
     private var seen: [SeenKey: UnixMilliseconds] = [:]
     private var groups = GroupTable()
-    private var expiry = SortedKeys()
+    /// The number of partitions.
+    public let partitions: Int
+    /// What ends when, by partition.
+    private var expiry: [SortedKeys]
     private var subscriptions = SubscriptionLists()
     private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     private var installationRecords: [[UInt8]: InstallationRecord] = [:]
     /// Small settings, by name.
     public var settings: [String: [UInt8]] = [:]
-    /// What was counted.
-    public private(set) var tally = Tally()
+    /// What was counted, by partition.
+    public private(set) var tallies: [Tally]
 
     /// Holds nothing.
-    public init() {}
+    public init(partitions: Int = Limits.partitions) {
+        self.partitions = partitions
+        expiry = Array(repeating: SortedKeys(), count: partitions)
+        tallies = Array(repeating: Tally(), count: partitions)
+    }
+
+    private func partition(of key: PartitionKey) -> Int { key.partition(of: partitions) }
+
+    private mutating func insert(_ end: ExpiryKey) { expiry[partition(of: end.key)].insert(end) }
+
+    private mutating func remove(_ end: ExpiryKey) { expiry[partition(of: end.key)].remove(end) }
+
+    private mutating func count(_ milestone: Milestone, down device: DeviceID) {
+        tallies[partition(of: .device(device))].downstream[milestone] += 1
+    }
+
+    private mutating func count(_ milestone: Milestone, up sender: SenderID) {
+        tallies[partition(of: .sender(sender))].upstream[milestone] += 1
+    }
 
     /// Applies one batch, or nothing of it: one with a collision has failed.
     public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
@@ -72,16 +93,16 @@ public struct MemoryState: Sendable {
         case .removeInstallation(let id): installationRecords[id] = nil
         case .putTopicJob(let job):
             topicJobs.put(job)
-            expiry.insert(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
+            insert(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
         case .advanceTopicJob(let job, let cursor, let marked): topicJobs.advance(job, to: cursor, marked)
         case .removeTopicJob(let job, let marked): topicJobs.remove(job, marked)
         case .removeTopicBody(let job, let time):
-            if topicJobs.removeBody(of: job) { expiry.remove(ExpiryKey(bodyOf: job, endsAt: time)) }
+            if topicJobs.removeBody(of: job) { remove(ExpiryKey(bodyOf: job, endsAt: time)) }
         case .putMessage(let message): put(message)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let gone = messages.remove(device.number, sequence.number) else { return }
-            expiry.remove(ExpiryKey(gone))
-            if gone.kind == .message { tally.downstream[reason] += 1 }
+            remove(ExpiryKey(gone))
+            if gone.kind == .message { count(reason, down: device) }
         case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.octets(number)
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
@@ -90,15 +111,15 @@ public struct MemoryState: Sendable {
         case .putUpstream(let message, let now): put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
-            expiry.remove(ExpiryKey(gone))
-            if gone.kind == .message { tally.upstream[reason] += 1 }
+            remove(ExpiryKey(gone))
+            if gone.kind == .message { count(reason, up: sender) }
         case .returnUpstream(let sender, let sequence, _, let report):
             guard let gone = upstream.remove(sender.number, sequence.number) else {
                 return outcome.duplicates.append((sender, sequence))
             }
-            expiry.remove(ExpiryKey(gone))
+            remove(ExpiryKey(gone))
             guard gone.kind == .message else { return outcome.duplicates.append((sender, sequence)) }
-            tally.upstream.expired += 1
+            count(.expired, up: sender)
             if let report { put(report) }
         }
     }
@@ -109,8 +130,8 @@ public struct MemoryState: Sendable {
             topicJobs.mark(
                 RegistrationName(device: message.device, number: message.registration), of: job)
         }
-        expiry.insert(ExpiryKey(message))
-        if message.kind == .message { tally.downstream.accepted += 1 }
+        insert(ExpiryKey(message))
+        if message.kind == .message { count(.accepted, down: message.device) }
     }
 
     private mutating func put(
@@ -122,8 +143,8 @@ public struct MemoryState: Sendable {
         }
         guard upstream.put(message, message.sender.number, message.sequence.number) else { return }
         if !message.persistentID.isEmpty { seen[SeenKey(message)] = now }
-        expiry.insert(ExpiryKey(message))
-        if message.kind == .message { tally.upstream.accepted += 1 }
+        insert(ExpiryKey(message))
+        if message.kind == .message { count(.accepted, up: message.sender) }
     }
 
     /// Whether a device repeats a message that was put within the last day.
@@ -153,12 +174,15 @@ public struct MemoryState: Sendable {
             return .installation(
                 installation, installationRecords[installation], Array(names.prefix(limit)),
                 isForChange: isForChange)
-        case .unusedInstallations(let before, let unlinkedBefore, let start, let examine, let limit):
-            return unusedInstallations(before, unlinkedBefore, from: start, examine, limit)
+        case .unusedInstallations(
+            let before, let unlinkedBefore, let start, let examine, let limit, let partition):
+            return unusedInstallations(before, unlinkedBefore, from: start, examine, limit, of: partition)
         case .topicPage(let job, let topic, let after, let limit):
             return .topicPage(job, topicPage(job, topic, after, limit))
-        case .topicJobs(let after, let limit):
-            let (page, isLast) = topicJobs.page(after: after, limit: limit)
+        case .topicJobs(let after, let limit, let partition):
+            let (page, isLast) = topicJobs.page(after: after, limit: limit) {
+                self.partition(of: .sender($0.sender)) == partition
+            }
             return .topicJobs(page, isLast: isLast)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
@@ -170,11 +194,11 @@ public struct MemoryState: Sendable {
             return .group(name, groups[name], isForChange: isForChange)
         case .groupLabelled(let sender, let label):
             return .groupLabelled(sender, label, groups.group(of: sender, label: label))
-        case .expired(let time, let limit):
-            let ends = expiry.keys.prefix(limit).prefix { $0.time <= time }
+        case .expired(let time, let limit, let partition):
+            let ends = expiry[partition].keys.prefix(limit).prefix { $0.time <= time }
             return .expired(ends.map { $0.entry(author: upstream[$0.owner, $0.sequence]?.author) })
-        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
-            return unseen(from: start, examine: examine, limit: limit) {
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
+            return unseen(from: start, examine: examine, limit: limit, of: partition) {
                 $0.isUnseen(before: time, unusedBefore: unusedBefore)
             }
         }
@@ -199,12 +223,15 @@ public struct MemoryState: Sendable {
     }
 
     private func unseen(
-        from start: DeviceID, examine: Int, limit: Int, _ isUnseen: (DeviceRecord) -> Bool
+        from start: DeviceID, examine: Int, limit: Int, of partition: Int,
+        _ isUnseen: (DeviceRecord) -> Bool
     ) -> Loaded {
-        let after = start.number == 0 ? nil : DeviceID(start.number - 1)
         var found: [DeviceID] = []
         var examined = 0
-        for record in devices(after: after, limit: examine + 1) {
+        let records = devices.values.filter {
+            $0.device >= start && self.partition(of: .device($0.device)) == partition
+        }
+        for record in records.sorted(by: { $0.device < $1.device }) {
             guard examined < examine, found.count < limit else { return .unseen(found, next: record.device) }
             examined += 1
             if isUnseen(record) { found.append(record.device) }
@@ -214,20 +241,23 @@ public struct MemoryState: Sendable {
 
     private func unusedInstallations(
         _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
-        _ limit: Int
+        _ limit: Int, of partition: Int
     ) -> Loaded {
         var found: [[UInt8]] = []
         var examined = 0
         var next: [UInt8]?
-        let records = installationRecords.values.filter { !$0.id.lexicographicallyPrecedes(start) }
+        let records = installationRecords.values.filter {
+            !$0.id.lexicographicallyPrecedes(start)
+                && self.partition(of: .installation($0.id)) == partition
+        }
         for record in records.sorted(by: { $0.id.lexicographicallyPrecedes($1.id) }) {
             guard examined < examine, found.count < limit else {
                 next = record.id
                 break
             }
-            let links = installations[record.id]?.count ?? 0
-            examined += 1 + links
-            if record.usedAt < (links == 0 ? unlinkedBefore : before) { found.append(record.id) }
+            examined += 1
+            let isLinked = installations[record.id] != nil
+            if record.usedAt < (isLinked ? before : unlinkedBefore) { found.append(record.id) }
         }
         return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
     }
@@ -258,18 +288,17 @@ public struct MemoryState: Sendable {
     /// Whether messages to topics are under way.
     public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
-    /// Rows that the registry would have on a disk, where a subscription has two.
+    /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two.
     var registryRows: Int {
-        let ofDevices = devices.count + registrations.values.map(\.count).reduce(0, +)
-        let ofInstallations = installationRecords.count + installations.values.map(\.count).reduce(0, +)
+        let ofDevices = 2 * devices.count + registrations.values.map(\.count).reduce(0, +)
+        let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
 
     /// Counts everything.
     public func audit() -> StoreAudit {
         var audit = StoreAudit()
-        audit.downstream = tally.downstream
-        audit.upstream = tally.upstream
+        audit.add(tallies)
         messages.forEach { if $2.kind == .message { audit.downstreamPending += 1 } }
         upstream.forEach { if $2.kind == .message { audit.upstreamPending += 1 } }
         audit.devices = devices.count

@@ -4,10 +4,14 @@ import Synchronization
 
 /// A store that forgets everything when the process ends: for tests, simulation and first trials.
 public final class MemoryStore: Store {
-    private let state = Mutex(MemoryState())
+    public let partitions: Int
+    private let state: Mutex<MemoryState>
 
     /// An empty store.
-    public init() {}
+    public init(partitions: Int = Limits.partitions) {
+        self.partitions = partitions
+        state = Mutex(MemoryState(partitions: partitions))
+    }
 
     public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
         try state.withLock { (state) throws(StoreError) in

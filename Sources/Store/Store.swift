@@ -19,6 +19,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case locked
         /// It was written by a newer version.
         case newerFormat = "newer_format"
+        /// It was written by an older version, in a layout that this one cannot read.
+        case olderFormat = "older_format"
         /// Something else stands where a message was to be put: a fault of the server, such as a sequence that came twice.
         case occupied
 
@@ -37,7 +39,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// The conservation law as the store sees it, taken in one snapshot.
+/// The conservation law as the store sees it, taken in one snapshot: the partitions' counts added up.
 public struct StoreAudit: Sendable, Equatable {
     /// Counts of downstream messages since the store was made.
     public var downstream = MilestoneCounts()
@@ -97,6 +99,8 @@ public struct ListedInstallation: Sendable, Equatable {
 ///   a record that cannot be read is passed over.
 /// - A load never returns a message that was removed by a batch whose commit had returned.
 public protocol Store: AnyObject, Sendable {
+    /// The number of partitions, which was chosen when the store was created. What a partition owns follows from its number and this.
+    var partitions: Int { get }
     /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.
     func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
     /// Answers a question.

@@ -46,10 +46,13 @@ struct TopicJobTable: Sendable {
     /// Whether there was one.
     mutating func removeBody(of name: TopicJobName) -> Bool { bodies.remove(name) != nil }
 
-    /// Those under way, by name.
-    func page(after: TopicJobName?, limit: Int) -> ([TopicJob], Bool) {
-        let found = jobs.values.filter { job in after.map { job.name > $0 } ?? true }
-            .sorted { $0.name < $1.name }
+    /// Those under way that are wanted, by name.
+    func page(
+        after: TopicJobName?, limit: Int, where isWanted: (TopicJobName) -> Bool
+    ) -> ([TopicJob], Bool) {
+        let found = jobs.values.filter { job in
+            isWanted(job.name) && after.map { job.name > $0 } ?? true
+        }.sorted { $0.name < $1.name }
         return (Array(found.prefix(limit)), found.count <= limit)
     }
 }

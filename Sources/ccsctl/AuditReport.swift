@@ -13,7 +13,7 @@ extension AuditStore: ReportedCommand {
         }
         var text = TextTable.text(["DIRECTION"] + terms.map(\.title), rows)
         text +=
-            "\n\(answer.devices) devices, \(answer.registrations) registrations, \(answer.senders) senders\n"
+            "\n\(answer.devices) devices, \(answer.registrations) registrations, \(answer.senders) senders in \(answer.partitions) partitions\n"
         for record in answer.unreadable { text += "unreadable: \(Report.cell(record))\n" }
         guard !answer.holds else {
             return text

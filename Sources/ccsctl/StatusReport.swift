@@ -33,7 +33,8 @@ enum StatusReport {
         if let problem = status.clockProblem {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
         }
-        text += row("store", "\(Report.cell(status.store.kind)), \(Report.cell(status.store.path))")
+        let store = "\(Report.cell(status.store.kind)), \(Report.cell(status.store.path))"
+        text += row("store", "\(store), \(status.store.partitions) partitions")
         if !status.store.isHealthy {
             text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
         }

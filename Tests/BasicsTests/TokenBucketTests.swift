@@ -59,7 +59,10 @@ import Testing
         #expect(bucket == TokenBucket())
         #expect(Rate.unlimited.share(of: 4) == .unlimited)
         #expect(Rate(1_000, perSeconds: 60).share(of: 4) == Rate(250, perSeconds: 60))
-        #expect(Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 60))
+        #expect(
+            Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 240), "over time no more than that")
+        #expect(Rate(10, perSeconds: 60).share(of: 4) == Rate(2, perSeconds: 48))
+        #expect(Rate(10, perSeconds: 60).share(of: 1) == Rate(10, perSeconds: 60))
     }
 
     @Test("A changed rate keeps what is missing of the old one, as far as the new one has it")
@@ -100,5 +103,22 @@ import Testing
         var bucket = TokenBucket()
         for _ in 0..<5 { bucket.take(rate, now: start) }
         #expect(bucket.next(rate, now: start) == start.advanced(seconds: 4))
+    }
+
+    @Test("Of two rates the larger or the smaller one counts, at once and over time each")
+    func compared() {
+        let (burst, pace) = (Rate(100, perSeconds: 100), Rate(10, perSeconds: 2))
+        #expect(
+            burst.raised(to: pace) == Rate(100, perSeconds: 20)
+                && pace.raised(to: burst) == Rate(100, perSeconds: 20))
+        #expect(
+            burst.lowered(to: pace) == Rate(10, perSeconds: 10)
+                && pace.lowered(to: burst) == Rate(10, perSeconds: 10))
+        #expect(burst.raised(to: .unlimited) == .unlimited && Rate.unlimited.raised(to: burst) == .unlimited)
+        #expect(burst.lowered(to: .unlimited) == burst && Rate.unlimited.lowered(to: burst) == burst)
+        let odd = (Rate(7, perSeconds: 3), Rate(5, perSeconds: 2))
+        #expect(odd.0.raised(to: odd.1) == Rate(7, perSeconds: 2), "never less than either")
+        #expect(odd.0.lowered(to: odd.1) == Rate(5, perSeconds: 3), "never more than either")
+        #expect(Rate(9, perSeconds: 1).raised(to: Rate(3, perSeconds: 1)) == Rate(9, perSeconds: 1))
     }
 }

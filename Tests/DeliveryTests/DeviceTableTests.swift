@@ -6,7 +6,8 @@ import Testing
 /// Which devices stay in the memory of a partition.
 @Suite struct DeviceTableTests {
     private static func table(idleLimit: Int) -> DeviceTable {
-        DeviceTable(hash: SipHash(key: (1, 2)), idleLimit: idleLimit)
+        DeviceTable(
+            hash: SipHash(key: (1, 2)), idleLimit: idleLimit, passingLimit: Limits.passingDevicesInMemory)
     }
 
     /// A device whose state is known and to which nothing happens.

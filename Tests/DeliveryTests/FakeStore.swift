@@ -10,6 +10,8 @@ struct FakeStore {
     }
     private var index = Index()
 
+    /// The number of partitions.
+    var partitions = 1
     var records: [DeviceID: DeviceRecord] = [:]
     var registrations: [RegistrationName: Registration] = [:] {
         didSet { index = Index() }
@@ -136,8 +138,8 @@ struct FakeStore {
         if let report { apply(.putMessage(report), &outcome) }
     }
 
-    /// What has ended by a time, earliest first.
-    private func ended(by time: UnixMilliseconds, _ limit: Int) -> [ExpiredEntry] {
+    /// What of a partition has ended by a time, earliest first.
+    private func ended(by time: UnixMilliseconds, _ limit: Int, of partition: Int) -> [ExpiredEntry] {
         var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
         for message in messages.values.joined() where message.expiresAt <= time {
             found.append(
@@ -155,6 +157,7 @@ struct FakeStore {
                         author: message.author)
                 ))
         }
+        found.removeAll { $0.2.key.partition(of: partitions) != partition }
         found.sort { ($0.0, $0.1) < ($1.0, $1.1) }
         return found.prefix(limit).map(\.2)
     }
@@ -178,10 +181,11 @@ struct FakeStore {
             return .installation(
                 installation, installationRecords[installation], Array(names.prefix(limit)),
                 isForChange: isForChange)
-        case .unusedInstallations(let before, let unlinkedBefore, let start, _, let limit):
+        case .unusedInstallations(let before, let unlinkedBefore, let start, _, let limit, let partition):
             let found = installationRecords.values.filter { record in
                 let isLinked = installations[record.id]?.isEmpty == false
-                return !record.id.lexicographicallyPrecedes(start)
+                return PartitionKey.installation(record.id).partition(of: partitions) == partition
+                    && !record.id.lexicographicallyPrecedes(start)
                     && record.usedAt < (isLinked ? before : unlinkedBefore)
             }.map(\.id).sorted { $0.lexicographicallyPrecedes($1) }
             return .unusedInstallations(
@@ -189,9 +193,11 @@ struct FakeStore {
                 unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
             return .topicPage(job, topicPage(job, topic, after, limit))
-        case .topicJobs(let after, let limit):
-            let found = topicJobs.filter { job in after.map { job.name > $0 } ?? true }
-                .sorted { $0.name < $1.name }
+        case .topicJobs(let after, let limit, let partition):
+            let found = topicJobs.filter { job in
+                PartitionKey.sender(job.name.sender).partition(of: partitions) == partition
+                    && after.map { job.name > $0 } ?? true
+            }.sorted { $0.name < $1.name }
             return .topicJobs(Array(found.prefix(limit)), isLast: found.count <= limit)
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
@@ -199,16 +205,20 @@ struct FakeStore {
         case .upstream(let sender, let after, let limit):
             let found = (upstream[sender] ?? []).filter { $0.sequence > after }
             return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)
-        case .expired(let time, let limit): return .expired(ended(by: time, limit))
+        case .expired(let time, let limit, let partition):
+            return .expired(ended(by: time, limit, of: partition))
         case .group(let name, let isForChange):
             return .group(name, groups.first { $0.name == name }, isForChange: isForChange)
         case .groupLabelled(let sender, let label):
             return .groupLabelled(
                 sender, label, groups.first { $0.name.sender == sender && $0.label == label })
-        case .unseen(let time, let unusedBefore, let start, let examine, let limit):
+        case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
             var found: [DeviceID] = []
             var left = examine
-            for record in records.values.sorted(by: { $0.device < $1.device }) where record.device >= start {
+            for record in records.values.sorted(by: { $0.device < $1.device })
+            where record.device >= start
+                && PartitionKey.device(record.device).partition(of: partitions) == partition
+            {
                 guard left > 0, found.count < limit else { return .unseen(found, next: record.device) }
                 left -= 1
                 if record.isUnseen(before: time, unusedBefore: unusedBefore) { found.append(record.device) }

@@ -56,6 +56,7 @@ final class Harness {
     private func start(_ count: Int, _ seed: UInt64) {
         var settings = settings
         settings.clockMark = store.marksOfProcess[.clock].map { UnixMilliseconds($0) }
+        store.partitions = count
         partitions = (0..<count).map {
             PartitionBox(
                 Partition(
@@ -75,7 +76,7 @@ final class Harness {
     }
 
     func post(_ event: Event) {
-        if let key = event.key {
+        if let key = event.key ?? event.ended?.key {
             partitions[key.partition(of: partitions.count)].events.append(event)
         } else {
             for partition in partitions { partition.events.append(event) }
@@ -193,5 +194,15 @@ final class Harness {
     func crash(seed: UInt64) {
         store = lastDurable
         start(partitions.count, seed)
+    }
+}
+
+extension Event {
+    /// The store's answer that an entry has expired.
+    static func expired(_ entry: ExpiredEntry) -> Event { .loaded(.expired([entry])) }
+
+    /// The first entry of such an answer.
+    fileprivate var ended: ExpiredEntry? {
+        if case .partition(.loaded(.expired(let entries))) = self { entries.first } else { nil }
     }
 }

@@ -157,15 +157,28 @@ import Testing
         #expect(first.store.down.expired == 1 && first.store.holds)
     }
 
-    @Test("The sweep belongs to the first partition and asks once at a time")
+    @Test(
+        "Each partition sweeps what is its own and asks once at a time; they take turns with what takes long")
     func sweep() {
         let bench = Harness.withDevice(partitions: 3)
-        bench.post(.tick)
-        bench.runTurns()
-        bench.post(.tick)
-        bench.runTurns()
-        let asked = bench.partitions.map { $0.loads.map(\.word) }
-        #expect(asked == [["expired", "unseen", "unused installations", "topic jobs"], [], []])
+        for _ in 0..<2 {
+            bench.post(.tick)
+            bench.runTurns()
+        }
+        let each = ["expired", "topic jobs"]
+        let all = ["expired", "unseen", "unused installations", "topic jobs"]
+        #expect(bench.partitions.map { $0.loads.map(\.word) } == [all, each, each])
+        bench.settle()
+        bench.asked = []
+        for partition in [1, 2, 0, 1] {
+            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.post(.tick)
+            bench.runTurns()
+            let searches = bench.partitions.map { $0.loads.map(\.word).contains("unseen") }
+            #expect(searches == (0..<3).map { $0 == partition })
+            bench.settle()
+        }
+        #expect(bench.asked.count { $0.word == "expired" } == 12)
     }
 
     @Test("Canary: a cap one lower discards what these tests expect to be kept")

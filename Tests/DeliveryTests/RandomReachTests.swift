@@ -14,7 +14,7 @@ enum WorldEvent: String, CaseIterable {
     case deviceCongested = "device.congested"
     case deviceIdleChanged = "device.idleChanged"
     case deviceClosed = "device.closed"
-    case deviceExpired = "device.expired"
+    case messageFoundExpired = "message found expired"
     case register = "device.register"
     case unregister = "device.unregister"
     case appServerLogin = "sender.login"
@@ -24,7 +24,7 @@ enum WorldEvent: String, CaseIterable {
     case appServerDraining = "sender.draining"
     case appServerClosed = "sender.closed"
     case upstreamSettled = "sender.upstreamSettled"
-    case senderExpired = "sender.expired"
+    case upstreamFoundExpired = "upstream message found expired"
     case tick = "partition.tick"
     case committed = "partition.committed"
     // What it answers.
@@ -72,6 +72,11 @@ extension RandomWorld {
                 counter.tally.note(.failedBatch)
             }
             if case .partition(.loaded(.failed)) = event { counter.tally.note(.failedLoad) }
+            guard case .partition(.loaded(.expired(let entries))) = event else { return }
+            for entry in entries {
+                if case .message = entry { counter.tally.note(.messageFoundExpired) }
+                if case .upstream = entry { counter.tally.note(.upstreamFoundExpired) }
+            }
         }
         return counter
     }

@@ -96,8 +96,51 @@ import Testing
         )
         bench.advance(milliseconds: 20_000)
         #expect(answers(bench, 6...7) == ["ack 6", "nack 7 sender_rate_exceeded"])
-        let shared = self.bench(partitions: 3) { $0.sender = Rate(3, perSeconds: 60) }
-        #expect(answers(shared, 1...2) == ["ack 1", "nack 2 sender_rate_exceeded"])
+        let shared = self.bench(partitions: 3) {
+            ($0.sender, $0.deviceShort) = (Rate(3, perSeconds: 60), Rate(1, perSeconds: 1))
+        }
+        #expect(answers(shared, 1...1) == ["ack 1"])
+        shared.advance(milliseconds: 1_000)
+        #expect(answers(shared, 2...2) == ["nack 2 sender_rate_exceeded"])
+    }
+
+    @Test("One device is refused for its own rate or for all of the sender's, never for a partition's share")
+    func devicesWorth() {
+        let short = bench(partitions: 16) {
+            ($0.sender, $0.deviceShort) = (Rate(32, perSeconds: 60), Rate(10, perSeconds: 60))
+        }
+        #expect(answers(short, 1...11).filter { $0.hasPrefix("nack") } == ["nack 11 device_rate_exceeded"])
+        let long = bench(partitions: 16) {
+            ($0.sender, $0.deviceLong) = (Rate(32, perSeconds: 60), Rate(10, perSeconds: 3_600))
+        }
+        #expect(answers(long, 1...11).filter { $0.hasPrefix("nack") } == ["nack 11 device_rate_exceeded"])
+        let whole = bench(partitions: 16) {
+            ($0.sender, $0.deviceShort) = (Rate(8, perSeconds: 60), Rate(10, perSeconds: 60))
+        }
+        #expect(answers(whole, 1...9).filter { $0.hasPrefix("nack") } == ["nack 9 sender_rate_exceeded"])
+        let unlimited = bench(partitions: 16) { $0.sender = Rate(32, perSeconds: 60) }
+        #expect(
+            answers(unlimited, 1...33).filter { $0.hasPrefix("nack") } == ["nack 33 sender_rate_exceeded"])
+    }
+
+    @Test("A share is an equal part, at least a device's worth, and all of it for one partition alone")
+    func shares() {
+        var rates = Rates()
+        rates.deviceShort = Rate(240, perSeconds: 60)
+        rates.deviceLong = Rate(5_000, perSeconds: 3_600)
+        for (rate, count, share) in [
+            (Rate(6_000, perSeconds: 60), 16, Rate(375, perSeconds: 60)),
+            (Rate(6_000, perSeconds: 60), 1, Rate(6_000, perSeconds: 60)),
+            (Rate(1_000, perSeconds: 60), 16, Rate(240, perSeconds: 60)),
+            (Rate(100, perSeconds: 60), 1_024, Rate(100, perSeconds: 60)),
+            (Rate(3_000, perSeconds: 1), 16, Rate(240, perSeconds: 1)), (Rate.unlimited, 16, .unlimited),
+        ] {
+            #expect(rates.share(rate, of: count) == share, "\(rate), \(count)")
+        }
+        rates.deviceShort = .unlimited
+        #expect(rates.share(Rate(96, perSeconds: 60), of: 16) == Rate(96, perSeconds: 70))
+        rates.deviceLong = .unlimited
+        #expect(rates.share(Rate(100, perSeconds: 60), of: 16) == Rate(100, perSeconds: 60))
     }
 
     @Test("A message to a topic counts once for the rate of its sender when it reaches a device")

@@ -118,6 +118,7 @@ import Testing
         #expect(bench.take(appServer).words == ["token known 91 1 false news"])
         bench.advance(milliseconds: 250)
         #expect(refused(bench, 7...8) == ["token refused 8 rate_exceeded"])
+        settings.rates.deviceShort = Rate(2, perSeconds: 60)
         let shared = Harness.withDevice(partitions: 2, settings: settings)
         #expect(refused(shared, 1...3) == ["token refused 3 rate_exceeded"], "half of it")
         bench.post(.settingsChanged(RunningSettings()))

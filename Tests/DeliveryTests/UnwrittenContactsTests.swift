@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnwrittenContactsTests {
     @Test("The latest time counts, and each device once")
     func times() {
-        var contacts = UnwrittenContacts()
+        var contacts = UnwrittenContacts(limit: 9)
         contacts.note(DeviceID(5), at: 10)
         contacts.note(DeviceID(3), at: 20)
         contacts.note(DeviceID(5), at: 30)
@@ -20,7 +20,7 @@ import Testing
 
     @Test("All come in turn, whoever leaves meanwhile")
     func turns() {
-        var contacts = UnwrittenContacts()
+        var contacts = UnwrittenContacts(limit: 9)
         #expect(contacts.next(3).isEmpty)
         for number in [4, 1, 3, 2] as [UInt64] { contacts.note(DeviceID(number), at: 1) }
         #expect(contacts.next(3).map(\.number) == [1, 2, 3])
@@ -31,7 +31,7 @@ import Testing
 
     @Test("There is an end to it")
     func bounded() {
-        var contacts = UnwrittenContacts()
+        var contacts = UnwrittenContacts(limit: Limits.unwrittenContacts)
         for number in 1...UInt64(Limits.unwrittenContacts) { contacts.note(DeviceID(number), at: 1) }
         contacts.note(DeviceID(.max), at: 1)
         #expect(contacts.count == Limits.unwrittenContacts && contacts.take(DeviceID(.max)) == nil)

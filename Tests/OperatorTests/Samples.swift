@@ -216,7 +216,8 @@ enum Samples {
 
     private static let audit: JSONValue = [
         "holds": true, "downstream": law, "upstream": law, "devices": 1, "registrations": 2, "senders": 3,
-        "groups": 4, "installations": 5, "subscriptions": 6, "topic_messages": 7, "unreadable": ["d/1"],
+        "groups": 4, "installations": 5, "subscriptions": 6, "topic_messages": 7, "partitions": 16,
+        "unreadable": ["d/1"],
     ]
 
     private static let check: JSONValue = [
@@ -235,7 +236,7 @@ enum Samples {
         "connections": ["accepted": 9, "open": 1, "closed": ["idle": 2], "refused": ["address_full": 3]],
         "downstream": ["accepted": 5], "upstream": ["accepted": 6],
         "topics": ["under_way": 0, "accepted": 1, "recipients": 2],
-        "store": ["kind": "rocksdb", "path": "/d", "healthy": true],
+        "store": ["kind": "rocksdb", "path": "/d", "healthy": true, "partitions": 16],
         "registry": ["bytes": 1, "limit": 2, "full": false], "certificate_not_after": time,
     ]
 }

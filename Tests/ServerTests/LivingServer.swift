@@ -73,16 +73,21 @@ final class LivingServer {
     /// Where the operator's pages are.
     let adminPort: UInt16
     private let folder: ServerFolder
+    private let reactors: Int
     private var isStopped = false
 
-    /// Starts one in a folder, which may be that of one that has stopped.
-    init(in folder: ServerFolder, log: Log = Log(level: .info, write: { _ in })) throws {
+    /// Starts one in a folder, which may be that of one that has stopped, with more lines of configuration.
+    init(
+        in folder: ServerFolder, reactors: Int = 1, _ lines: String = "",
+        log: Log = Log(level: .info, write: { _ in })
+    ) throws {
         self.folder = folder
+        self.reactors = reactors
         let probe = try ListeningSocket(tcp: .loopback(port: 0))
         let port = probe.address.port
         _ = consume probe
         adminPort = port
-        try Self.write("", port, folder)
+        try Self.write(lines, port, reactors, folder)
         let source = ConfigurationSource(file: Self.file(in: folder))
         var startup = Startup(
             configuration: try source.load(), source: source, log: log)
@@ -98,11 +103,13 @@ final class LivingServer {
     }
 
     /// Changes the lines of its configuration file that are no place of its own.
-    func configure(_ lines: String) throws { try Self.write(lines, adminPort, folder) }
+    func configure(_ lines: String) throws { try Self.write(lines, adminPort, reactors, folder) }
 
     private static func file(in folder: ServerFolder) -> String { "\(folder.path)/ccsd.yaml" }
 
-    private static func write(_ lines: String, _ adminPort: UInt16, _ folder: ServerFolder) throws {
+    private static func write(
+        _ lines: String, _ adminPort: UInt16, _ reactors: Int, _ folder: ServerFolder
+    ) throws {
         let text = """
             format: 1
             data_directory: \(folder.path)/data
@@ -111,7 +118,7 @@ final class LivingServer {
             device_port: 0
             https_port: 0
             admin_port: \(adminPort)
-            reactors: 1
+            reactors: \(reactors)
             \(lines)
             """
         try SmallFile.replace(file(in: folder), with: Array(text.utf8), mode: 0o600)

@@ -12,7 +12,7 @@ import Transport
     @Test("A key that is about to end keeps its end when the next one comes with a longer overlap")
     func rotatedTwice() throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, hear: { _, _ in })
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         let senders = Senders(
             store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
@@ -61,8 +61,8 @@ import Transport
         let store = GatedStore()
         let metrics = MetricShard()
         let outcomes = OutcomeList()
-        let thread = try StoreThread(store: store, metrics: metrics, log: .silent) { events, _ in
-            outcomes.add(events)
+        let thread = try StoreThread(store: store, metrics: metrics, log: .silent) { reports in
+            outcomes.add(reports.map(\.event))
         }
         func message(_ body: UInt8) -> Mutation {
             .putMessage(

@@ -68,7 +68,7 @@ import Transport
         store.setRegistry(bytes: 700)
         let room = RegistryRoom(limit: 1_000)
         let thread = try StoreThread(
-            store: store, metrics: MetricShard(), log: .silent, registry: room, hear: { _, _ in })
+            store: store, metrics: MetricShard(), log: .silent, registry: room, report: { _ in })
         #expect(room.bytes == 700 && store.reclaims == 0)
         store.setRegistry(bytes: 1_700)
         while !room.isFull { usleep(1_000) }
@@ -88,7 +88,7 @@ import Transport
         room.note(1_200, .silent)
         store.setRegistry(bytes: nil)
         let thread = try StoreThread(
-            store: store, metrics: metrics, log: lines.log, registry: room, hear: { _, _ in })
+            store: store, metrics: metrics, log: lines.log, registry: room, report: { _ in })
         #expect(room.isFull && room.bytes == 1_200)
         #expect(metrics.value(.storeFailures) == 1 && lines.count("event=store_read_failed") == 1)
         #expect(thread.isHealthy, "writes are not concerned")

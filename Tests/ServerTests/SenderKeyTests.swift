@@ -10,7 +10,7 @@ import Testing
 struct SenderKeyTests {
     private func withSenders(_ body: (Senders, GatedStore) throws -> Void) throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, hear: { _, _ in })
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
             Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([])), store)

@@ -13,7 +13,7 @@ struct SendersTests {
     private func senders(_ store: GatedStore) throws -> Senders {
         let thread = try StoreThread(
             store: store, metrics: MetricShard(), log: .silent,
-            hear: { _, _ in })
+            report: { _ in })
         return Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
     }
 

@@ -28,7 +28,7 @@ struct SequenceLeaseTests {
         let outcomes = Outcomes()
         let thread = try StoreThread(
             store: store, metrics: MetricShard(), log: .silent, lease: SequenceLease(store: store)
-        ) { events, _ in outcomes.add(events) }
+        ) { reports in outcomes.add(reports.map(\.event)) }
         for sequence in sequences { thread.submit(batch(sequence), partition: 0) }
         _ = thread.stop()
         return outcomes.all.withLock { $0 }

@@ -16,7 +16,7 @@ struct SettingsTests {
     /// Senders over a store in memory, whose threads end with the test.
     private func withSenders(_ body: (Senders) throws -> Void) throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, hear: { _, _ in })
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
             Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([])))

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import RocksStore
 import Store
@@ -59,12 +60,13 @@ struct Opened {
     let directory: ScratchDirectory
 }
 
-func open(_ kind: Kind) throws -> Opened {
+func open(_ kind: Kind, partitions: Int = Limits.partitions) throws -> Opened {
     let directory = ScratchDirectory()
     switch kind {
-    case .memory: return Opened(store: MemoryStore(), directory: directory)
+    case .memory: return Opened(store: MemoryStore(partitions: partitions), directory: directory)
     case .rocks, .settling, .rotating:
-        let store = try RocksStore(path: directory.path + "/db", sizes: kind.sizes)
+        let store = try RocksStore(
+            path: directory.path + "/db", partitions: partitions, sizes: kind.sizes)
         return Opened(store: store, directory: directory)
     }
 }

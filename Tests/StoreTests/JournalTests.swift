@@ -37,7 +37,7 @@ import Testing
         writer.put(.groups, Key(1).bytes, record.bytes)
         writer.put(.topics, Key(2).bytes, Key().bytes)
         writer.remove(.fanouts, Key(3).bytes)
-        writer.tally(record)
+        writer.tally(3, record)
         isEmpty = writer.isEmpty
         #expect(!isEmpty)
         writer.seal(commit: 12, segment: 10)
@@ -58,14 +58,14 @@ import Testing
                 told.append("seen \(text(time))")
             case .row(let family, let key, let value):
                 told.append("row \(family) \(octets[key].last ?? 0) \(value.map(text) ?? "nil")")
-            case .tally(let record): told.append("tally \(text(record))")
+            case .tally(let partition, let record): told.append("tally \(partition) \(text(record))")
             }
         }
         #expect(
             told == [
                 "put message 3 18446744073709551615 9,8,7", "put upstream 4 5 9,8,7",
                 "remove message 3 18446744073709551615 -7", "remove upstream 4 5 -7", "seen 0,0,0,0,0,0,0,77",
-                "row groups 1 9,8,7", "row topics 2 ", "row fanouts 3 nil", "tally 9,8,7",
+                "row groups 1 9,8,7", "row topics 2 ", "row fanouts 3 nil", "tally 3 9,8,7",
             ])
     }
 
@@ -116,7 +116,7 @@ import Testing
         case .row(let family, let key, let value?):
             writer.put(family, file.raw.extracting(key), file.raw.extracting(value))
         case .row(let family, let key, nil): writer.remove(family, file.raw.extracting(key))
-        case .tally(let range): writer.tally(record(range))
+        case .tally(let partition, let range): writer.tally(partition, record(range))
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
         writer.put(.groups, Key(1).bytes, record.bytes)
         writer.remove(.fanouts, Key(3).bytes)
         writer.seen(SeenKey(Samples.upstream(8, 1)).key.bytes, time: Key(77).bytes)
-        writer.tally(record)
+        writer.tally(3, record)
         let whole = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
         var (read, refused) = (0, 0)
         for _ in 0..<50_000 {
@@ -244,41 +244,6 @@ import Testing
             #expect(try SyncNote.read(directory.path + "/db") == .synced(UInt64(synced)), "\(kind)")
             #expect(try store.mailbox(5).count == 1)
         }
-    }
-
-    @Test("A store of format 1 is brought forward: its messages are there, and their places taken")
-    func older() throws {
-        let message = Samples.message(5, 1_000)
-        do {
-            let engine = try Engine(path: path, memory: SeenMemory())
-            var record = ByteBuffer()
-            MessageRecord.write(message, to: &record)
-            let batch = EngineBatch(engine)
-            batch.put(Place(kind: .message, owner: 5, sequence: 1_000), record.bytes, end: message.expiresAt)
-            var tally = Tally()
-            tally.downstream.accepted = 1
-            tally.write(to: &record)
-            let meta = (
-                tally: MetaKey.tally, commit: MetaKey.commit, format: MetaKey.format, one: [UInt8]("1".utf8)
-            )
-            batch.put(.meta, meta.tally.raw, record.bytes)
-            batch.put(.meta, meta.commit.raw, Key(7).bytes)
-            batch.put(.meta, meta.format.raw, meta.one.raw)
-            try engine.write(batch)
-            try engine.flush(waits: true)
-        }
-        _ = try SyncNote(path, first: 8)
-        #expect(throws: StoreError.self, "canary: its log ended before what was synced") {
-            try RocksStore(path: path)
-        }
-        _ = try SyncNote(path, first: 7)
-        let store = try RocksStore(path: path)
-        #expect(try store.mailbox(5) == [message])
-        try store.apply(.putMessage(Samples.message(5, 1_000)), .putMessage(Samples.message(5, 1_001)))
-        #expect(try store.mailbox(5).count == 2 && store.audit().downstream.accepted == 2)
-        #expect(try SyncNote.read(path) == .synced(8))
-        let copy = try directory.copied()
-        #expect(try RocksStore(path: copy.path + "/db").mailbox(5).count == 2)
     }
 
     @Test("canary: a commit whose number is not the next ends the reading")

@@ -109,22 +109,56 @@ import Testing
         #expect(index[key] == 99)
     }
 
-    @Test("What is settled while a sweep runs is met by the next one")
+    @Test("What is settled while a sweep runs is met by the next one, and other partitions do not matter")
     func expiryFloor() {
-        let floor = ExpiryFloor()
-        #expect(floor.sweepBegins() == .min)
-        floor.commitBegins(50)
+        let floor = ExpiryFloor(partitions: 3)
+        #expect(floor.sweepBegins(1) == .min)
+        floor.commitBegins(.ends(50, of: 1))
         floor.commitEnds()
-        floor.sweepEnds(first: 100)
-        #expect(floor.sweepBegins() == 50)
-        floor.commitBegins(30)
-        floor.sweepEnds(first: 100)
-        #expect(floor.sweepBegins() == 30, "the commit that runs counts too")
+        floor.sweepEnds(1, first: 100)
+        #expect(floor.sweepBegins(1) == 50)
+        floor.commitBegins(.ends(30, of: 1))
+        floor.sweepEnds(1, first: 100)
+        #expect(floor.sweepBegins(1) == 30, "the commit that runs counts too")
         floor.commitEnds()
-        floor.sweepEnds(first: 100)
-        #expect(floor.sweepBegins() == 30)
-        #expect(floor.sweepBegins() == nil, "one sweep at a time")
-        floor.sweepEnds(first: 100)
-        #expect(floor.sweepBegins() == 100)
+        floor.sweepEnds(1, first: 100)
+        #expect(floor.sweepBegins(1) == 30)
+        #expect(floor.sweepBegins(1) == nil, "one sweep at a time")
+        #expect(floor.sweepBegins(2) == .min, "in each partition")
+        floor.commitBegins(.ends(7, of: 2))
+        floor.commitEnds()
+        floor.sweepEnds(1, first: 100)
+        #expect(floor.sweepBegins(1) == 100)
+        floor.sweepEnds(2, first: 100)
+        #expect(floor.sweepBegins(2) == 7)
+    }
+
+    @Test("Of the ends of a partition the earliest counts, until it is forgotten")
+    func earliestEnds() {
+        var ends = EarliestEnds(partitions: 3)
+        for (end, partition) in [(9, 1), (5, 1), (7, 1), (8, 2)] as [(Int64, Int)] {
+            ends.add(end, of: partition)
+        }
+        #expect((0...2).map { ends[$0] } == [.max, 5, 8])
+        var other = EarliestEnds.ends(6, of: 2)
+        other.add(3, of: 0)
+        ends.add(other)
+        #expect((0...2).map { ends[$0] } == [3, 5, 6])
+        ends.remove(1)
+        ends.remove(1)
+        var visited: [Int] = []
+        ends.forEach { visited.append($0 * 10 + Int($1)) }
+        #expect(visited.sorted() == [3, 26])
+        ends.removeAll()
+        #expect((0...2).allSatisfy { ends[$0] == .max })
+    }
+}
+
+extension EarliestEnds {
+    /// One end, of a partition of three.
+    static func ends(_ end: UnixMilliseconds, of partition: Int) -> EarliestEnds {
+        var ends = EarliestEnds(partitions: 3)
+        ends.add(end, of: partition)
+        return ends
     }
 }

@@ -80,6 +80,7 @@ final class FaultyStore: Store {
     }
 
     private let base = MemoryStore()
+    var partitions: Int { base.partitions }
     private let fault: Fault
     private let commits = Mutex(0)
 

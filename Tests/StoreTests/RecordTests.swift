@@ -186,8 +186,11 @@ import Testing
             tally.upstream[milestone] = index + 7
         }
         var buffer = ByteBuffer()
-        tally.write(to: &buffer)
-        #expect(try Tally(reading: buffer.bytes) == tally)
+        tally.write(of: 3, to: &buffer)
+        #expect(try Tally(reading: buffer.bytes, of: 3) == tally)
+        #expect(throws: RecordFault.checksum, "another partition's") {
+            try Tally(reading: buffer.bytes, of: 4)
+        }
     }
 
     @Test("A sender returns as it was written, and one of the first version without its SCRAM parts")

@@ -330,7 +330,7 @@ import Testing
         try raw { engine in
             let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
             for row in [TopicRow.job, .cursor, .body] {
-                try engine.put(.fanouts, Key.topic(row, job).bytes, garbage.raw)
+                try engine.put(.fanouts, Key.topic(row, job, among: Limits.partitions).bytes, garbage.raw)
             }
             try engine.put(.fanouts, Key(9).bytes, garbage.raw)
             try engine.put(

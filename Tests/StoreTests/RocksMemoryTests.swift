@@ -46,33 +46,33 @@ import Testing
 
     @Test("What ends at a time is due at that time")
     func due() {
-        var young = Young(tally: Tally())
+        var young = Young(tallies: [Tally()])
         let place = Place(kind: .message, owner: 5, sequence: 1)
         let octets: [UInt8] = [1]
         young.apply(
             [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: octets.raw,
-            tally: Tally())
-        #expect(young.ends(by: 9, limit: 9).isEmpty)
-        for _ in 0..<2 { #expect(young.ends(by: 10, limit: 9).map(\.sequence) == [1]) }
+            counted: [])
+        #expect(young.ends(by: 9, of: 0, limit: 9).isEmpty)
+        for _ in 0..<2 { #expect(young.ends(by: 10, of: 0, limit: 9).map(\.sequence) == [1]) }
     }
 
     @Test("The octets of a commit are given back with the last of its messages, and none are left behind")
     func octetsGivenBack() {
-        var young = Young(tally: Tally())
+        var young = Young(tallies: [Tally()])
         let octets: [UInt8] = [1, 2]
         func place(_ sequence: UInt64) -> Place { Place(kind: .upstream, owner: 5, sequence: sequence) }
         func put(_ sequence: UInt64) -> YoungChange {
             .put(place(sequence), record: 0..<1, .init(isCounted: true, expiresAt: 10))
         }
         for round in 0..<3 {
-            young.apply([put(1), put(2)], of: octets.raw, tally: Tally())
-            young.apply([put(3)], of: octets.raw, tally: Tally())
+            young.apply([put(1), put(2)], of: octets.raw, counted: [])
+            young.apply([put(3)], of: octets.raw, counted: [])
             #expect(young.frameCount == 2)
             young.remove(place(1))
             #expect(young.frameCount == 2)
-            young.apply([.remove(place(2)), put(4), .remove(place(4))], of: octets.raw, tally: Tally())
+            young.apply([.remove(place(2)), put(4), .remove(place(4))], of: octets.raw, counted: [])
             #expect(young.frameCount == 1)
-            young.apply([.remove(place(3)), .remove(place(9))], of: octets.raw, tally: Tally())
+            young.apply([.remove(place(3)), .remove(place(9))], of: octets.raw, counted: [])
             #expect(young.frameCount == 0, "round \(round)")
         }
     }
@@ -81,21 +81,21 @@ import Testing
         "A sweep begins where the one before has found nothing earlier; two at once know nothing of each other"
     )
     func floor() {
-        let floor = ExpiryFloor()
-        #expect(floor.sweepBegins() == UnixMilliseconds.min)
-        #expect(floor.sweepBegins() == nil)
-        floor.sweepEnds(first: 40)
-        #expect(floor.sweepBegins() == 40)
-        floor.sweepEnds(first: nil)
-        floor.commitBegins(5)
+        let floor = ExpiryFloor(partitions: 3)
+        #expect(floor.sweepBegins(1) == UnixMilliseconds.min)
+        #expect(floor.sweepBegins(1) == nil)
+        floor.sweepEnds(1, first: 40)
+        #expect(floor.sweepBegins(1) == 40)
+        floor.sweepEnds(1, first: nil)
+        floor.commitBegins(.ends(5, of: 1))
         floor.commitEnds()
-        #expect(floor.sweepBegins() == 5)
-        floor.sweepEnds(first: 50)
-        #expect(floor.sweepBegins() == 50, "what was committed before it has been swept")
-        floor.sweepEnds(first: 50)
-        floor.commitBegins(.max)
+        #expect(floor.sweepBegins(1) == 5)
+        floor.sweepEnds(1, first: 50)
+        #expect(floor.sweepBegins(1) == 50, "what was committed before it has been swept")
+        floor.sweepEnds(1, first: 50)
+        floor.commitBegins(EarliestEnds(partitions: 3))
         floor.commitEnds()
-        #expect(floor.sweepBegins() == 50)
+        #expect(floor.sweepBegins(1) == 50)
     }
 
     @Test("A clock that was set back does not bring back what need not be remembered any more")

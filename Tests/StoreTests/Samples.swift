@@ -166,8 +166,32 @@ extension Store {
         return state
     }
 
+    /// What ends by a time in all partitions, in the order of the ends.
     func expired(by time: UnixMilliseconds, limit: Int = 100_000) throws -> [ExpiredEntry] {
-        guard case .expired(let entries) = try load(.expired(by: time, limit: limit)) else { return [] }
-        return entries
+        var all: [ExpiredEntry] = []
+        for partition in 0..<partitions {
+            let load = Load.expired(by: time, limit: limit, partition: partition)
+            guard case .expired(let entries) = try self.load(load) else { return [] }
+            let isOrdered = zip(entries, entries.dropFirst()).allSatisfy { $0.end < $1.end }
+            let isOwn = entries.allSatisfy { $0.key.partition(of: partitions) == partition }
+            guard isOrdered, isOwn, entries.count <= limit else {
+                throw StoreError(.corrupt, "the ends of partition \(partition): \(entries)")
+            }
+            all += entries
+        }
+        return Array(all.sorted { $0.end < $1.end }.prefix(limit))
+    }
+}
+
+extension ExpiredEntry {
+    /// Its place in the order of ends.
+    var end: ExpiryKey {
+        switch self {
+        case .message(let device, let sequence, let time):
+            ExpiryKey(time: time, kind: .message, owner: device.number, sequence: sequence.number)
+        case .upstream(let sender, let sequence, let time, _):
+            ExpiryKey(time: time, kind: .upstream, owner: sender.number, sequence: sequence.number)
+        case .topicBody(let job, let time): ExpiryKey(bodyOf: job, endsAt: time)
+        }
     }
 }

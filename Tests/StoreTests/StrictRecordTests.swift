@@ -85,8 +85,8 @@ import Testing
             ) { _ = try TopicRecord.body($0.raw, job.name) },
             Sample(
                 testDescription: "tally", kind: .tally, high: 0, low: 0,
-                octets: Self.written { counted.write(to: &$0) }
-            ) { _ = try Tally(reading: $0.raw) },
+                octets: Self.written { counted.write(of: 0, to: &$0) }
+            ) { _ = try Tally(reading: $0.raw, of: 0) },
         ]
     }()
 
@@ -347,7 +347,7 @@ import Testing
                 writer.number(UInt64(count))
                 for number in 0..<2 * count { writer.signed(Int64(number + 1)) }
             }
-            return try Tally(reading: octets.raw)
+            return try Tally(reading: octets.raw, of: 0)
         }
         var expected = Tally()
         (expected.downstream.accepted, expected.downstream.stored) = (1, 2)

@@ -151,7 +151,7 @@ import Testing
         "Unused installations are met page by page, each once, earlier where they have no registrations",
         arguments: Kind.allCases)
     func unused(_ kind: Kind) throws {
-        let opened = try open(kind)
+        let opened = try open(kind, partitions: 1)
         let store = opened.store
         let ids = (0..<6).map { Array("installation0000000\(100 + $0)".utf8) }
         for (at, id) in ids.enumerated() {
@@ -170,7 +170,8 @@ import Testing
                 guard
                     case .unusedInstallations(let some, let next, 5, 35) = try store.load(
                         .unusedInstallations(
-                            before: 5, unlinkedBefore: 35, from: from, examine: page, limit: page))
+                            before: 5, unlinkedBefore: 35, from: from, examine: page, limit: page,
+                            partition: 0))
                 else {
                     Issue.record("no answer")
                     return

@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnseenContractTests {
     @Test("A search for unseen devices meets each of them once, a page at a time", arguments: Kind.allCases)
     func unseenDevices(_ kind: Kind) throws {
-        let opened = try open(kind)
+        let opened = try open(kind, partitions: 1)
         let store = opened.store
         for (device, seenAt) in [(3, 10), (4, 30), (5, 19), (7, 20), (9, 0), (.max, 1)] as [(UInt64, Int64)] {
             try store.apply(
@@ -21,7 +21,7 @@ import Testing
             var pages = 0
             while let start = from, pages < 20 {
                 let load = Load.unseen(
-                    before: 20, unusedBefore: .min, from: start, examine: examine, limit: limit)
+                    before: 20, unusedBefore: .min, from: start, examine: examine, limit: limit, partition: 0)
                 guard case .unseen(let page, let next) = try store.load(load) else {
                     Issue.record("no answer to \(load)")
                     return
@@ -37,7 +37,8 @@ import Testing
         try store.apply(.removeDevice(DeviceID(3)), .putDevice(Samples.device(5, seenAt: 40)))
         guard
             case .unseen(let left, nil) = try store.load(
-                .unseen(before: 20, unusedBefore: .min, from: DeviceID(1), examine: 9, limit: 9))
+                .unseen(before: 20, unusedBefore: .min, from: DeviceID(1), examine: 9, limit: 9, partition: 0)
+            )
         else {
             Issue.record("the end was not told")
             return
@@ -57,7 +58,7 @@ import Testing
             try store.apply(.putDevice(record))
         }
         let load = Load.unseen(
-            before: .min, unusedBefore: start + 50, from: DeviceID(0), examine: 20, limit: 9)
+            before: .min, unusedBefore: start + 50, from: DeviceID(0), examine: 20, limit: 9, partition: 0)
         guard case .unseen(let unused, nil) = try store.load(load) else {
             Issue.record("the end was not told")
             return

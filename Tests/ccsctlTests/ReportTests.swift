@@ -24,7 +24,7 @@ import Wire
         "connections":{"accepted":9,"open":0,"closed":{},"refused":{"address_full":7,"no_descriptor":2}},
         "downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},
         "topics":{"under_way":0,"accepted":0,"recipients":0},
-        "store":{"kind":"rocksdb","path":"/d","healthy":false},
+        "store":{"kind":"rocksdb","path":"/d","healthy":false,"partitions":16},
         "registry":{"bytes":0,"limit":0,"full":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
         """
 
@@ -41,7 +41,7 @@ import Wire
                 refused      connections at accept: address_full 7, no_descriptor 2
                 downstream   accepted 5, delivered 4
                 upstream     nothing yet
-                store        rocksdb, /d
+                store        rocksdb, /d, 16 partitions
                              IT FAILS: nothing is accepted; see the log, and the disk
                 registry     0 bytes, no limit
                 certificate  valid until 2027-01-01T00:00:00.000Z
@@ -296,7 +296,7 @@ import Wire
             accepted: 3, delivered: 1, replaced: 0, expired: 1, discarded: 0, removed: 0, pending: 1)
         return AuditStore.Answer(
             holds: holds, downstream: law, upstream: law, devices: 1, registrations: 1, senders: 1, groups: 0,
-            installations: 0, subscriptions: 0, topicMessages: 0, unreadable: unreadable)
+            installations: 0, subscriptions: 0, topicMessages: 0, partitions: 16, unreadable: unreadable)
     }
 
     @Test("the law of conservation stands in the text of an audit, and its breach is loud")

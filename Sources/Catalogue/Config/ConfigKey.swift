@@ -42,6 +42,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case anonymousPerAddress = "anonymous_per_address"
     case strangerRequestsPerAddress = "stranger_requests_per_address"
     case strangerRequestsPerMinute = "stranger_requests_per_minute"
+    case storePartitions = "store_partitions"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
     case topicChangesPerSecond = "topic_changes_per_second"

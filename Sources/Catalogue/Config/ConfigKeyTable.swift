@@ -83,6 +83,13 @@ extension ConfigKey {
             type: .integer(0...256), preset: .integer(0), unit: "threads",
             help: "Threads that serve connections; 0 means one for each core.",
             reason: "One for each core is best unless the machine is shared."),
+        .storePartitions: Entry(
+            type: .integer(0...Limits.mostPartitions), preset: .integer(0), unit: "partitions",
+            help:
+                "Number of partitions of the store, read when it is created; 0 takes \(Limits.partitions) for a new store and keeps what an existing one has.",
+            reason:
+                "The threads share them: four for each processor are enough. A store keeps its number for good; another one that is set here is refused at start."
+        ),
         .logLevel: Entry(
             type: .choice(Log.Level.allCases.map(\.word)), preset: .text("info"),
             help: "Least level that is logged.", reason: "debug names every connection: thousands of lines.",

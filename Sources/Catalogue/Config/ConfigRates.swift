@@ -16,7 +16,7 @@ extension ConfigKey {
             help:
                 "Messages that one sender may send in a minute, over all its connections; 0: as many as like.",
             reason:
-                "Keeps one sender from taking the whole server. More are answered with SERVICE_UNAVAILABLE; each thread allows an equal share, so messages to few devices may be refused earlier."
+                "Keeps one sender from taking the whole server. More are answered with SERVICE_UNAVAILABLE; each partition of the store allows an equal share, and at least what one device may be sent (device_messages_per_minute), so messages to few devices may be refused earlier."
         ),
         .collapsibleBurst: Entry(
             type: .integer(0...10_000), preset: .integer(0), unit: "messages",
@@ -42,7 +42,7 @@ extension ConfigKey {
             help:
                 "Subscriptions to topics that app servers of one sender may make or end in a second, and at once; 0: as many as like.",
             reason:
-                "FCM has 3000. More are answered with 429, or RESOURCE_EXHAUSTED for the token of a batch; each thread allows an equal share. What apps subscribe themselves does not count."
+                "FCM has 3000. More are answered with 429, or RESOURCE_EXHAUSTED for the token of a batch; each partition of the store allows an equal share, and at least as many as one device may be sent messages in a minute. What apps subscribe themselves does not count."
         ),
     ]
 

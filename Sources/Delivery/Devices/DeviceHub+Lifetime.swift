@@ -1,10 +1,10 @@
 import Basics
 
-/// The search of partition 0 for devices that have not been seen for too long.
+/// The search for devices of this partition that have not been seen for too long.
 struct DeviceSweep {
     /// Whether the store has been asked.
     var isAsking = false
-    /// When it is asked again.
+    /// When it is asked again; before the first tick nobody knows.
     var next = Instant.distantPast
     /// Where it goes on.
     var from: DeviceID
@@ -20,9 +20,6 @@ struct DeviceSweep {
     var unusedFrom = DeviceID(0)
     /// When that search begins anew.
     var unusedNext = Instant.distantPast
-    static let rate = Rate(
-        Limits.devicesForgottenAtOnce,
-        perSeconds: Limits.devicesForgottenAtOnce * 3_600 / Limits.devicesForgottenPerHour)
 
     init(from: DeviceID) { self.from = from }
 }
@@ -33,13 +30,14 @@ struct DeviceSweep {
 /// device that could not be looked at, or came back meanwhile, is met again in the next round.
 extension DeviceHub {
     mutating func tickSweep(_ turn: inout Turn) {
-        guard turn.partition == 0, let shortest = turn.settings.shortestAbsence, !sweep.isAsking,
-            turn.clock.doubt == nil,
+        if sweep.next == .distantPast { sweep.next = turn.firstSearch }
+        guard let shortest = turn.settings.shortestAbsence, !sweep.isAsking, turn.clock.doubt == nil,
             turn.now.monotonic >= sweep.next
         else { return }
+        let rate = turn.shares.forgottenDevices
         let mayForget =
             turn.settings.deviceExpirySeconds > 0
-            && sweep.forgotten.allows(DeviceSweep.rate, now: turn.now.monotonic)
+            && sweep.forgotten.allows(rate, now: turn.now.monotonic)
         guard mayForget || turn.settings.unusedDeviceSeconds > 0 && turn.now.monotonic >= sweep.unusedNext
         else {
             return
@@ -47,21 +45,22 @@ extension DeviceHub {
         sweep.rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, shortest / 8)
         sweep.isAsking = true
         sweep.asksForAbsent = mayForget
-        sweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        sweep.next = turn.now.monotonic.advanced(milliseconds: turn.shares.sweepMilliseconds)
+        let limit = Limits.expiredDevicesPerSweep
         turn.load(
             .unseen(
                 before: mayForget ? turn.now.wall - turn.settings.expiryMilliseconds : .min,
                 unusedBefore: turn.settings.unusedDeviceSeconds > 0
                     ? turn.now.wall - turn.settings.unusedMilliseconds : .min,
                 from: mayForget ? sweep.from : sweep.unusedFrom, examine: Limits.devicesPerSweep,
-                limit: Limits.expiredDevicesPerSweep))
+                limit: mayForget ? min(limit, rate.burst) : limit, partition: turn.partition))
     }
 
     mutating func unseenLoaded(
         _ found: [DeviceID], next: DeviceID?, _ turn: inout Turn
     ) {
         sweep.isAsking = false
-        for device in found { turn.forward(.unseen(device)) }
+        for device in found { handle(.unseen, of: device, &turn) }
         guard sweep.asksForAbsent else {
             sweep.unusedFrom = next ?? DeviceID(0)
             if next == nil {
@@ -69,7 +68,7 @@ extension DeviceHub {
             }
             return
         }
-        for _ in found { sweep.forgotten.take(DeviceSweep.rate, now: turn.now.monotonic) }
+        for _ in found { sweep.forgotten.take(turn.shares.forgottenDevices, now: turn.now.monotonic) }
         if next == nil {
             if sweep.isWholeRound {
                 sweep.next = turn.now.monotonic.advanced(milliseconds: sweep.rest)
@@ -123,11 +122,11 @@ extension DeviceHub {
 
     // MARK: Contacts that the store does not know
 
-    /// Has the next of them looked at, each by its partition; one whose state is being read is met again at the next tick.
+    /// Looks at the next of them; one whose state is being read is met again at the next tick.
     mutating func tickContacts(_ turn: inout Turn) {
-        for device in contacts.next(Limits.contactsPerTick) {
+        for device in contacts.next(turn.shares.contactsPerTick) {
             if let entry = table[device], !entry.state.isReady { continue }
-            turn.forward(.unseen(device))
+            handle(.unseen, of: device, &turn)
         }
     }
 

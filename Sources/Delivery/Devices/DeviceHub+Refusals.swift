@@ -28,7 +28,7 @@ extension DeviceHub {
             // The next search for what has expired sends it back again.
             turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
-            .upstreamAnswered, .receiptRefused, .expired:
+            .upstreamAnswered, .receiptRefused:
             break
         }
     }

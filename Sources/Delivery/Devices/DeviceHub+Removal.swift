@@ -69,13 +69,19 @@ extension DeviceHub {
 
     /// A message has expired, as the store says.
     mutating func expired(
+        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
+    ) {
+        guard let entry = table[device], entry.state.isReady else {
+            return removeUnread(sequence, expiresAt, of: device, &turn)
+        }
+        table.wake(entry)
+        expired(sequence, expiresAt, entry, &turn)
+        table.rest(entry)
+    }
+
+    private mutating func expired(
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        // The search may have been asked for by a clock that was wrong.
-        guard turn.clock.doubt == nil else { return }
-        guard entry.state.isReady else {
-            return removeUnread(sequence, expiresAt, of: entry.device, &turn)
-        }
         guard let at = entry.mailbox.index(of: sequence) else {
             // Gone already, unless the store knows better and nothing is on its way.
             guard entry.batchesInFlight == 0, !entry.isTouched else { return }
@@ -88,10 +94,9 @@ extension DeviceHub {
     }
 
     /// Removes an expired message of a device whose mailbox is not in memory.
-    func removeUnread(
+    private func removeUnread(
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
-        guard turn.clock.doubt == nil else { return }
         turn.batch.downstream.expired += 1
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }

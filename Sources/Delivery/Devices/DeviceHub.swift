@@ -9,24 +9,24 @@ struct DeviceHub: ~Copyable {
     /// The search for devices that have not been seen for too long.
     var sweep: DeviceSweep
     /// Contacts that the store does not know.
-    var contacts = UnwrittenContacts()
+    var contacts: UnwrittenContacts
     /// Apps whose messages wait for their rate.
     var throttled = DueQueue()
     /// What is left of this partition's share of each sender's changes of subscriptions.
     var topicBuckets: SenderBuckets
 
     init(hash: SipHash, searchFrom: DeviceID, _ turn: borrowing Turn) {
-        table = DeviceTable(hash: hash, idleLimit: turn.settings.idleDevicesInMemory)
+        table = DeviceTable(
+            hash: hash, idleLimit: turn.shares.idleDevices, passingLimit: turn.shares.passingDevices)
         sweep = DeviceSweep(from: searchFrom)
-        topicBuckets = SenderBuckets(turn.settings.rates.topicChanges.share(of: turn.partitions))
+        contacts = UnwrittenContacts(limit: turn.shares.unwrittenContacts)
+        let rates = turn.settings.rates
+        topicBuckets = SenderBuckets(rates.share(rates.topicChanges, of: turn.partitions))
     }
 
     /// Handles one event; one that needs the device's state waits until the store has answered.
     mutating func handle(_ event: consuming DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
         guard let entry = table[device] else {
-            if case .expired(let sequence, let end) = event {
-                return removeUnread(sequence, end, of: device, &turn)
-            }
             if event.needsState { wait(event, for: device, &turn) }
             return
         }
@@ -50,7 +50,6 @@ struct DeviceHub: ~Copyable {
         case .closed(let connection): closed(connection, entry, &turn)
         case .receiptStored(let sequence): receiptStored(entry, sequence, &turn)
         case .receiptRefused(let sequence): receiptRefused(entry, sequence)
-        case .expired(let sequence, let end): expired(sequence, end, entry, &turn)
         case .upstreamReceived(let upstream): upstreamReceived(upstream, entry, &turn)
         case .upstreamAnswered(let number): entry.countWaiting(number, by: -1)
         case .upstreamReturned(let gone): upstreamReturned(gone, entry, &turn)
@@ -170,7 +169,7 @@ struct DeviceHub: ~Copyable {
     /// What only waited for the old rates goes on.
     mutating func ratesChanged(from old: Rates, _ turn: inout Turn) {
         let (rates, now) = (turn.settings.rates, turn.now.monotonic)
-        topicBuckets.change(to: rates.topicChanges.share(of: turn.partitions), now: now)
+        topicBuckets.change(to: rates.share(rates.topicChanges, of: turn.partitions), now: now)
         for entry in table.all {
             entry.buckets.change(from: old, to: rates, now)
             for at in entry.registrations.indices {
@@ -186,7 +185,7 @@ extension DeviceEvent {
     /// Whether it waits until the device has been read.
     fileprivate var needsState: Bool {
         switch self {
-        case .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptRefused, .expired:
+        case .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptRefused:
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,

@@ -4,14 +4,16 @@ import Basics
 struct DeviceTable {
     private var table: IdentifierTable<DeviceEntry>
     private let idleLimit: Int
+    private let passingLimit: Int
     private var idle = IdleDevices()
     /// Those that nothing but messages to topics has met: they go first, and few are kept.
     private var passing = IdleDevices()
     private var stamp: UInt64 = 0
 
-    init(hash: SipHash, idleLimit: Int) {
+    init(hash: SipHash, idleLimit: Int, passingLimit: Int) {
         table = IdentifierTable(hash: hash)
         self.idleLimit = idleLimit
+        self.passingLimit = passingLimit
     }
 
     /// Devices in memory.
@@ -48,7 +50,7 @@ struct DeviceTable {
         stamp += 1
         entry.idleStamp = stamp
         if entry.isPassing { passing.append(entry) } else { idle.append(entry) }
-        while passing.count > Limits.passingDevicesInMemory, forget(passing.takeOldest()) {}
+        while passing.count > passingLimit, forget(passing.takeOldest()) {}
         while passing.count + idle.count > idleLimit {
             guard forget(passing.takeOldest() ?? idle.takeOldest()) else { break }
         }

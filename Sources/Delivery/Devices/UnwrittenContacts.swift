@@ -9,6 +9,10 @@ struct UnwrittenContacts {
     private var times: [(device: DeviceID, at: UnixMilliseconds)] = []
     /// The device that was looked at last.
     private var last = DeviceID(.max)
+    private let limit: Int
+
+    /// None, and up to `limit` of them.
+    init(limit: Int) { self.limit = limit }
 
     /// How many there are.
     var count: Int { times.count }
@@ -18,7 +22,7 @@ struct UnwrittenContacts {
         let at = place(of: device)
         if at < times.count, times[at].device == device {
             times[at].at = Self.later(times[at].at, time)
-        } else if times.count < Limits.unwrittenContacts {
+        } else if times.count < limit {
             times.insert((device, time), at: at)
         }
     }

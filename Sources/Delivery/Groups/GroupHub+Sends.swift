@@ -5,7 +5,7 @@ extension GroupHub {
     mutating func submit(_ submission: GroupSubmission, _ turn: inout Turn) {
         do throws(Refusal) {
             guard submission.group.sender == submission.sender else { throw .senderMismatch }
-            guard sends.hasRoom else { throw .unavailable }
+            guard sends.count < turn.shares.groupSends else { throw .unavailable }
         } catch {
             return turn.answer(submission, .failure(error))
         }

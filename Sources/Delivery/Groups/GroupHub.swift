@@ -32,7 +32,7 @@ struct GroupHub: ~Copyable {
     }
 
     mutating func change(_ request: GroupRequest, _ turn: inout Turn) {
-        guard waitingChanges < Limits.groupRequestsWaiting else {
+        guard waitingChanges < turn.shares.groupRequests else {
             return refuse(request, .unavailable, &turn)
         }
         waitingChanges += 1

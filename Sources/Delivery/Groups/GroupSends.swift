@@ -41,9 +41,6 @@ struct GroupSends {
         return isCounted ? nil : "wrong count of pending members"
     }
 
-    /// Whether one more may be taken.
-    var hasRoom: Bool { count < Limits.groupSendsWaiting }
-
     /// Counts one that is taken.
     mutating func begin() { count += 1 }
 

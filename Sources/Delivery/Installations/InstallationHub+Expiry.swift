@@ -21,18 +21,19 @@ extension InstallationHub {
 
     /// Has the store looked through for installations that nobody uses any more, page by page, as for devices.
     mutating func tick(_ turn: inout Turn) {
-        guard turn.partition == 0, turn.settings.deviceExpirySeconds > 0, !sweep.isAsking,
-            turn.clock.doubt == nil,
+        if sweep.next == .distantPast { sweep.next = turn.firstSearch }
+        guard turn.settings.deviceExpirySeconds > 0, !sweep.isAsking, turn.clock.doubt == nil,
             turn.now.monotonic >= sweep.next
         else { return }
         sweep.isAsking = true
-        sweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        sweep.next = turn.now.monotonic.advanced(milliseconds: turn.shares.sweepMilliseconds)
         let before = turn.now.wall - turn.settings.expiryMilliseconds
         let unlinked = turn.now.wall - Int64(Limits.unusedInstallationSeconds) * 1_000
         turn.load(
             .unusedInstallations(
                 before: before, unlinkedBefore: max(before, unlinked), from: sweep.from,
-                examine: Limits.installationRowsPerSweep, limit: Limits.expiredDevicesPerSweep))
+                examine: Limits.installationRowsPerSweep, limit: Limits.expiredDevicesPerSweep,
+                partition: turn.partition))
     }
 
     mutating func unusedLoaded(
@@ -46,16 +47,16 @@ extension InstallationHub {
             sweep.next = turn.now.monotonic.advanced(milliseconds: rest)
         }
         for id in found {
-            turn.forward(.installation(id, .unused(before: before, unlinkedBefore: unlinkedBefore)))
+            handle(.unused(before: before, unlinkedBefore: unlinkedBefore), of: id, &turn)
         }
     }
 }
 
-/// The search of partition 0 for installations that nobody uses any more.
+/// The search for installations of this partition that nobody uses any more.
 struct InstallationSweep {
     /// Whether the store has been asked.
     var isAsking = false
-    /// When it is asked again.
+    /// When it is asked again; before the first tick nobody knows.
     var next = Instant.distantPast
     /// Where it goes on.
     var from: [UInt8] = []

@@ -16,7 +16,7 @@ struct InstallationHub: ~Copyable {
 
     /// Asks the store for an installation; a change of it waits for its turn.
     mutating func handle(_ event: consuming InstallationEvent, of id: [UInt8], _ turn: inout Turn) {
-        let hasRoom = waiting.count + turns.count < Limits.waitingInstallations
+        let hasRoom = waiting.count + turns.count < turn.shares.waitingInstallations
         switch event {
         case .requested(let request):
             if case .vouched(let offer, let isProved) = request.action {

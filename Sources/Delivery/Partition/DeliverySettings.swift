@@ -4,7 +4,7 @@ public import Basics
 public struct DeliverySettings: Sendable {
     /// Upstream messages sent and not yet answered on one connection.
     public var pendingWindow = Limits.pendingWindow
-    /// Offline devices whose state one partition keeps in memory.
+    /// Offline devices whose state is kept in memory.
     public var idleDevicesInMemory = Limits.idleDevicesInMemory
     /// Events that wait for the state of one device; further ones are refused as unavailable.
     public var eventsWaitingForDevice = Limits.eventsWaitingForDevice

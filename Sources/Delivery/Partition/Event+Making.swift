@@ -210,8 +210,6 @@ extension Event {
         .topic(sender, .answered(run: run, answer))
     }
 
-    static func topicResumed(_ job: TopicJob) -> Event { .topic(job.name.sender, .resumed(job)) }
-
     // MARK: Of a partition
 
     /// The outcome of a batch.
@@ -241,14 +239,4 @@ extension Event {
 
     /// An operator watches no more.
     public static func untrace(_ watcher: Origin) -> Event { .partition(.untrace(watcher)) }
-
-    /// An entry of the store has expired.
-    public static func expired(_ entry: ExpiredEntry) -> Event {
-        switch entry {
-        case .message(let device, let sequence, let end): .device(device, .expired(sequence, end))
-        case .upstream(let sender, let sequence, let end, let author):
-            .sender(sender, .expired(sequence, end, author))
-        case .topicBody(let job, let end): .topic(job.sender, .bodyExpired(job, end))
-        }
-    }
 }

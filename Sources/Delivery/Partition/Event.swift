@@ -48,8 +48,6 @@ public enum DeviceEvent: Sendable {
     case receiptStored(Sequence)
     /// The receipt of a message could not be stored: the message stays.
     case receiptRefused(Sequence)
-    /// A message has expired.
-    case expired(Sequence, UnixMilliseconds)
     /// It checks in.
     case checkIn(CheckIn)
     /// An app registers.
@@ -104,8 +102,6 @@ public enum SenderEvent: Sendable {
     case upstreamReturnSettled(Sequence)
     /// A receipt is owed.
     case receiptDue(ReceiptDue)
-    /// A message or receipt has expired; the author is `nil` for a receipt.
-    case expired(Sequence, UnixMilliseconds, UpstreamAuthor?)
 }
 
 /// What happens to the groups of a sender.
@@ -124,10 +120,6 @@ public enum TopicEvent: Sendable {
     indirect case submitted(TopicSubmission)
     /// An app instance has been sent such a message, or not.
     case answered(run: UInt32, TopicAnswer)
-    /// An earlier process has left such a message unfinished.
-    indirect case resumed(TopicJob)
-    /// What the messages of a job share has expired.
-    case bodyExpired(TopicJobName, UnixMilliseconds)
 }
 
 /// What happens to a Firebase installation.

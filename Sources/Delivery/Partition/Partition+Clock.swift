@@ -20,9 +20,9 @@ extension Partition {
         topics.tick(&turn)
     }
 
-    /// Partition 0 notes the time for the next process, now and then and whenever what is believed has changed.
+    /// Notes the time for the next process, now and then and whenever what is believed has changed. All partitions go by the same
+    /// clock, so it does not matter whose note is the last.
     private mutating func noteClock() {
-        guard turn.partition == 0 else { return }
         let isDoubted = turn.clock.doubt != nil
         guard turn.now.monotonic >= clockMark.next || clockMark.isDoubted != isDoubted else { return }
         clockMark.isDoubted = isDoubted
@@ -33,12 +33,13 @@ extension Partition {
     }
 
     private mutating func searchForExpired() {
-        guard turn.partition == 0, !expirySweep.isAsking, turn.clock.doubt == nil,
-            turn.now.monotonic >= expirySweep.next
-        else { return }
+        guard !expirySweep.isAsking, turn.clock.doubt == nil, turn.now.monotonic >= expirySweep.next else {
+            return
+        }
         expirySweep.isAsking = true
         expirySweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
-        turn.load(.expired(by: turn.now.wall, limit: Limits.expiredPerSweep))
+        turn.load(
+            .expired(by: turn.now.wall, limit: turn.shares.expiredPerSweep, partition: turn.partition))
     }
 }
 
@@ -56,7 +57,7 @@ extension Turn {
     }
 }
 
-/// The note of the time that partition 0 keeps in the store.
+/// The note of the time in the store.
 struct ClockMark {
     /// When it is written again.
     var next = Instant.distantPast

@@ -8,7 +8,7 @@ extension Partition {
         let old = turn.settings.rates
         turn.settings.running = changed
         turn.messageBuckets.change(
-            to: changed.rates.sender.share(of: turn.partitions), now: turn.now.monotonic)
+            to: changed.rates.share(changed.rates.sender, of: turn.partitions), now: turn.now.monotonic)
         devices.ratesChanged(from: old, &turn)
         senders.ratesChanged(from: old, &turn)
     }

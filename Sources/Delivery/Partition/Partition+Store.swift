@@ -60,7 +60,7 @@ extension Partition {
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
             expirySweep.isAsking = false
-            for entry in entries { turn.forward(.expired(entry)) }
+            for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):
             if isForChange {
                 groups.changeLoaded(name.sender, record, &turn)
@@ -81,6 +81,17 @@ extension Partition {
         case .topicPage(let job, let page): topics.pageLoaded(job, page, &turn)
         case .topicJobs(let jobs, let isLast): topics.jobsLoaded(jobs, isLast: isLast, &turn)
         case .failed(let question): loadFailed(question)
+        }
+    }
+
+    private mutating func expired(_ entry: ExpiredEntry) {
+        // The search may have been asked for by a clock that was wrong.
+        guard turn.clock.doubt == nil else { return }
+        switch entry {
+        case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
+        case .upstream(let sender, let sequence, let end, let author):
+            senders.expired(sender, sequence, end, author, &turn)
+        case .topicBody(let job, let end): turn.write(.removeTopicBody(job, expiresAt: end))
         }
     }
 

@@ -87,7 +87,7 @@ public struct Partition: ~Copyable {
 
     /// When `.tick` is wanted, if earlier than twice a second: the next search for messages that have expired.
     public var deadline: Instant {
-        turn.partition == 0 && !expirySweep.isAsking ? expirySweep.next : .distantFuture
+        expirySweep.isAsking ? .distantFuture : expirySweep.next
     }
 
     /// Returns up to `limit` messages to topics that are under way, and how many there are.
@@ -96,7 +96,7 @@ public struct Partition: ~Copyable {
     }
 }
 
-/// The search of partition 0 for messages that have expired.
+/// The search for messages of this partition that have expired.
 struct ExpirySweep {
     /// Whether the store has been asked.
     var isAsking = false

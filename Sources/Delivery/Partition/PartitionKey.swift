@@ -8,16 +8,31 @@ public enum PartitionKey: Hashable, Sendable {
     /// A Firebase installation, by its ID.
     case installation([UInt8])
 
-    /// The partition of up to `count` that owns it: the same on every run.
-    public func partition(of count: Int) -> Int {
-        let number: UInt64
-        switch self {
-        case .device(let device): number = device.number
-        case .sender(let sender): number = ~sender.number
-        case .installation(let id): number = id.reduce(0) { $0 &* 31 &+ UInt64($1) }
-        }
-        var mixed = number &* 0x9e37_79b9_7f4a_7c15
-        mixed ^= mixed >> 32
-        return Int(truncatingIfNeeded: mixed % UInt64(count))
+    /// The slot that the key hashes to, from 0 to 4,095.
+    ///
+    /// This is part of the format of the store, and never changes. A device and a sender count by their number, an installation by
+    /// FNV-1a (64 bits) of its ID. That number is mixed by the finalizer of SplitMix64; the slot is the highest 12 bits of it.
+    public var slot: Int {
+        let number =
+            switch self {
+            case .device(let device): device.number
+            case .sender(let sender): sender.number
+            case .installation(let id): Self.fnv1a(id)
+            }
+        let bits = UInt64(Limits.partitionSlots.trailingZeroBitCount)
+        return Int(truncatingIfNeeded: Self.mixed(number) >> (64 - bits))
+    }
+
+    /// The partition of a store with `count` partitions that owns it. Each has a range of the slots.
+    public func partition(of count: Int) -> Int { slot * count / Limits.partitionSlots }
+
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+
+    private static func fnv1a(_ octets: [UInt8]) -> UInt64 {
+        octets.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }

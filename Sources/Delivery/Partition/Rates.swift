@@ -6,7 +6,7 @@ public struct Rates: Sendable {
     public var deviceShort = Rate.unlimited
     /// Messages to one device, over a long time.
     public var deviceLong = Rate.unlimited
-    /// Messages of one sender; each partition allows an equal share.
+    /// Messages of one sender; each partition allows a share (`share(_:of:)`).
     public var sender = Rate.unlimited
     /// Messages with collapse key handed to one app of one device; further ones wait and replace each other.
     public var collapsible = Rate.unlimited
@@ -14,14 +14,25 @@ public struct Rates: Sendable {
     public var deviceUpstream = Rate.unlimited
     /// Upstream messages to one sender.
     public var senderUpstream = Rate.unlimited
-    /// Subscriptions to topics that app servers of one sender make or end; each partition allows an equal share.
+    /// Subscriptions to topics that app servers of one sender make or end; each partition allows a share (`share(_:of:)`).
     public var topicChanges = Rate.unlimited
 
     /// No bounds.
     public init() {}
+
+    /// What each of `count` partitions allows of a sender's rate: an equal share, but at least a device's worth.
+    ///
+    /// **A device's worth** is what one device may be sent: a sender that sends to one device alone, whose messages meet one share
+    /// alone, is refused for the rate of the device or for all of its own rate, never for the share. Where devices have no rate,
+    /// the share is all of the sender's.
+    public func share(_ rate: Rate, of count: Int) -> Rate {
+        guard rate.isLimited, count > 1 else { return rate }
+        let device = deviceShort.isLimited ? deviceShort : deviceLong
+        return rate.share(of: count).raised(to: rate.lowered(to: device))
+    }
 }
 
-/// What is left of the rate of each sender in one partition, which has an equal share of it.
+/// What is left of the rate of each sender in one partition, which has a share of it.
 struct SenderBuckets {
     /// That share.
     private var rate: Rate

@@ -8,6 +8,8 @@ struct Turn: ~Copyable {
     /// The partition and how many there are.
     let partition: Int
     let partitions: Int
+    /// What this partition gets of what is bounded for all.
+    let shares: PartitionShares
     /// Second half of this process's persistent IDs.
     let salt: UInt32
     /// The time of the event that is handled, as far as the machine's clock is believed.
@@ -33,11 +35,12 @@ struct Turn: ~Copyable {
     init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings) {
         self.partition = partition
         partitions = count
+        shares = PartitionShares(of: settings, among: count)
         self.salt = salt
         self.settings = settings
         sequences = SequenceSource(floor: settings.sequenceFloor)
         clock = ClockGuard(mark: settings.clockMark)
-        messageBuckets = SenderBuckets(settings.rates.sender.share(of: count))
+        messageBuckets = SenderBuckets(settings.rates.share(settings.rates.sender, of: count))
     }
 
     /// Takes the time of an event.
@@ -46,8 +49,13 @@ struct Turn: ~Copyable {
     /// A sequence greater than all before.
     mutating func nextSequence() -> Sequence { sequences.next(now) }
 
+    /// When this partition first searches for what nobody uses any more: the partitions take turns.
+    var firstSearch: Instant {
+        now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds * partition))
+    }
+
     /// Whether the store is so far behind that nothing more is accepted.
-    var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= settings.waitingWrites }
+    var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= shares.waitingWrites }
 
     // MARK: Effects
 

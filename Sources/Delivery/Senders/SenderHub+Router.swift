@@ -154,8 +154,6 @@ extension SenderHub {
         _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds,
         _ author: UpstreamAuthor?, _ turn: inout Turn
     ) {
-        // The search may have been asked for by a clock that was wrong.
-        guard turn.clock.doubt == nil else { return }
         // Kept in memory until it has left, so that it is sent back once.
         let entry = table.entry(sender)
         guard !entry.leaving.contains(sequence.number) else { return }

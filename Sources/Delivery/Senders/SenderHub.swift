@@ -26,7 +26,6 @@ struct SenderHub: ~Copyable {
         case .groupUpstream(let submission): groupUpstream(submission, &turn)
         case .upstreamReturnSettled(let sequence): table[sender]?.leaving.remove(sequence.number)
         case .receiptDue(let receipt): receiptDue(receipt, &turn)
-        case .expired(let sequence, let end, let author): expired(sender, sequence, end, author, &turn)
         }
     }
 

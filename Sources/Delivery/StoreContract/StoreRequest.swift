@@ -160,23 +160,25 @@ public enum Load: Sendable, Equatable {
     case groupLabelled(SenderID, [UInt8])
     /// The record and the registrations of an installation, by name, at most so many. `isForChange` as of a group.
     case installation([UInt8], limit: Int, isForChange: Bool)
-    /// Installations from an id on, in the order of ids, whose record says that they were last used before a time (milliseconds
-    /// since 1970), or before another one while they have no registrations; so many rows are looked at, and so many of them
-    /// named, at most.
+    /// Installations of a partition from an id on, in the order of ids, whose record says that they were last used before a time
+    /// (milliseconds since 1970), or before another one while they have no registrations; so many rows are looked at, and so many
+    /// of them named, at most.
     case unusedInstallations(
-        before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds, from: [UInt8], examine: Int, limit: Int)
+        before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds, from: [UInt8], examine: Int, limit: Int,
+        partition: Int)
     /// The registrations that subscribe to a topic of the job's sender, or all that the sender may address (nil), by name,
     /// after one, at most so many, without those that are marked as done for the job. With a limit of 0 the marks alone are told.
     case topicPage(TopicJobName, of: TopicName?, after: RegistrationName?, limit: Int)
-    /// Messages to topics that are not done, by name, after one, at most so many.
-    case topicJobs(after: TopicJobName?, limit: Int)
-    /// Messages and upstream messages whose end lies at or before a time (milliseconds since 1970), earliest first.
-    case expired(by: UnixMilliseconds, limit: Int)
-    /// Devices from an id on, in order of their ids, whose record says that they were last seen before a time, or that they were
-    /// made before another and never used (milliseconds since 1970); so many records are looked at, and so many devices named,
-    /// at most.
+    /// Messages to topics of a partition that are not done, by name, after one, at most so many.
+    case topicJobs(after: TopicJobName?, limit: Int, partition: Int)
+    /// Messages and upstream messages of a partition whose end lies at or before a time (milliseconds since 1970), earliest first.
+    case expired(by: UnixMilliseconds, limit: Int, partition: Int)
+    /// Devices of a partition from an id on, in order of their ids, whose record says that they were last seen before a time, or
+    /// that they were made before another and never used (milliseconds since 1970); so many devices are looked at, and so many
+    /// named, at most.
     case unseen(
-        before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int)
+        before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int,
+        partition: Int)
 }
 
 /// A message in a mailbox, without its body.
@@ -256,6 +258,15 @@ public enum ExpiredEntry: Sendable, Equatable {
     case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// The body that the messages of a job share.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
+
+    /// Whose it is.
+    public var key: PartitionKey {
+        switch self {
+        case .message(let device, _, _): .device(device)
+        case .upstream(let sender, _, _, _): .sender(sender)
+        case .topicBody(let job, _): .sender(job.sender)
+        }
+    }
 }
 
 extension DeviceRecord {

@@ -18,11 +18,6 @@ struct TopicHub: ~Copyable {
         switch consume event {
         case .submitted(let submission): submit(submission, &turn)
         case .answered(let run, let answer): answered(run, answer, &turn)
-        case .resumed(let job): resume(job, &turn)
-        case .bodyExpired(let job, let end):
-            // The search may have been asked for by a clock that was wrong.
-            guard turn.clock.doubt == nil else { return }
-            turn.write(.removeTopicBody(job, expiresAt: end))
         }
     }
 
@@ -61,7 +56,7 @@ struct TopicHub: ~Copyable {
         guard runs.count(of: sender) < Limits.topicJobsPerSender else {
             throw .topicRateExceeded
         }
-        guard runs.count < Limits.topicJobs, !turn.isOverloaded else { throw .unavailable }
+        guard runs.count < turn.shares.topicJobs, !turn.isOverloaded else { throw .unavailable }
     }
 
     /// Says that a job has been taken, and begins it.
@@ -91,7 +86,7 @@ struct TopicHub: ~Copyable {
 
     /// Asks for as many pages as may be under way.
     private mutating func askForTopicPages(_ turn: inout Turn) {
-        while let number = runs.takeReady() {
+        while let number = runs.takeReady(pages: turn.shares.topicPages) {
             guard let run = runs[number] else { continue }
             let job = run.job
             guard job.cursor.pass < run.passes.count else {
@@ -232,24 +227,23 @@ struct TopicHub: ~Copyable {
         }
         runs.wake(turn.now.monotonic)
         askForTopicPages(&turn)
-        guard turn.partition == 0, !resumption.isDone, !resumption.isAsking else { return }
+        guard !resumption.isDone, !resumption.isAsking else { return }
         resumption.isAsking = true
-        turn.load(.topicJobs(after: resumption.after, limit: Limits.topicJobsRead))
+        turn.load(
+            .topicJobs(after: resumption.after, limit: Limits.topicJobsRead, partition: turn.partition))
     }
 
-    /// Jobs that an earlier process has left: each goes on where its sender lives.
+    /// Jobs that an earlier process has left go on.
     mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
         resumption.isAsking = false
         resumption.isDone = isLast
         resumption.after = jobs.last?.name ?? resumption.after
-        for job in jobs { turn.forward(.topicResumed(job)) }
-    }
-
-    private mutating func resume(_ job: TopicJob, _ turn: inout Turn) {
-        turn.sequences.observe(job.name.sequence)
-        guard job.salt != turn.salt, runs.number(of: job.name) == nil else { return }
-        turn.effects.topicJobsOpen += 1
-        runs.insert(job)
+        for job in jobs {
+            turn.sequences.observe(job.name.sequence)
+            guard job.salt != turn.salt, runs.number(of: job.name) == nil else { continue }
+            turn.effects.topicJobsOpen += 1
+            runs.insert(job)
+        }
         askForTopicPages(&turn)
     }
 }

@@ -91,9 +91,9 @@ struct TopicRuns {
         if counts[sender] == 0 { counts[sender] = nil }
     }
 
-    /// The next run that may ask for a page now; it counts as under way from then on.
-    mutating func takeReady() -> UInt32? {
-        while readyHead < ready.count, pagesInFlight < Limits.topicPagesInFlight {
+    /// The next run that may ask for a page now, of up to `pages` under way; it counts as under way from then on.
+    mutating func takeReady(pages: Int) -> UInt32? {
+        while readyHead < ready.count, pagesInFlight < pages {
             let number = ready[readyHead]
             readyHead += 1
             if readyHead == ready.count || readyHead >= 256 {
@@ -126,7 +126,7 @@ struct TopicRuns {
     }
 }
 
-/// The search of partition 0 for jobs that a stop has interrupted.
+/// The search for jobs of this partition that a stop has interrupted.
 struct TopicResumption {
     /// The last one found.
     var after: TopicJobName?

@@ -76,13 +76,16 @@ public struct AuditStore: OperatorCommand {
         public var subscriptions: Int
         /// Messages to topics that are still being sent.
         public var topicMessages: Int
+        /// The partitions of the store, which the counts add up.
+        public var partitions: Int
         /// Records that cannot be read, by their keys.
         public var unreadable: [String]
 
         /// What is in the store.
         public init(
             holds: Bool, downstream: Law, upstream: Law, devices: Int, registrations: Int, senders: Int,
-            groups: Int, installations: Int, subscriptions: Int, topicMessages: Int, unreadable: [String]
+            groups: Int, installations: Int, subscriptions: Int, topicMessages: Int, partitions: Int,
+            unreadable: [String]
         ) {
             self.holds = holds
             self.downstream = downstream
@@ -94,13 +97,14 @@ public struct AuditStore: OperatorCommand {
             self.installations = installations
             self.subscriptions = subscriptions
             self.topicMessages = topicMessages
+            self.partitions = partitions
             self.unreadable = unreadable
         }
 
         public static let fields = Fields(
             Answer.init(
                 holds:downstream:upstream:devices:registrations:senders:groups:installations:subscriptions:
-                topicMessages:unreadable:),
+                topicMessages:partitions:unreadable:),
             .required(
                 "holds", .truth, \.holds,
                 "Whether nothing is missing, nothing is counted twice, and everything can be read."),
@@ -114,6 +118,8 @@ public struct AuditStore: OperatorCommand {
             .required("subscriptions", .count, \.subscriptions, "Subscriptions to topics."),
             .required(
                 "topic_messages", .count, \.topicMessages, "Messages to topics that are still being sent."),
+            .required(
+                "partitions", .count, \.partitions, "The partitions of the store, which the counts add up."),
             .required("unreadable", .list(.text), \.unreadable, "Records that cannot be read, by their keys.")
         )
     }

@@ -175,18 +175,23 @@ extension ShowStatus.Answer {
         public var path: String
         /// Whether it takes writes.
         public var isHealthy: Bool
+        /// How many partitions it was created with.
+        public var partitions: Int
 
         /// A store.
-        public init(kind: String, path: String, isHealthy: Bool) {
+        public init(kind: String, path: String, isHealthy: Bool, partitions: Int) {
             self.kind = kind
             self.path = path
             self.isHealthy = isHealthy
+            self.partitions = partitions
         }
 
         public static let fields = Fields(
-            Store.init(kind:path:isHealthy:), .required("kind", .text, \.kind, "Which engine it is."),
+            Store.init(kind:path:isHealthy:partitions:),
+            .required("kind", .text, \.kind, "Which engine it is."),
             .required("path", .text, \.path, "Its folder."),
-            .required("healthy", .truth, \.isHealthy, "Whether it takes writes."))
+            .required("healthy", .truth, \.isHealthy, "Whether it takes writes."),
+            .required("partitions", .count, \.partitions, "How many partitions it was created with."))
     }
 
     /// What stays until it is removed: devices, registrations and the like.

@@ -13,8 +13,8 @@ enum JournalEntry {
     case seen(key: Range<Int>, time: Range<Int>)
     /// A row of the engine was put (6) or removed (7): family, length and key, length and value.
     case row(Family, key: Range<Int>, value: Range<Int>?)
-    /// What is counted from now on (8): length, record.
-    case tally(Range<Int>)
+    /// What a partition has counted from now on (8): partition, length, record.
+    case tally(Int, Range<Int>)
 
     fileprivate enum Kind: UInt8 {
         case putMessage = 1
@@ -87,8 +87,9 @@ struct JournalWriter: ~Copyable {
         append(sized: key)
     }
 
-    mutating func tally(_ record: borrowing ByteBuffer) {
+    mutating func tally(_ partition: Int, _ record: borrowing ByteBuffer) {
         frame.append(byte: JournalEntry.Kind.tally.rawValue)
+        frame.append(word: UInt64(partition))
         append(sized: record.bytes)
     }
 
@@ -131,7 +132,11 @@ struct JournalReader {
             guard let family = Family(rawValue: Int(file.byte(at: octet.lowerBound))) else { throw .version }
             let key = try sized(file)
             return .row(family, key: key, value: kind == .putRow ? try sized(file) : nil)
-        case .tally: return .tally(try sized(file))
+        case .tally:
+            guard let partition = Int(exactly: try word(file)), partition < Limits.mostPartitions else {
+                throw .value
+            }
+            return .tally(partition, try sized(file))
         }
     }
 

@@ -18,6 +18,8 @@ struct JournalScan {
     private(set) var segments: [Segment] = []
     /// The last commit that the engine has on the disk, with all before it.
     let settled: UInt64
+    /// The number of partitions; `nil` if the store is new.
+    let partitions: Int?
     /// The last commit that can be read.
     private(set) var commit: UInt64
     /// Files of the journal that cannot be read to their end.
@@ -34,7 +36,8 @@ struct JournalScan {
         self.path = path
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
-        settled = try EngineEnd.lastCommit(path)
+        let end = try EngineEnd(path)
+        (settled, partitions) = (end.commit, end.partitions)
         commit = settled
         var files: [(first: UInt64, name: String)] = []
         for name in try StoreFiles.names(in: path, beginning: JournalFolder.head) {
@@ -111,40 +114,5 @@ struct JournalScan {
     /// The path of a file, and where it is kept.
     private func names(_ name: String) -> (old: String, new: String) {
         ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
-    }
-}
-
-/// What the engine of a closed store has on the disk.
-enum EngineEnd {
-    /// The last commit that it has, with all before it; nothing is written.
-    static func lastCommit(_ path: String) throws(StoreError) -> UInt64 {
-        guard unsafe access("\(path)/CURRENT", F_OK) == 0 else { return 0 }
-        let options = EngineOptions(memory: SeenMemory())
-        let database: OpaquePointer?
-        do throws(StoreError) {
-            unsafe database = try check("read \(path)") { error in
-                unsafe rocksdb_open_for_read_only(options.database, path, 0, error)
-            }
-        } catch { throw options.explained(error) }
-        defer { unsafe database.map { unsafe rocksdb_close($0) } }
-        // A store of format 1 had the engine's own log, and counted in it.
-        if let settled = try unsafe number(MetaKey.settled, database) { return settled }
-        return try unsafe number(MetaKey.commit, database) ?? 0
-    }
-
-    /// Only the family `meta` is open: the others are passed over, which is what makes looking cheap.
-    private static func number(_ key: [UInt8], _ database: OpaquePointer?) throws(StoreError) -> UInt64? {
-        let reading = unsafe rocksdb_readoptions_create()
-        defer { unsafe rocksdb_readoptions_destroy(reading) }
-        let slice = unsafe try check("read meta") { error in
-            unsafe key.withUnsafeBytes { key in
-                unsafe rocksdb_get_pinned(database, reading, key.baseAddress, key.count, error)
-            }
-        }
-        guard let slice = unsafe slice else { return nil }
-        defer { unsafe rocksdb_pinnableslice_destroy(slice) }
-        var length = 0
-        guard let start = unsafe rocksdb_pinnableslice_value(slice, &length) else { return nil }
-        return try MetaKey.number(in: unsafe RawSpan(_unsafeStart: start, byteCount: length))
     }
 }

@@ -8,7 +8,8 @@ struct Replay: ~Copyable {
     private let batch: EngineBatch
     /// Messages that were put and not removed: the file and the place of their record in it.
     private var live: [Place: (segment: Int, record: Range<Int>)] = [:]
-    private var tally: Range<Int>?
+    /// What the partitions counted last in the file that is read.
+    private var tallies: [Int: Range<Int>] = [:]
     private var highest: UInt64
 
     /// The engine knows how high the sequences are that it has.
@@ -21,19 +22,21 @@ struct Replay: ~Copyable {
     /// Does again what the commits of a journal did; the highest sequence that the engine then has.
     mutating func run(_ scan: JournalScan) throws(StoreError) -> UInt64 {
         for (number, segment) in scan.segments.enumerated() {
-            tally = nil
+            tallies = [:]
             do throws(RecordFault) {
                 for frame in segment.frames { try read(frame, number, segment.octets) }
             } catch { throw StoreError(.corrupt, "journal: \(error.rawValue)") }
-            if let tally {
-                let key = MetaKey.tally
-                batch.put(.meta, key.raw, segment.octets.raw.extracting(tally))
+            for (partition, record) in tallies {
+                let key = MetaKey.tally(partition)
+                batch.put(.meta, key.raw, segment.octets.raw.extracting(record))
             }
         }
         for (place, at) in live { try put(place, scan.segments[at.segment].octets, at.record) }
         engine.note(settled: scan.commit, highest: highest, in: batch)
         let (format, now) = (MetaKey.format, [UInt8]("\(MetaKey.formatNow)".utf8))
         batch.put(.meta, format.raw, now.raw)
+        let (partitions, count) = (MetaKey.partitions, [UInt8]("\(engine.partitions)".utf8))
+        batch.put(.meta, partitions.raw, count.raw)
         try engine.write(batch)
         try engine.flush(waits: true)
         return highest
@@ -58,7 +61,7 @@ struct Replay: ~Copyable {
             } else {
                 batch.delete(family, file.extracting(key))
             }
-        case .tally(let record): tally = record
+        case .tally(let partition, let record): tallies[partition] = record
         }
     }
 

@@ -18,6 +18,9 @@ struct Place: Hashable {
         case unreadable
     }
 
+    /// Whose it is.
+    var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
+
     /// The family of the engine that it belongs to.
     var family: Family { kind == .message ? .pending : .upstream }
 

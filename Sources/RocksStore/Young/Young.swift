@@ -20,32 +20,50 @@ struct Young: Sendable {
         var expiresAt: UnixMilliseconds
     }
 
-    private var messages = Mailboxes<Entry>()
-    private var upstream = Mailboxes<Entry>()
-    private var frames = YoungFrames()
-    /// Nothing of it ends before.
-    private var floor = UnixMilliseconds.max
-    /// What was counted with the last commit.
-    private(set) var tally: Tally
-    /// Of how many commits it keeps the bytes.
-    var frameCount: Int { frames.count }
+    /// The messages of one partition.
+    private struct Part: Sendable {
+        var messages: Mailboxes<Entry>
+        var upstream: Mailboxes<Entry>
+        /// Nothing of it ends before.
+        var floor = UnixMilliseconds.max
 
-    /// None, and what was counted.
-    init(tally: Tally) { self.tally = tally }
-
-    /// The mailboxes of one direction.
-    private subscript(kind: ExpiryKey.Kind) -> Mailboxes<Entry> {
-        _read {
-            if kind == .upstream { yield upstream } else { yield messages }
+        init(kept: Int) {
+            messages = Mailboxes(kept: kept)
+            upstream = Mailboxes(kept: kept)
         }
-        _modify {
-            if kind == .upstream { yield &upstream } else { yield &messages }
+
+        /// The mailboxes of one direction.
+        subscript(kind: ExpiryKey.Kind) -> Mailboxes<Entry> {
+            _read {
+                if kind == .upstream { yield upstream } else { yield messages }
+            }
+            _modify {
+                if kind == .upstream { yield &upstream } else { yield &messages }
+            }
         }
     }
 
+    private var parts: [Part]
+    private var frames = YoungFrames()
+    /// What the partitions had counted with the last commit.
+    private(set) var tallies: [Tally]
+    /// Of how many commits it keeps the bytes.
+    var frameCount: Int { frames.count }
+
+    /// None, and what each partition has counted.
+    init(tallies: [Tally]) {
+        self.tallies = tallies
+        let kept = max(Limits.leastKeptMailboxes, Limits.keptMailboxes / max(1, tallies.count))
+        parts = Array(repeating: Part(kept: kept), count: tallies.count)
+    }
+
+    private func partition(of key: PartitionKey) -> Int { key.partition(of: parts.count) }
+
     /// Does what a commit did.
-    mutating func apply(_ changes: [YoungChange], of frame: borrowing RawSpan, tally: Tally) {
-        self.tally = tally
+    mutating func apply(
+        _ changes: [YoungChange], of frame: borrowing RawSpan, counted: [(partition: Int, tally: Tally)]
+    ) {
+        for (partition, tally) in counted { tallies[partition] = tally }
         var kept: Int32?
         for change in changes {
             switch change {
@@ -64,20 +82,21 @@ struct Young: Sendable {
     }
 
     private mutating func put(_ place: Place, _ entry: Entry) {
-        guard self[place.kind].put(entry, place.owner, place.sequence) else { return }
+        let partition = partition(of: place.key)
+        guard parts[partition][place.kind].put(entry, place.owner, place.sequence) else { return }
         frames.retain(entry.frame)
-        floor = min(floor, entry.expiresAt)
+        parts[partition].floor = min(parts[partition].floor, entry.expiresAt)
     }
 
     /// A message is gone, or is in the engine from now on.
     mutating func remove(_ place: Place) {
-        let entry = self[place.kind].remove(place.owner, place.sequence)
+        let entry = parts[partition(of: place.key)][place.kind].remove(place.owner, place.sequence)
         if let entry { frames.release(entry.frame) }
     }
 
     /// A message and when it ends; nil: there is none.
     func row(at place: Place) -> (row: YoungRow, end: UnixMilliseconds)? {
-        let entry = self[place.kind][place.owner, place.sequence]
+        let entry = parts[partition(of: place.key)][place.kind][place.owner, place.sequence]
         return entry.map { (row(place.sequence, $0), $0.expiresAt) }
     }
 
@@ -87,9 +106,12 @@ struct Young: Sendable {
             sequence: sequence, frame: frames[entry.frame], range: start..<start + Int(entry.count))
     }
 
-    /// What ends by a time, earliest first, so many at most.
-    mutating func ends(by time: UnixMilliseconds, limit: Int) -> [ExpiryKey] {
-        guard floor <= time else { return [] }
+    /// Whether something of a partition may end by a time.
+    func mayEnd(by time: UnixMilliseconds, of partition: Int) -> Bool { parts[partition].floor <= time }
+
+    /// What ends by a time in a partition, earliest first, up to `limit`.
+    mutating func ends(by time: UnixMilliseconds, of partition: Int, limit: Int) -> [ExpiryKey] {
+        guard mayEnd(by: time, of: partition) else { return [] }
         var ends: [ExpiryKey] = []
         var first = UnixMilliseconds.max
         func look(_ kind: ExpiryKey.Kind, _ owner: UInt64, _ sequence: UInt64, _ entry: Entry) {
@@ -97,31 +119,35 @@ struct Young: Sendable {
             guard entry.expiresAt <= time else { return }
             ends.append(ExpiryKey(time: entry.expiresAt, kind: kind, owner: owner, sequence: sequence))
         }
-        messages.forEach { look(.message, $0, $1, $2) }
-        upstream.forEach { look(.upstream, $0, $1, $2) }
-        floor = first
+        parts[partition].messages.forEach { look(.message, $0, $1, $2) }
+        parts[partition].upstream.forEach { look(.upstream, $0, $1, $2) }
+        parts[partition].floor = first
         ends.sort()
         return Array(ends.prefix(limit))
     }
 
     /// Counts what is there, and what was counted.
     func count(in audit: inout StoreAudit) {
-        audit.downstream = tally.downstream
-        audit.upstream = tally.upstream
-        messages.forEach { if $2.isCounted { audit.downstreamPending += 1 } }
-        upstream.forEach { if $2.isCounted { audit.upstreamPending += 1 } }
+        audit.add(tallies)
+        for part in parts {
+            part.messages.forEach { if $2.isCounted { audit.downstreamPending += 1 } }
+            part.upstream.forEach { if $2.isCounted { audit.upstreamPending += 1 } }
+        }
     }
 
     /// What it has to say to a question.
     func part(of load: Load) -> YoungPart {
         switch load {
         case .device(let device):
-            return YoungPart(rows: messages.all(device.number).map { row($0, $1) })
+            let part = parts[partition(of: .device(device))]
+            return YoungPart(rows: part.messages.all(device.number).map { row($0, $1) })
         case .messages(let device, let after, let limit):
-            let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
+            let part = parts[partition(of: .device(device))]
+            let (page, isLast) = part.messages.page(device.number, after: after.number, limit: limit)
             return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
         case .upstream(let sender, let after, let limit):
-            let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
+            let part = parts[partition(of: .sender(sender))]
+            let (page, isLast) = part.upstream.page(sender.number, after: after.number, limit: limit)
             return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
         default: return YoungPart()
         }

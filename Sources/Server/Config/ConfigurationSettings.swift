@@ -85,6 +85,8 @@ extension Configuration {
     public var strangerRequestsPerAddress: Int { number(.strangerRequestsPerAddress) }
     /// The same from all addresses together.
     public var strangerRequestsPerMinute: Int { number(.strangerRequestsPerMinute) }
+    /// The number of partitions of a store that is created, and that one which is there must have; `nil`: it is not set.
+    public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
     /// Bytes of the registry from which on nothing new is added.
     public var registryBytes: Int { number(.registryBytes) }
 

@@ -25,7 +25,7 @@ extension ControlServer {
                 recipients: metrics.value(.topicRecipients)),
             store: .init(
                 kind: "rocksdb", path: daemon.configuration.storePath,
-                isHealthy: daemon.storeThread.isHealthy),
+                isHealthy: daemon.storeThread.isHealthy, partitions: daemon.store.partitions),
             registry: .init(bytes: registry.bytes, limit: registry.limit, isFull: registry.isFull),
             certificateNotAfter: daemon.certificates.notAfter)
     }
@@ -63,7 +63,8 @@ extension ControlServer {
             upstream: law(audit.upstream, pending: audit.upstreamPending), devices: audit.devices,
             registrations: audit.registrations, senders: audit.senders, groups: audit.groups,
             installations: audit.installations, subscriptions: audit.subscriptions,
-            topicMessages: audit.topicJobs, unreadable: audit.unreadable)
+            topicMessages: audit.topicJobs, partitions: daemon.store.partitions,
+            unreadable: audit.unreadable)
     }
 
     private func law(_ counts: MilestoneCounts, pending: Int) -> AuditStore.Law {

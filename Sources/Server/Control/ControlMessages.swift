@@ -41,7 +41,8 @@ extension ControlServer {
             var translation = Translation()
             var to: [UInt8] = []
             send = try translation.sendRequest(
-                payload, messageID: Array(messageID.utf8), to: &to, sender: command.sender, seal: settings.seal,
+                payload, messageID: Array(messageID.utf8), to: &to, sender: command.sender,
+                seal: settings.seal,
                 rules: settings.rules)
         } catch let refusal as Refusal {
             return .submission(ticket: 0, .refused(refusal))

@@ -3,11 +3,11 @@ import Delivery
 
 /// Batches that wait for the next commit.
 struct CommitQueue {
-    /// Who hears of a batch.
+    /// To whom the outcome of a batch is reported.
     enum Listener {
         /// A partition, by an event.
         case partition(Int)
-        /// Somebody who waits for just this one.
+        /// The caller that waits for just this one.
         case caller(@Sendable (CommitOutcome) -> Void)
     }
 

@@ -7,27 +7,22 @@ public import Transport
 /// The store's two threads: one commits what all partitions write, one answers what they ask.
 ///
 /// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
-/// answers come in the order of submission, on these threads, in one call per partition and round. A question sees
+/// answers come in the order of submission, on these threads, in one call per round. A question sees
 /// every batch whose outcome was told before it was asked. The thread that answers
 /// also measures the registry every few seconds.
 public final class StoreThread: Sendable {
-    /// Hears `committed` and `loaded` events, for one partition, in order.
-    public typealias Hear = @Sendable ([Event], _ partition: Int) -> Void
-
-    private struct Question {
-        var load: Load
-        var partition: Int
-    }
+    /// Takes the reports of a round, in order for each partition.
+    public typealias Report = @Sendable ([StoreReport]) -> Void
 
     private struct LoadQueue {
-        var questions: [Question] = []
+        var questions: [PartitionLoad] = []
         var isStopping = false
     }
 
     private let store: any Store
     private let metrics: MetricShard
     private let log: Log
-    private let hear: Hear
+    private let report: Report
     private let lease: SequenceLease?
     /// How large the registry is, and may be.
     public let registry: RegistryRoom
@@ -43,14 +38,14 @@ public final class StoreThread: Sendable {
     /// returns.
     public init(
         store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
-        registry: RegistryRoom = RegistryRoom(limit: 0), hear: @escaping Hear
+        registry: RegistryRoom = RegistryRoom(limit: 0), report: @escaping Report
     ) throws(TransportError) {
         self.lease = lease
         self.registry = registry
         self.store = store
         self.metrics = metrics
         self.log = log
-        self.hear = hear
+        self.report = report
         measureRegistry()
         let committing = try Transport.Thread(name: "ccsd-commit") { [self] in commitAll() }
         threads.withLock { $0.append(committing) }
@@ -64,22 +59,29 @@ public final class StoreThread: Sendable {
     /// Why the last commit failed; nil while it is healthy.
     public var lastFailure: StoreError? { failure.withLock { $0 } }
 
-    /// Hands over what a partition wants written.
+    /// Hands over what the partitions of one reactor want written, all at once.
     ///
     /// Where too many wait, or at the end, the outcome comes back at once, failed, on the calling thread.
-    public func submit(_ batch: WriteBatch, partition: Int) {
-        submit(CommitQueue.Entry(batch: batch, listener: .partition(partition)))
+    public func submit(_ batches: [PartitionBatch]) {
+        guard !batches.isEmpty else { return }
+        submit(batches.map { CommitQueue.Entry(batch: $0.batch, listener: .partition($0.partition)) })
     }
 
     /// Hands over what the control plane wants written; `completed` is called on the store's thread.
     public func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
-        submit(CommitQueue.Entry(batch: batch, listener: .caller(completed)))
+        submit([CommitQueue.Entry(batch: batch, listener: .caller(completed))])
     }
 
-    private func submit(_ entry: CommitQueue.Entry) {
-        guard !commits.change({ $0.add(entry) }) else { return metrics.add(1, to: .storeWaitingWrites) }
-        metrics.add(1, to: .storeFailures)
-        tell([entry.listener], [CommitOutcome(ticket: entry.batch.ticket, hasFailed: true)])
+    private func submit(_ entries: [CommitQueue.Entry]) {
+        let refused = commits.change { queue in entries.filter { !queue.add($0) } }
+        if refused.count < entries.count {
+            metrics.add(entries.count - refused.count, to: .storeWaitingWrites)
+        }
+        guard !refused.isEmpty else { return }
+        metrics.add(refused.count, to: .storeFailures)
+        tell(
+            refused.map(\.listener),
+            refused.map { CommitOutcome(ticket: $0.batch.ticket, hasFailed: true) })
     }
 
     /// Writes changes durably and waits for the outcome; nil when it did not come in time. Control plane only.
@@ -89,18 +91,20 @@ public final class StoreThread: Sendable {
         return latch.wait()
     }
 
-    /// Asks a partition's questions.
+    /// Asks the questions of the partitions of one reactor, all at once.
     ///
     /// Where too many wait, or at the end, they come back at once, failed, on the calling thread.
-    public func load(_ questions: [Load], partition: Int) {
+    public func load(_ questions: [PartitionLoad]) {
         guard !questions.isEmpty else { return }
         let isTaken = loads.change { queue in
             guard !queue.isStopping, queue.questions.count + questions.count <= Limits.waitingLoads
             else { return false }
-            for load in questions { queue.questions.append(Question(load: load, partition: partition)) }
+            queue.questions += questions
             return true
         }
-        if !isTaken { hear(questions.map { .loaded(.failed($0)) }, partition) }
+        if !isTaken {
+            report(questions.map { StoreReport(partition: $0.partition, .loaded(.failed($0.load))) })
+        }
     }
 
     /// Commits and answers everything that was handed over, then closes the store; what went wrong, if anything did.
@@ -129,7 +133,7 @@ public final class StoreThread: Sendable {
             let batches = entries.map(\.batch)
             _ = consume entries
             let outcomes = commit(batches)
-            // Before anybody hears: a partition then frees alone, on its own thread, what it has made.
+            // Before the reports: a partition then frees alone, on its own thread, what it has made.
             _ = consume batches
             metrics.add(-listeners.count, to: .storeWaitingWrites)
             tell(listeners, outcomes)
@@ -187,14 +191,16 @@ public final class StoreThread: Sendable {
     }
 
     private func tell(_ listeners: [CommitQueue.Listener], _ outcomes: [CommitOutcome]) {
-        var events = EventsByPartition()
+        var reports: [StoreReport] = []
+        reports.reserveCapacity(outcomes.count)
         for (listener, outcome) in zip(listeners, outcomes) {
             switch listener {
-            case .partition(let partition): events.add(.committed(outcome), partition)
+            case .partition(let partition):
+                reports.append(StoreReport(partition: partition, .committed(outcome)))
             case .caller(let completed): completed(outcome)
             }
         }
-        events.forEach(hear)
+        if !reports.isEmpty { report(reports) }
     }
 
     // MARK: Answering
@@ -203,7 +209,7 @@ public final class StoreThread: Sendable {
         var measuresAt = Self.nextMeasurement
         var reclaimsAt = Instant.distantPast
         while true {
-            let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[Question]?> in
+            let questions = loads.wait { (queue) -> Monitor<LoadQueue>.Step<[PartitionLoad]?> in
                 if queue.questions.isEmpty {
                     if queue.isStopping { return .done(nil) }
                     if Now.read().monotonic < measuresAt { return .wait(until: measuresAt) }
@@ -214,11 +220,13 @@ public final class StoreThread: Sendable {
             guard let questions else { return }
             for begin in stride(from: 0, to: questions.count, by: Limits.loadsPerRound) {
                 let round = questions[begin..<min(begin + Limits.loadsPerRound, questions.count)]
-                var events = EventsByPartition()
+                var reports: [StoreReport] = []
+                reports.reserveCapacity(round.count)
                 for (question, result) in zip(round, store.load(round.map(\.load))) {
-                    events.add(.loaded(answer(question.load, result)), question.partition)
+                    let answer = answer(question.load, result)
+                    reports.append(StoreReport(partition: question.partition, .loaded(answer)))
                 }
-                events.forEach(hear)
+                report(reports)
             }
             // Also where there is always another question.
             if Now.read().monotonic >= measuresAt {
@@ -262,22 +270,5 @@ public final class StoreThread: Sendable {
         log.repeating(
             .error, "store_read_failed", by: error.kind.rawValue,
             ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
-    }
-}
-
-/// Events by partition, in order within each.
-private struct EventsByPartition {
-    private var groups: [(partition: Int, events: [Event])] = []
-
-    mutating func add(_ event: Event, _ partition: Int) {
-        if let at = groups.firstIndex(where: { $0.partition == partition }) {
-            groups[at].events.append(event)
-        } else {
-            groups.append((partition, [event]))
-        }
-    }
-
-    func forEach(_ hear: StoreThread.Hear) {
-        for group in groups { hear(group.events, group.partition) }
     }
 }

@@ -3,15 +3,19 @@ import Delivery
 import Sessions
 import Transport
 
-/// One reactor with all that lives on its thread: its partition of the core, its connections and their sessions.
+/// One reactor with all that lives on its thread: its partitions of the core, its connections and their sessions.
 ///
-/// A turn: everything readable is read and handled; what the core wants done goes to sessions, other reactors and, as one
-/// batch, to the store; then every connection that has something to send is flushed once.
+/// A turn: everything readable is read and handled; what the partitions want done goes to sessions, other reactors and, in one
+/// piece, to the store; then every connection that has something to send is flushed once.
 final class ReactorHost: ReactorDelegate {
     let index: Int
     let reactor: Reactor
-    private var core: Partition
-    private var effects = Effects()
+    private let map: PartitionMap
+    private let partitions: ReactorPartitions
+    /// Commands of the host's own to its sessions.
+    private var answers: [(ConnectionID, SessionCommand)] = []
+    /// Which part of the partitions ticks next.
+    private var tickPart = 0
     private var links: [Link?] = []
     private var spareIO: SessionIO?
     private let mailboxes: [ReactorMailbox]
@@ -30,12 +34,14 @@ final class ReactorHost: ReactorDelegate {
     let log: Log
 
     init(
-        index: Int, reactor: Reactor, core: consuming Partition, mailboxes: [ReactorMailbox],
+        index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
+        mailboxes: [ReactorMailbox],
         store: StoreThread, clock: ClockBoard, door: Door, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
-        self.core = core
+        self.map = map
+        self.partitions = partitions
         self.mailboxes = mailboxes
         self.store = store
         self.clock = clock
@@ -95,31 +101,22 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Hands an event to its partition: here at once, elsewhere with the parcel of this turn.
+    /// Hands an event to its partition: here at once, elsewhere with the parcel of this turn. One without an address is for all
+    /// partitions of this reactor.
     func accept(_ event: consuming Event, now: Now) {
-        if let key = event.key {
-            let owner = key.partition(of: mailboxes.count)
-            if owner != index {
-                outgoing[owner].events.append(event)
-                return
-            }
+        guard let key = event.key else { return partitions.handleInAll(event, now: now) }
+        let partition = key.partition(of: map.partitions)
+        let owner = map.reactor(of: partition)
+        if owner == index {
+            partitions.handle(event, of: partition, now: now)
+        } else {
+            outgoing[owner].events.append(event)
         }
-        handle(event, now: now)
-    }
-
-    private func handle(_ event: consuming Event, now: Now) {
-        #if DEBUG
-            let key = event.key
-        #endif
-        core.handle(event, now: now, effects: &effects)
-        #if DEBUG
-            if let words = core.violation(of: key) { preconditionFailure(words) }
-        #endif
     }
 
     /// Messages to topics that are under way here; see `Partition.runningTopics`.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
-        core.runningTopics(limit: limit)
+        partitions.runningTopics(limit: limit)
     }
 
     /// Tells every connection of an app server how many messages may go unanswered on it.
@@ -133,12 +130,13 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
         let parcel = mailboxes[index].takeAll()
-        for event in parcel.events {
-            if case .partition(.committed(let outcome)) = event, !outcome.duplicates.isEmpty {
+        for report in parcel.reports {
+            if case .partition(.committed(let outcome)) = report.event, !outcome.duplicates.isEmpty {
                 tally.duplicates(outcome.duplicates.count)
             }
-            handle(event, now: now)
+            partitions.handle(report.event, of: report.partition, now: now)
         }
+        for event in parcel.events { accept(event, now: now) }
         for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
         for job in parcel.jobs { job(self) }
         releasePressed()
@@ -146,10 +144,10 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         settleEffects(now)
-        if let batch = core.endTurn(now: now, effects: &effects) {
-            store.submit(batch, partition: index)
-        }
-        settleEffects(now)
+        store.submit(partitions.takeBatches(now: now))
+        store.load(partitions.takeLoads())
+        noteCounts()
+        partitions.endTurn()
         refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
@@ -160,6 +158,7 @@ final class ReactorHost: ReactorDelegate {
 
     /// Runs on the calling thread until the reactor is stopped.
     func run() {
+        partitions.handleInAll(.tick, now: reactor.now)
         tick(reactor.now)
         reactor.run()
         ended?()
@@ -188,90 +187,101 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
+    /// Lets a part of the partitions tick, so that not all of them search the store at once.
     private func tick(_ now: Now) {
-        handle(.tick, now: now)
-        if index == 0 { noteClock() }
+        let parts = min(Limits.tickParts, max(1, partitions.count))
+        partitions.tick(tickPart, of: parts, now: now)
+        if tickPart == 0 { noteClock() }
+        tickPart = (tickPart + 1) % parts
         releasePressed()
-        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds)) {
+        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds / Int64(parts))) {
             [unowned self] now in
             tick(now)
         }
     }
 
-    /// Carries out effects until none is left: a command may make a session tell more.
+    /// Carries out what the partitions want of sessions and of each other, until nothing is left: a command may make a session
+    /// report more.
     private func settleEffects(_ now: Now) {
-        tally.add(downstream: effects.downstream, upstream: effects.upstream)
-        effects.downstream = MilestoneCounts()
-        effects.upstream = MilestoneCounts()
-        if effects.expiredDevices > 0 || effects.unusedDevices > 0 { noteForgottenDevices() }
-        if effects.confirmsClock { confirmClock() }
-        if !effects.invariantFailures.isEmpty { noteInvariantFailures() }
-        noteTopics()
-        while !effects.commands.isEmpty || !effects.forwards.isEmpty {
-            var round = Effects()
-            swap(&round.commands, &effects.commands)
-            swap(&round.forwards, &effects.forwards)
-            for at in round.commands.indices {
-                let connection = round.commands[at].0
-                // Taken out, not copied: a delivery holds half a dozen counted references.
-                var command = SessionCommand.connection(.drain)
-                swap(&command, &round.commands[at].1)
-                perform(command, on: connection, now: now)
+        var hasNews = true
+        while hasNews {
+            hasNews = false
+            if !answers.isEmpty {
+                hasNews = true
+                var round: [(ConnectionID, SessionCommand)] = []
+                swap(&round, &answers)
+                perform(&round, now)
             }
-            for event in round.forwards { accept(event, now: now) }
-            if effects.commands.isEmpty {
-                round.commands.removeAll(keepingCapacity: true)
-                swap(&round.commands, &effects.commands)
+            // More may become active on the way.
+            var at = 0
+            while at < partitions.active.count {
+                let hosted = partitions.active[at]
+                at += 1
+                guard hosted.hasNews else { continue }
+                hasNews = true
+                // Taken out: what follows from them may be more of both.
+                var (commands, forwards) = hosted.takeNews()
+                perform(&commands, now)
+                for event in forwards { accept(event, now: now) }
+                hosted.giveBack(&commands, &forwards)
             }
         }
-        if !effects.loads.isEmpty {
-            store.load(effects.loads, partition: index)
-            effects.loads.removeAll(keepingCapacity: true)
+    }
+
+    private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
+        for at in commands.indices {
+            let connection = commands[at].0
+            // Taken out, not copied: a delivery holds half a dozen counted references.
+            var command = SessionCommand.connection(.drain)
+            swap(&command, &commands[at].1)
+            perform(command, on: connection, now: now)
         }
     }
 
     /// Has a session answered at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {
-        effects.commands.append((connection, command))
+        answers.append((connection, command))
     }
 
-    private func noteInvariantFailures() {
-        tally.invariantFailures(effects.invariantFailures.count)
-        for failure in effects.invariantFailures {
+    /// Counts and logs states that cannot be.
+    private func note(_ failures: inout [InvariantFailure]) {
+        tally.invariantFailures(failures.count)
+        for failure in failures {
             log.repeating(
                 .error, "invariant_broken", by: failure.what,
                 ["problem": .text(failure.what), "owner": .text(failure.owner.map { "\($0)" } ?? "")])
         }
-        effects.invariantFailures.removeAll()
+        failures.removeAll()
     }
 
-    private func noteTopics() {
-        guard effects.topicJobs > 0 || effects.topicJobsOpen != 0 || effects.topicMembers > 0 else { return }
-        tally.topics(
-            accepted: effects.topicJobs, opened: effects.topicJobsOpen, reached: effects.topicMembers)
-        effects.topicJobs = 0
-        effects.topicJobsOpen = 0
-        effects.topicMembers = 0
-    }
-
-    private func noteForgottenDevices() {
-        tally.forgotten(expired: effects.expiredDevices, unused: effects.unusedDevices)
-        if effects.expiredDevices > 0 {
-            log.notice("devices_expired", ["devices": LogValue(effects.expiredDevices)])
+    /// Counts what the partitions have done in this turn.
+    private func noteCounts() {
+        var (expired, unused) = (0, 0)
+        for hosted in partitions.active {
+            tally.take(&hosted.effects)
+            expired += hosted.effects.expiredDevices
+            unused += hosted.effects.unusedDevices
+            hosted.effects.expiredDevices = 0
+            hosted.effects.unusedDevices = 0
+            if !hosted.effects.invariantFailures.isEmpty { note(&hosted.effects.invariantFailures) }
+            if hosted.effects.confirmsClock {
+                hosted.effects.confirmsClock = false
+                confirmClock()
+            }
         }
-        if effects.unusedDevices > 0 {
-            // Strangers make them: their number must not be that of lines.
-            log.repeating(.info, "devices_unused", occurrences: effects.unusedDevices)
-        }
-        effects.expiredDevices = 0
-        effects.unusedDevices = 0
+        guard expired + unused > 0 else { return }
+        tally.forgotten(expired: expired, unused: unused)
+        if expired > 0 { log.notice("devices_expired", ["devices": LogValue(expired)]) }
+        // Strangers make them: their number must not be that of lines.
+        if unused > 0 { log.repeating(.info, "devices_unused", occurrences: unused) }
     }
 
-    /// Tells everybody what is thought of the clock; an error as long as it is in doubt.
-    private func noteClock() {
+    /// Reports what is thought of the clock, for all partitions: the first of all does; an error as long as it is in doubt.
+    func noteClock() {
+        guard index == 0, let core = partitions.leader else { return }
         let before = clock.current
-        let state = core.clockDoubt.map {
-            ClockBoard.State(doubt: $0, graceEnds: core.clockGraceEnds)
+        let state = core.core.clockDoubt.map {
+            ClockBoard.State(doubt: $0, graceEnds: core.core.clockGraceEnds)
         }
         if state != before { clock.note(state) }
         if let state {
@@ -283,19 +293,18 @@ final class ReactorHost: ReactorDelegate {
 
     /// A device that was here before the doubt has the same time.
     private func confirmClock() {
-        effects.confirmsClock = false
         log.repeating(.notice, "clock_confirmed_by_device")
         for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted])) }
     }
 
     /// An operator says that the clock is right.
     func acceptClock() {
-        handle(.clockAccepted, now: Now.read())
-        if index == 0 { noteClock() }
+        partitions.handleInAll(.clockAccepted, now: Now.read())
+        noteClock()
     }
 
     /// The time by which sessions go.
-    func sessionTime(_ now: Now) -> Now { core.sessionTime(now) }
+    func sessionTime(_ now: Now) -> Now { partitions.leader?.core.sessionTime(now) ?? clock.outside(now) }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
         guard Int(connection.reactor) == index else {

@@ -5,18 +5,20 @@ import Transport
 
 /// What other threads have for a reactor: handed over in one piece, with one wake-up for all of it.
 struct Parcel: Sendable {
-    /// For the partition of the reactor.
+    /// For partitions of the reactor, by their addresses; those without an address are for all.
     var events: [Event] = []
+    /// What the store reports to partitions of the reactor.
+    var reports: [StoreReport] = []
     /// For sessions of the reactor, in order per connection.
     var commands: [(ConnectionID, SessionCommand)] = []
     /// Slow control-plane work that must run on the reactor's thread.
     var jobs: [@Sendable (ReactorHost) -> Void] = []
 
     /// Whether there is nothing in it.
-    var isEmpty: Bool { events.isEmpty && commands.isEmpty && jobs.isEmpty }
+    var isEmpty: Bool { events.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty }
 
     /// Pieces in it.
-    var count: Int { events.count + commands.count + jobs.count }
+    var count: Int { events.count + reports.count + commands.count + jobs.count }
 
     /// Takes over the pieces of another one; copies nothing where this one is empty.
     mutating func take(_ other: consuming Parcel) {
@@ -25,6 +27,7 @@ struct Parcel: Sendable {
             return
         }
         events.append(contentsOf: other.events)
+        reports.append(contentsOf: other.reports)
         commands.append(contentsOf: other.commands)
         jobs.append(contentsOf: other.jobs)
     }

@@ -12,7 +12,7 @@ struct ReactorTally {
     init(shard: MetricShard) { self.shard = shard }
 
     /// Adds the milestones that messages passed in a turn.
-    func add(downstream: MilestoneCounts, upstream: MilestoneCounts) {
+    private func add(downstream: MilestoneCounts, upstream: MilestoneCounts) {
         if downstream != MilestoneCounts() { add(downstream, direction: 0) }
         if upstream != MilestoneCounts() { add(upstream, direction: 1) }
     }
@@ -96,11 +96,18 @@ struct ReactorTally {
         shard.add(unused, to: .devicesUnused)
     }
 
-    /// Messages to topics were accepted, so many more are under way than before, and so many registrations were reached.
-    func topics(accepted: Int, opened: Int, reached: Int) {
-        shard.add(accepted, to: .topicMessages)
-        shard.add(opened, to: .topicMessagesOpen)
-        shard.add(reached, to: .topicRecipients)
+    /// Takes what a partition has counted of its messages.
+    func take(_ effects: inout Effects) {
+        add(downstream: effects.downstream, upstream: effects.upstream)
+        effects.downstream = MilestoneCounts()
+        effects.upstream = MilestoneCounts()
+        guard effects.topicJobs > 0 || effects.topicJobsOpen != 0 || effects.topicMembers > 0 else { return }
+        shard.add(effects.topicJobs, to: .topicMessages)
+        shard.add(effects.topicJobsOpen, to: .topicMessagesOpen)
+        shard.add(effects.topicMembers, to: .topicRecipients)
+        effects.topicJobs = 0
+        effects.topicJobsOpen = 0
+        effects.topicMembers = 0
     }
 
     /// Takes what an HTTP session answered.

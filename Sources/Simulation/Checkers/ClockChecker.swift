@@ -12,7 +12,7 @@ struct ClockChecker {
                 .removeUpstream(_, _, expiresAt: _, reason: .expired), .removeTopicBody:
                 world.fail("clock", "a message is expired by a clock that is \(world.clock.error) ms wrong")
             case .removeDevice(let device):
-                guard case .device(_, .unseen) = step.event else { continue }
+                guard step.isExpiry(of: device, world) else { continue }
                 world.fail(
                     "clock", "\(device.number) is forgotten by a clock that is \(world.clock.error) ms wrong")
             default: break

@@ -62,11 +62,11 @@ struct RateChecker {
         isExact = settings.forgetsNoDevice
         short = ReferenceBuckets(rates.deviceShort)
         long = ReferenceBuckets(rates.deviceLong)
-        sender = ReferenceBuckets(rates.sender.share(of: settings.partitions))
+        sender = ReferenceBuckets(rates.share(rates.sender, of: settings.partitions))
         collapsible = ReferenceBuckets(rates.collapsible)
         deviceUpstream = ReferenceBuckets(rates.deviceUpstream)
         senderUpstream = ReferenceBuckets(rates.senderUpstream)
-        topicChanges = ReferenceBuckets(rates.topicChanges.share(of: settings.partitions))
+        topicChanges = ReferenceBuckets(rates.share(rates.topicChanges, of: settings.partitions))
     }
 
     mutating func check(_ step: CoreStep, _ world: World) {

@@ -34,10 +34,6 @@ enum Describe {
         case .partition(.committed(let outcome)):
             "committed \(outcome.ticket)\(outcome.hasFailed ? " FAILED" : "") \(outcome.duplicates.map { short($0.1.number) })"
         case .partition(.loaded(let loaded)): "loaded \(self.loaded(loaded))"
-        case .device(let device, .expired(let sequence, _)):
-            "expired \(short(device.number)) \(short(sequence.number))"
-        case .sender(let sender, .expired(let sequence, _, _)):
-            "expired \(sender.number) \(short(sequence.number))"
         case .sender(let sender, .login(let connection, _)):
             "appServerLogin \(connection.generation) of \(sender.number)"
         case .sender(_, .bound(let connection)): "appServerBound \(connection.generation)"
@@ -63,7 +59,7 @@ enum Describe {
             "messages \(short(device.number)): \(page.map { text($0.messageID) }) last \(isLast)"
         case .upstream(let sender, let page, let isLast):
             "upstream \(sender.number): \(page.map { text($0.messageID) + " " + short($0.sequence.number) }) last \(isLast)"
-        case .expired(let entries): "expired \(entries.count)"
+        case .expired(let entries): "expired \(entries.count)\(entries.map { " \($0)" }.joined())"
         case .unseen(let devices, let next):
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .group(_, let record, _), .groupLabelled(_, _, let record): "group \(record?.members.count ?? 0)"

@@ -14,9 +14,9 @@ final class SimulatedDisk {
 
     private unowned let world: World
     /// What the process reads.
-    private(set) var state = MemoryState()
+    private(set) var state: MemoryState
     /// What a power cut leaves; kept only as long as there may be one.
-    private(set) var synced = MemoryState()
+    private(set) var synced: MemoryState
     /// Batches that are in `state` and not in `synced`.
     private var unsynced: [WriteBatch] = []
     private var waiting: [Waiting] = []
@@ -24,7 +24,11 @@ final class SimulatedDisk {
     /// Counts deaths: what was planned for an earlier process is void.
     private var epoch = 0
 
-    init(_ world: World) { self.world = world }
+    init(_ world: World) {
+        self.world = world
+        state = MemoryState(partitions: world.settings.partitions)
+        synced = state
+    }
 
     // MARK: Committing
 

@@ -3,21 +3,35 @@ import Delivery
 import Sessions
 import Store
 
-/// A server process: its partitions, its queues between threads, its connections.
+/// A server process: its partitions on their reactors, its queues between threads, its connections.
 final class SimulatedServer {
-    /// One reactor with its partition.
-    private final class Reactor {
+    /// One partition.
+    private final class Hosted {
+        let number: Int
         var core: Partition
         var effects = Effects()
-        var inbox: [Event] = []
-        var isTurnPlanned = false
+        /// Whether it had an event in this turn.
+        var isActive = false
 
-        init(_ core: consuming Partition) { self.core = core }
+        init(_ number: Int, _ core: consuming Partition) {
+            self.number = number
+            self.core = core
+        }
+    }
+
+    /// One reactor with its partitions.
+    private final class Reactor {
+        /// Those with an event in this turn, in order of their first one.
+        var active: [Hosted] = []
+        var inbox: [(partition: Int, event: Event)] = []
+        var isTurnPlanned = false
     }
 
     /// Held until the world ends, like all that does so: asking whether it still lives costs more than all checkers.
     private let world: World
-    private var reactors: [Reactor] = []
+    private let map: PartitionMap
+    private let reactors: [Reactor]
+    private var partitions: [Hosted] = []
     private(set) var connections: [ConnectionID: ServerEnd] = [:]
     private(set) var isAlive = true
     /// Whether events that a partition sends itself are handled in the same turn.
@@ -26,6 +40,8 @@ final class SimulatedServer {
     init(_ world: World) {
         self.world = world
         isEager = world.chance(1, in: 2)
+        map = PartitionMap(partitions: world.settings.partitions, reactors: world.settings.reactors)
+        reactors = (0..<map.reactors).map { _ in Reactor() }
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
@@ -34,13 +50,12 @@ final class SimulatedServer {
         }
         for partition in 0..<world.settings.partitions {
             let seed = UInt64(bitPattern: world.random(0...(.max)))
-            reactors.append(
-                Reactor(
-                    Partition(
-                        partition: partition, of: world.settings.partitions, seed: seed,
-                        hashKey: (seed, ~seed), settings: settings)))
+            let core = Partition(
+                partition: partition, of: world.settings.partitions, seed: seed,
+                hashKey: (seed, ~seed), settings: settings)
+            partitions.append(Hosted(partition, core))
         }
-        for partition in reactors.indices {
+        for partition in partitions.indices {
             post(.senders(SenderDirectory(world.disk.state.senders)), to: partition)
             planTick(partition)
         }
@@ -55,18 +70,18 @@ final class SimulatedServer {
     private func planTick(_ partition: Int) {
         world.after(world.random(400_000_000...500_000_000)) { [self] in
             guard isAlive else { return }
-            reactors[partition].inbox.append(.tick)
-            if !reactors[partition].isTurnPlanned { turn(partition) }
+            take([.tick], partition)
             planTick(partition)
         }
     }
 
     /// What each partition holds in memory.
-    var figures: [PartitionFigures] { reactors.map { $0.core.figures } }
+    var figures: [PartitionFigures] { partitions.map { $0.core.figures } }
 
-    /// The time by which the sessions of a connection's reactor go.
+    /// The time by which the sessions of a connection's reactor go; where that has no partition the first of all says it.
     func sessionTime(of id: ConnectionID) -> Now {
-        reactors[Int(id.reactor)].core.sessionTime(world.clock.now)
+        let own = map.partitions(of: Int(id.reactor)).first ?? 0
+        return partitions[own].core.sessionTime(world.clock.now)
     }
 
     // MARK: Connections
@@ -89,13 +104,17 @@ final class SimulatedServer {
 
     /// The store's threads speak to a partition.
     func hear(_ events: [Event], _ partition: Int) {
-        world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: .store(partition)) {
-            [self] in
-            guard isAlive else { return }
-            let reactor = reactors[partition]
-            reactor.inbox.append(contentsOf: events)
-            if !reactor.isTurnPlanned { turn(partition) }
+        let lane = World.Lane.store(map.reactor(of: partition))
+        world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: lane) { [self] in
+            if isAlive { take(events, partition) }
         }
+    }
+
+    /// Something comes to a partition, whose reactor wakes for it.
+    private func take(_ events: [Event], _ partition: Int) {
+        let number = map.reactor(of: partition)
+        for event in events { reactors[number].inbox.append((partition, event)) }
+        if !reactors[number].isTurnPlanned { turn(number) }
     }
 
     /// What a connection's session tells the core, from the connection's reactor.
@@ -119,12 +138,13 @@ final class SimulatedServer {
 
     private func sendOn(_ event: Event, from reactor: Int) {
         guard let key = event.key else { return }
-        send(event, to: key.partition(of: reactors.count), from: reactor)
+        send(event, to: key.partition(of: map.partitions), from: reactor)
     }
 
     private func send(_ event: Event, to partition: Int, from reactor: Int) {
-        guard partition != reactor else { return post(event, to: partition) }
-        cross(from: reactor, to: partition) { [self] in post(event, to: partition) }
+        let target = map.reactor(of: partition)
+        guard target != reactor else { return post(event, to: partition) }
+        cross(from: reactor, to: target) { [self] in post(event, to: partition) }
     }
 
     /// Threads pass things on in order.
@@ -136,17 +156,17 @@ final class SimulatedServer {
     }
 
     private func post(_ event: Event, to partition: Int) {
-        let reactor = reactors[partition]
-        reactor.inbox.append(event)
-        guard !reactor.isTurnPlanned else { return }
-        reactor.isTurnPlanned = true
+        let number = map.reactor(of: partition)
+        reactors[number].inbox.append((partition, event))
+        guard !reactors[number].isTurnPlanned else { return }
+        reactors[number].isTurnPlanned = true
         world.after(world.random(0...50_000)) { [self] in
-            if isAlive { turn(partition) }
+            if isAlive { turn(number) }
         }
     }
 
-    private func turn(_ partition: Int) {
-        let reactor = reactors[partition]
+    private func turn(_ number: Int) {
+        let reactor = reactors[number]
         reactor.isTurnPlanned = false
         let now = world.clock.now
         var rounds = 0
@@ -154,79 +174,93 @@ final class SimulatedServer {
             rounds += 1
             let events = reactor.inbox
             reactor.inbox = []
-            for event in events {
+            for (partition, event) in events {
                 world.trace("\(partition): \(Describe.event(event))")
-                handle(event, partition, now)
+                handle(event, partitions[partition], reactor, now)
             }
-            if reactor.effects.confirmsClock {
-                reactor.effects.confirmsClock = false
-                world.trace("a device confirms the clock")
-                world.met(.clockConfirmed)
-                for other in reactors.indices { post(.clockAccepted, to: other) }
-            }
-            let forwards = reactor.effects.forwards
-            reactor.effects.forwards = []
-            for event in forwards {
-                guard let key = event.key else { continue }
-                let target = key.partition(of: reactors.count)
-                if target == partition {
-                    reactor.inbox.append(event)
-                } else {
-                    send(event, to: target, from: partition)
-                }
-            }
+            for hosted in reactor.active { passOn(hosted, from: number, reactor) }
         }
-        finish(partition, reactor)
+        let active = reactor.active
+        reactor.active = []
+        for hosted in active {
+            hosted.isActive = false
+            finish(hosted, on: number)
+        }
         if !reactor.inbox.isEmpty, !reactor.isTurnPlanned {
             reactor.isTurnPlanned = true
             world.after(1_000) { [self] in
-                if isAlive { turn(partition) }
+                if isAlive { turn(number) }
             }
         }
     }
 
-    private func handle(_ event: Event, _ partition: Int, _ now: Now) {
-        let reactor = reactors[partition]
-        let commands = reactor.effects.commands.count
-        let mutations = reactor.effects.mutations.count
-        let forwards = reactor.effects.forwards.count
-        let loads = reactor.effects.loads.count
-        reactor.core.handle(event, now: now, effects: &reactor.effects)
+    /// Takes what a partition has for others to them; what is for one of the same reactor is handled in its next round.
+    private func passOn(_ hosted: Hosted, from number: Int, _ reactor: Reactor) {
+        if hosted.effects.confirmsClock {
+            hosted.effects.confirmsClock = false
+            world.trace("a device confirms the clock")
+            world.met(.clockConfirmed)
+            for other in partitions.indices { post(.clockAccepted, to: other) }
+        }
+        let forwards = hosted.effects.forwards
+        hosted.effects.forwards = []
+        for event in forwards {
+            guard let key = event.key else { continue }
+            let target = key.partition(of: map.partitions)
+            if map.reactor(of: target) == number {
+                reactor.inbox.append((target, event))
+            } else {
+                send(event, to: target, from: number)
+            }
+        }
+    }
+
+    private func handle(_ event: Event, _ hosted: Hosted, _ reactor: Reactor, _ now: Now) {
+        if !hosted.isActive {
+            hosted.isActive = true
+            reactor.active.append(hosted)
+        }
+        let commands = hosted.effects.commands.count
+        let mutations = hosted.effects.mutations.count
+        let forwards = hosted.effects.forwards.count
+        let loads = hosted.effects.loads.count
+        hosted.core.handle(event, now: now, effects: &hosted.effects)
         // A planted fault may break the core's state by what it is told.
-        if world.canary == nil, let words = reactor.core.violation(of: event.key) {
+        if world.canary == nil, let words = hosted.core.violation(of: event.key) {
             world.fail("invariants", words)
         }
-        if case .partition(.tick) = event, commands == reactor.effects.commands.count,
-            mutations == reactor.effects.mutations.count, loads == reactor.effects.loads.count,
-            forwards == reactor.effects.forwards.count
+        if case .partition(.tick) = event, commands == hosted.effects.commands.count,
+            mutations == hosted.effects.mutations.count, loads == hosted.effects.loads.count,
+            forwards == hosted.effects.forwards.count
         {
             return
         }
         let step = CoreStep(
-            event: event, partition: partition, now: now, commands: reactor.effects.commands[commands...],
-            mutations: reactor.effects.mutations[mutations...],
-            forwards: reactor.effects.forwards[forwards...], loads: reactor.effects.loads[loads...])
-        if reactor.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
+            event: event, partition: hosted.number, now: now,
+            commands: hosted.effects.commands[commands...],
+            mutations: hosted.effects.mutations[mutations...],
+            forwards: hosted.effects.forwards[forwards...], loads: hosted.effects.loads[loads...])
+        if hosted.core.clockDoubt != nil { world.lastDoubt = world.clock.nanoseconds }
         world.checkers.core?.check(step, world)
     }
 
-    private func finish(_ partition: Int, _ reactor: Reactor) {
+    private func finish(_ hosted: Hosted, on number: Int) {
         guard
-            !reactor.effects.commands.isEmpty || !reactor.effects.mutations.isEmpty
-                || !reactor.effects.loads.isEmpty
+            !hosted.effects.commands.isEmpty || !hosted.effects.mutations.isEmpty
+                || !hosted.effects.loads.isEmpty
         else { return }
-        let batch = reactor.core.endTurn(now: world.clock.now, effects: &reactor.effects)
+        let batch = hosted.core.endTurn(now: world.clock.now, effects: &hosted.effects)
         var effects = Effects()
-        swap(&effects, &reactor.effects)
+        swap(&effects, &hosted.effects)
         let commands = effects.commands
-        if !effects.loads.isEmpty { world.disk.load(effects.loads, partition: partition) }
-        if let batch { world.disk.submit(batch, partition: partition) }
-        if world.canary == .expiresEarly, let batch { expireEarly(batch, partition) }
+        if !effects.loads.isEmpty { world.disk.load(effects.loads, partition: hosted.number) }
+        if let batch { world.disk.submit(batch, partition: hosted.number) }
+        if world.canary == .expiresEarly, let batch { expireEarly(batch, hosted.number) }
         for (id, command) in world.canaries.tamper(commands, world) {
-            if Int(id.reactor) == partition {
+            if Int(id.reactor) == number {
                 perform(command, id)
             } else {
-                cross(from: partition, to: Int(id.reactor)) { [self] in perform(command, id) }
+                cross(from: number, to: Int(id.reactor)) { [self] in perform(command, id) }
             }
         }
     }
@@ -236,10 +270,9 @@ final class SimulatedServer {
         for case .putMessage(let message) in batch.mutations where world.chance(1, in: 10) {
             world.after(50_000_000) { [self] in
                 guard isAlive else { return }
-                post(
-                    .expired(
-                        .message(message.device, message.sequence, expiresAt: message.expiresAt)),
-                    to: partition)
+                let end = ExpiredEntry.message(
+                    message.device, message.sequence, expiresAt: message.expiresAt)
+                post(.loaded(.expired([end])), to: partition)
             }
         }
     }

@@ -15,6 +15,7 @@ public struct WorldSettings: Sendable {
     /// What stands between the clients and the core.
     var kind: Kind
     var partitions = 1
+    var reactors = 1
     var delivery = DeliverySettings()
     var senders = 1
     var connectionsPerSender = 1
@@ -60,6 +61,7 @@ public struct WorldSettings: Sendable {
         self.kind = kind
         self.canary = canary
         partitions = Int.random(in: 1...2, using: &random)
+        reactors = partitions
         senders = Int.random(in: 1...2, using: &random)
         connectionsPerSender = Int.random(in: 1...3, using: &random)
         devices = Int.random(in: 1...5, using: &random)
@@ -98,6 +100,9 @@ public struct WorldSettings: Sendable {
 
     /// What an early world has none of.
     private mutating func drawLater(_ random: inout SeededRandom) {
+        // Mostly few, since each of them searches the store for itself; several on each reactor, and reactors without any.
+        partitions = [1, 2, 2, 3, 4, 5, 8][Int.random(in: 0...6, using: &random)]
+        reactors = Int.random(in: 1...3, using: &random)
         // Where no device is to be forgotten, there are more of them now.
         if delivery.idleDevicesInMemory >= 20 { delivery.idleDevicesInMemory = 100 }
         importedApps = max(0, Int.random(in: -3...3, using: &random))

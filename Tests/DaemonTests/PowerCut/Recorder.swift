@@ -39,8 +39,8 @@ enum Recorder {
         // Apart from the load's, which must be the same for whoever checks.
         var random = SeededRandom(seed: plan.seed &+ UInt64(plan.endings.count))
         let durable = Mutex<Set<UInt64>>([])
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { events, _ in
-            for case .partition(.committed(let outcome)) in events {
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { reports in
+            for case .partition(.committed(let outcome)) in reports.lazy.map(\.event) {
                 if outcome.hasFailed {
                     note("failed \(outcome.ticket)")
                 } else {
@@ -58,7 +58,7 @@ enum Recorder {
             if batch.isDurable { _ = durable.withLock { $0.insert(batch.ticket) } }
             if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.ticket)") }
             waiting.add(1, ordering: .sequentiallyConsistent)
-            thread.submit(batch, partition: 0)
+            thread.submit([PartitionBatch(partition: 0, batch)])
             // Now one by one, now many in one commit; a lazy one by itself waits for company, for a while.
             let isAlone = !fault.isOn && Int.random(in: 0..<16, using: &random) < (batch.isDurable ? 8 : 1)
             let most = isAlone ? 0 : 12

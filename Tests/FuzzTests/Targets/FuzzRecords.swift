@@ -84,7 +84,9 @@ private struct RecordKind: Sendable {
             name: "tally", number: 6, high: 0, low: 0,
             isOlder: { $0.count > 1 && Int($0[1]) < Milestone.allCases.count },
             rewritten: { record in
-                (try? Tally(reading: record.raw)).map { tally in written { tally.write(to: &$0) } }
+                (try? Tally(reading: record.raw, of: 0)).map { tally in
+                    written { tally.write(of: 0, to: &$0) }
+                }
             }),
     ]
 

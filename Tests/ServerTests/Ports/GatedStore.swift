@@ -18,6 +18,7 @@ final class GatedStore: Store {
         var reclaims = 0
     }
     private let base = MemoryStore()
+    var partitions: Int { base.partitions }
     private let state = Monitor(State())
 
     func shut() { state.change { $0.isOpen = false } }

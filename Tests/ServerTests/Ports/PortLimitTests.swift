@@ -14,7 +14,7 @@ struct PortLimitTests {
         let heard = Mutex<[Event]>([])
         let thread = try StoreThread(
             store: GatedStore(), metrics: MetricShard(), log: .silent,
-            hear: { events, _ in heard.withLock { $0 += events } })
+            report: { reports in heard.withLock { $0 += reports.map(\.event) } })
         thread.load(
             Array(repeating: .device(DeviceID(1)), count: Limits.waitingLoads + 1), partition: 0)
         let failed = heard.withLock { events in

@@ -8,19 +8,17 @@ import Testing
 
 /// The threads of the store: grouping, order, failure, limits, end.
 @Suite struct StoreThreadTests {
-    /// Keeps what was heard, call by call.
+    /// Keeps what was reported, call by call.
     private final class Ear: Sendable {
-        let calls = Mutex<[(events: [Event], partition: Int)]>([])
+        let calls = Mutex<[[StoreReport]]>([])
 
-        func hear(_ events: [Event], _ partition: Int) {
-            calls.withLock { $0.append((events, partition)) }
-        }
+        func hear(_ reports: [StoreReport]) { calls.withLock { $0.append(reports) } }
 
         /// Outcomes of one partition, in order.
         func outcomes(_ partition: Int) -> [CommitOutcome] {
             calls.withLock { calls in
-                calls.filter { $0.partition == partition }.flatMap(\.events).compactMap {
-                    if case .partition(.committed(let outcome)) = $0 { outcome } else { nil }
+                calls.joined().filter { $0.partition == partition }.compactMap {
+                    if case .partition(.committed(let outcome)) = $0.event { outcome } else { nil }
                 }
             }
         }
@@ -36,7 +34,7 @@ import Testing
 
     private func start() throws -> StoreThread {
         let ear = ear
-        return try StoreThread(store: store, metrics: metrics, log: .silent) { ear.hear($0, $1) }
+        return try StoreThread(store: store, metrics: metrics, log: .silent) { ear.hear($0) }
     }
 
     private func batch(_ ticket: UInt64, durable: Bool = true, writes: Int = 1) -> WriteBatch {
@@ -45,7 +43,7 @@ import Testing
             isDurable: durable)
     }
 
-    @Test("What arrives while a commit runs shares the next one, in order, one call a partition")
+    @Test("What arrives while a commit runs shares the next one, in order, one call for all partitions")
     func groups() throws {
         let thread = try start()
         store.shut()
@@ -59,7 +57,7 @@ import Testing
         #expect(store.commits.map { $0.map(\.ticket) } == [[1], Array(2...21)])
         #expect(ear.outcomes(0).map(\.ticket) == [1] + stride(from: 2, through: 20, by: 2))
         #expect(ear.outcomes(1).map(\.ticket) == Array(stride(from: 3, through: 21, by: 2)))
-        #expect(ear.calls.withLock { $0.map(\.partition) }.sorted() == [0, 0, 1])
+        #expect(ear.calls.withLock { $0.map(\.count) } == [1, 20])
         #expect(metrics.value(.storeCommits) == 2 && metrics.value(.storeWrites) == 21)
         #expect(metrics.value(.storeWaitingWrites) == 0)
         #expect(store.isClosed)
@@ -149,6 +147,34 @@ import Testing
         #expect(ear.outcomes(1).last == CommitOutcome(ticket: 5, hasFailed: true))
     }
 
+    @Test("The batches of a turn are handed over at once, and of those only what is too much comes back")
+    func together() throws {
+        let thread = try start()
+        store.shut()
+        thread.submit(batch(1), partition: 0)
+        store.waitForCommitAtGate()
+        thread.submit([
+            PartitionBatch(partition: 3, batch(2)),
+            PartitionBatch(partition: 4, batch(3, writes: Limits.waitingWrites)),
+            PartitionBatch(partition: 5, batch(4)),
+        ])
+        thread.submit([])
+        #expect(ear.outcomes(4) == [CommitOutcome(ticket: 3, hasFailed: true)])
+        #expect(metrics.value(.storeWaitingWrites) == 3 && metrics.value(.storeFailures) == 1)
+        store.unlock()
+        #expect(thread.stop() == nil)
+        #expect(store.commits.map { $0.map(\.ticket) } == [[1], [2, 4]])
+        #expect(
+            ear.outcomes(3) == [CommitOutcome(ticket: 2)] && ear.outcomes(5) == [CommitOutcome(ticket: 4)])
+        thread.load([])
+        thread.load([
+            PartitionLoad(partition: 7, .device(DeviceID(1))),
+            PartitionLoad(partition: 2, .device(DeviceID(2))),
+        ])
+        #expect(
+            ear.calls.withLock { $0.last?.map(\.partition) } == [7, 2], "failed at the end, each to its own")
+    }
+
     @Test("A question sees what was told to be committed; answers keep their order")
     func loads() throws {
         let thread = try start()
@@ -164,7 +190,7 @@ import Testing
         thread.load([.device(DeviceID(8))], partition: 0)
         var states: [(UInt64, Bool)] = []
         var failed: [Load] = []
-        for event in ear.calls.withLock({ $0.flatMap(\.events) }) {
+        for event in ear.calls.withLock({ $0.joined().map(\.event) }) {
             if case .partition(.loaded(.device(let state))) = event {
                 states.append((state.device.number, state.record != nil))
             }
@@ -187,7 +213,7 @@ import Testing
 
     @Test("The canary: an outcome out of order is noticed")
     func canary() throws {
-        ear.hear([.committed(CommitOutcome(ticket: 2)), .committed(CommitOutcome(ticket: 1))], 0)
+        ear.hear([2, 1].map { StoreReport(partition: 0, .committed(CommitOutcome(ticket: $0))) })
         #expect(ear.outcomes(0).map(\.ticket) != [1, 2])
     }
 }

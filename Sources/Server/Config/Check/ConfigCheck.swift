@@ -26,6 +26,7 @@ struct ConfigCheck {
     /// Every part in order; returns what was found.
     mutating func run() -> [ConfigFinding] {
         checkDirectory()
+        checkPartitions()
         checkCertificate()
         checkControlSocket()
         checkPorts()

@@ -36,6 +36,17 @@ extension ConfigCheck {
         }
     }
 
+    /// The number of partitions is fixed when a store is created. A store that no daemon has open is left alone: the start says it.
+    mutating func checkPartitions() {
+        guard isUsable(.storePartitions), let wanted = configuration.storePartitions,
+            let found = running?.partitions, found != wanted
+        else { return }
+        add(
+            .error, .storePartitions,
+            "the store in \(configuration.storePath) has \(found) partitions, and store_partitions is \(wanted)",
+            "remove it or set it to \(found): a store keeps the number that it was created with")
+    }
+
     private mutating func checkCanBeMade(_ path: String) {
         let parent = Self.parent(of: path)
         var status = stat()

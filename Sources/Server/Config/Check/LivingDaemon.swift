@@ -1,6 +1,7 @@
 import Basics
 import Glibc
 import Operator
+import Store
 import Transport
 import Wire
 
@@ -14,6 +15,8 @@ struct LivingDaemon: Sendable, Equatable {
     var controlSocket: String
     /// The ports that it listens on.
     var ports: [Int]
+    /// The number of partitions of its store; `nil` if it does not tell.
+    var partitions: Int?
 
     /// What is at the path of a control socket.
     enum Look: Equatable {
@@ -76,6 +79,7 @@ extension LivingDaemon {
         process = try fields.value(\.process, in: status)
         store = try fields.value(\.store, in: status).path
         ports = try fields.value(\.listeners, in: status).map(\.port).filter { $0 > 0 }
+        partitions = (try? fields.value(\.store, in: status))?.partitions
         self.controlSocket = controlSocket
     }
 }
@@ -86,6 +90,6 @@ extension Daemon {
         LivingDaemon(
             process: Int(getpid()), store: configuration.storePath,
             controlSocket: configuration.controlSocket,
-            ports: listeners.map(\.port).filter { $0 > 0 })
+            ports: listeners.map(\.port).filter { $0 > 0 }, partitions: self.store.partitions)
     }
 }

@@ -1,0 +1,179 @@
+import Basics
+import Delivery
+import Store
+
+/// What stands in the family of contacts: an index of the registry by partition, which a partition searches for what nobody uses
+/// any more.
+enum ContactRow: UInt8 {
+    /// device → when it was last seen; and since when it is unused, if it is.
+    case device = 0
+    /// installation → when it was last used.
+    case installation = 1
+}
+
+extension Key {
+    /// The start of a partition's contacts of a kind.
+    static func contacts(_ row: ContactRow, of partition: Int) -> Key {
+        var key = Key.partition(partition)
+        key.append(row.rawValue)
+        return key
+    }
+
+    /// The first key behind them.
+    static func contactsEnd(_ row: ContactRow, of partition: Int) -> Key {
+        var key = Key.partition(partition)
+        key.append(row.rawValue + 1)
+        return key
+    }
+
+    /// The contact of a device of a partition.
+    static func contact(_ device: DeviceID, of partition: Int) -> Key {
+        var key = Key.contacts(.device, of: partition)
+        key.append(device.number)
+        return key
+    }
+
+    /// The contact of an installation of a partition.
+    static func contact(_ installation: [UInt8], of partition: Int) -> Key {
+        var key = Key.contacts(.installation, of: partition)
+        for octet in installation.prefix(InstallationToken.idLength) { key.append(octet) }
+        return key
+    }
+}
+
+extension Commit {
+    /// Puts a device's record, with its contact.
+    mutating func put(_ record: DeviceRecord) {
+        RegistryRecord.write(record, to: &buffer)
+        putRecord(.registry, Key.device(record.device).bytes)
+        var times = Key(UInt64(bitPattern: record.seenAt))
+        if record.isUnused { times.append(UInt64(bitPattern: record.unusedSince)) }
+        put(
+            .contacts, Key.contact(record.device, of: partition(of: .device(record.device))).bytes,
+            times.bytes)
+    }
+
+    /// Removes both.
+    mutating func remove(_ device: DeviceID) {
+        delete(.registry, Key.device(device).bytes)
+        delete(.contacts, Key.contact(device, of: partition(of: .device(device))).bytes)
+    }
+
+    /// Puts the record of an installation, with its contact.
+    mutating func put(_ record: InstallationRecord) {
+        InstallationCodec.write(record, to: &buffer)
+        putRecord(.installations, Key.installation(record.id, nil).bytes)
+        put(
+            .contacts, Key.contact(record.id, of: partition(of: .installation(record.id))).bytes,
+            Key(UInt64(bitPattern: record.usedAt)).bytes)
+    }
+
+    /// Removes both.
+    mutating func remove(installation id: [UInt8]) {
+        delete(.installations, Key.installation(id, nil).bytes)
+        delete(.contacts, Key.contact(id, of: partition(of: .installation(id))).bytes)
+    }
+}
+
+/// When a device was last there, as the index says it.
+struct DeviceContact {
+    let device: DeviceID
+    let seenAt: UnixMilliseconds
+    /// `nil` if it was used.
+    let unusedSince: UnixMilliseconds?
+
+    /// Reads a row; `nil` if it is none.
+    init?(_ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        guard key.byteCount == 11, key.byte(at: 2) == ContactRow.device.rawValue,
+            value.byteCount == 8 || value.byteCount == 16
+        else { return nil }
+        device = DeviceID(key.bigEndian(at: 3))
+        seenAt = Int64(bitPattern: value.bigEndian(at: 0))
+        unusedSince = value.byteCount == 16 ? Int64(bitPattern: value.bigEndian(at: 8)) : nil
+    }
+}
+
+/// When an installation was last used, as the index says it.
+struct InstallationContact {
+    let id: [UInt8]
+    let usedAt: UnixMilliseconds
+
+    /// Reads a row; `nil` if it is none.
+    init?(_ key: borrowing RawSpan, _ value: borrowing RawSpan) {
+        guard key.byteCount == 3 + InstallationToken.idLength,
+            key.byte(at: 2) == ContactRow.installation.rawValue, value.byteCount == 8
+        else { return nil }
+        id = [UInt8](copying: key.extracting(3..<key.byteCount))
+        usedAt = Int64(bitPattern: value.bigEndian(at: 0))
+    }
+}
+
+extension Loading {
+    /// Devices of a partition last seen before a time, or unused since before another, and where the search goes on.
+    mutating func unseen(
+        before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from start: DeviceID, examine: Int,
+        limit: Int, of partition: Int
+    ) throws(StoreError) -> Loaded {
+        let rows = snapshot.cursor(
+            .contacts, from: Key.contact(start, of: partition),
+            before: Key.contactsEnd(.device, of: partition))
+        var found: [DeviceID] = []
+        var examined = 0
+        var next: DeviceID?
+        while rows.isValid {
+            if let contact = DeviceContact(rows.key, rows.value) {
+                guard examined < examine, found.count < limit else {
+                    next = contact.device
+                    break
+                }
+                let isUnused = contact.unusedSince.map { $0 < unusedBefore } ?? false
+                if contact.seenAt < before || isUnused { found.append(contact.device) }
+            } else {
+                unreadable += 1
+            }
+            examined += 1
+            rows.next()
+        }
+        try rows.finish()
+        return .unseen(found, next: next)
+    }
+
+    /// Installations of a partition that nobody has used for too long, and where the search goes on.
+    mutating func unusedInstallations(
+        _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
+        _ limit: Int, of partition: Int
+    ) throws(StoreError) -> ([[UInt8]], next: [UInt8]?) {
+        let rows = snapshot.cursor(
+            .contacts, from: Key.contact(start, of: partition),
+            before: Key.contactsEnd(.installation, of: partition))
+        var found: [[UInt8]] = []
+        var examined = 0
+        while rows.isValid {
+            if let contact = InstallationContact(rows.key, rows.value) {
+                guard examined < examine, found.count < limit else { return (found, contact.id) }
+                if contact.usedAt < max(before, unlinkedBefore),
+                    contact.usedAt < (try isLinked(contact.id) ? before : unlinkedBefore)
+                {
+                    found.append(contact.id)
+                }
+            } else {
+                unreadable += 1
+            }
+            examined += 1
+            rows.next()
+        }
+        try rows.finish()
+        return (found, nil)
+    }
+
+    /// Whether an installation has registrations, which stand behind its record.
+    private func isLinked(_ id: [UInt8]) throws(StoreError) -> Bool {
+        let first = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))
+        let rows = snapshot.cursor(
+            .installations, from: Key.installation(id, first), before: Key.installation(id, last))
+        let isLinked = rows.isValid
+        try rows.finish()
+        return isLinked
+    }
+}

@@ -1,0 +1,186 @@
+import Basics
+import Delivery
+import Store
+import Testing
+
+@testable import RocksStore
+
+/// The partitions of a store: each finds what is its own, and all together find everything.
+@Suite struct PartitionContractTests {
+    private static let devices = (1...40 as ClosedRange<UInt64>).map { DeviceID($0) }
+    private static let senders = (1...12 as ClosedRange<UInt64>).map { SenderID($0) }
+    private static let installations = (0..<20).map { Array("installation0000000\(100 + $0)".utf8) }
+
+    private static func job(_ sender: SenderID) -> TopicJob {
+        TopicJob(
+            name: Samples.job(sender, 1_000), salt: 9, target: TopicTarget(Samples.topics[0]),
+            messageID: Array("m".utf8), acceptedAt: Samples.now, expiresAt: Samples.now + 1, body: [1])
+    }
+
+    private func fill(_ store: any Store) throws {
+        for device in Self.devices {
+            try store.apply(
+                .putDevice(Samples.device(device.number, seenAt: 10)),
+                .putMessage(Samples.message(device.number, 2_000 + device.number)))
+        }
+        for sender in Self.senders {
+            try store.apply(
+                .putUpstream(Samples.upstream(sender.number, 3_000), now: Samples.now),
+                .putTopicJob(Self.job(sender)))
+        }
+        for id in Self.installations { try store.apply(.putInstallation(Samples.installation(id))) }
+    }
+
+    /// What a partition finds, by its owner.
+    private func found(_ partition: Int, in store: any Store) throws -> [PartitionKey] {
+        var keys: [PartitionKey] = []
+        let loads: [Load] = [
+            .expired(by: .max, limit: 1_000, partition: partition),
+            .unseen(
+                before: 20, unusedBefore: .min, from: DeviceID(0), examine: 1_000, limit: 1_000,
+                partition: partition),
+            .unusedInstallations(
+                before: 20, unlinkedBefore: 20, from: [], examine: 1_000, limit: 1_000,
+                partition: partition),
+            .topicJobs(after: nil, limit: 1_000, partition: partition),
+        ]
+        for answer in store.load(loads) {
+            switch try answer.get() {
+            case .expired(let entries): keys += entries.map(\.key)
+            case .unseen(let devices, nil): keys += devices.map { .device($0) }
+            case .unusedInstallations(let ids, nil, _, _): keys += ids.map { .installation($0) }
+            case .topicJobs(let jobs, isLast: true): keys += jobs.map { .sender($0.name.sender) }
+            case let other: Issue.record("\(other)")
+            }
+        }
+        return keys
+    }
+
+    @Test(
+        "A partition finds its own rows alone, and all together find each row once",
+        arguments: Kind.allCases, [1, 2, 3, 16, 1_024])
+    func own(_ kind: Kind, _ partitions: Int) throws {
+        let opened = try open(kind, partitions: partitions)
+        #expect(opened.store.partitions == partitions)
+        try fill(opened.store)
+        var counts: [PartitionKey: Int] = [:]
+        for partition in 0..<partitions {
+            for key in try found(partition, in: opened.store) {
+                #expect(key.partition(of: partitions) == partition, "\(key)")
+                counts[key, default: 0] += 1
+            }
+        }
+        // A message and a record; an upstream message, a job and the end of its body; an installation.
+        #expect(Self.devices.allSatisfy { counts[.device($0)] == 2 })
+        #expect(Self.senders.allSatisfy { counts[.sender($0)] == 3 })
+        #expect(Self.installations.allSatisfy { counts[.installation($0)] == 1 })
+        #expect(counts.count == 72)
+    }
+
+    @Test(
+        "What is removed is found by no partition, and what is put again by its own",
+        arguments: Kind.allCases)
+    func removed(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        try fill(store)
+        for device in Self.devices {
+            try store.apply(
+                .removeDevice(device),
+                .removeMessage(
+                    device, Sequence(2_000 + device.number), expiresAt: Samples.now + Samples.day,
+                    reason: .delivered))
+        }
+        for sender in Self.senders {
+            let job = Self.job(sender)
+            try store.apply(
+                .removeUpstream(
+                    sender, Sequence(3_000), expiresAt: Samples.now + Samples.day, reason: .delivered),
+                .removeTopicJob(job.name, marked: []),
+                .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
+        }
+        for id in Self.installations { try store.apply(.removeInstallation(id)) }
+        for partition in 0..<store.partitions { #expect(try found(partition, in: store).isEmpty) }
+        try expectNothingLeft(in: store)
+        let device = Self.devices[0]
+        try store.apply(.putDevice(Samples.device(device.number, seenAt: 10)))
+        let partition = PartitionKey.device(device).partition(of: store.partitions)
+        #expect(try found(partition, in: store) == [.device(device)])
+        try store.apply(.putDevice(Samples.device(device.number, seenAt: 20)))
+        #expect(try found(partition, in: store).isEmpty, "seen since")
+    }
+
+    @Test(
+        "A store keeps the number of partitions that it was created with, and what they have counted",
+        arguments: Kind.onDisk)
+    func kept(_ kind: Kind) throws {
+        let opened = try open(kind, partitions: 3)
+        try fill(opened.store)
+        try opened.store.apply(
+            .removeMessage(
+                DeviceID(1), Sequence(2_001), expiresAt: Samples.now + Samples.day, reason: .delivered))
+        let before = try opened.store.audit()
+        #expect(before.holds && before.downstream.accepted == 40 && before.downstream.delivered == 1)
+        #expect(before.upstream.accepted == 12)
+        let killed = try opened.directory.copied()
+        try opened.store.close()
+        for path in [killed.path, opened.directory.path] {
+            for wanted in [16, 1, 3] {
+                let store = try RocksStore(path: path + "/db", partitions: wanted, sizes: kind.sizes)
+                #expect(store.partitions == 3)
+                #expect(try store.audit() == before)
+                var all: [PartitionKey] = []
+                for partition in 0..<3 { all += try found(partition, in: store) }
+                #expect(all.count == 40 + 39 + 12 * 3 + 20)
+                try store.close()
+            }
+        }
+    }
+
+    @Test("A new store has sixteen partitions; a number that is not kept is damage")
+    func number() throws {
+        let directory = ScratchDirectory()
+        let path = directory.path + "/db"
+        let store = try RocksStore(path: path)
+        #expect(store.partitions == 16 && MemoryStore().partitions == 16)
+        try store.close()
+        for value in ["0", "1025", "-1", "x", ""] {
+            do {
+                let engine = try Engine(path: path, memory: SeenMemory())
+                let (key, octets) = (MetaKey.partitions, [UInt8](value.utf8))
+                try engine.put(.meta, key.raw, octets.raw)
+            }
+            let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
+            #expect(error?.kind == .damaged, "\(value)")
+        }
+    }
+
+    @Test("The audit names rows that no partition finds")
+    func misplaced() throws {
+        let opened = try open(.settling, partitions: 4)
+        let store = try #require(opened.store as? RocksStore)
+        try fill(store)
+        #expect(try store.audit().holds, "canary")
+        let device = Self.devices[0]
+        let wrong = (PartitionKey.device(device).partition(of: 4) + 1) % 4
+        let sender = Self.senders[0]
+        let wrongOfSender = (PartitionKey.sender(sender).partition(of: 4) + 1) % 4
+        try store.withEngine { (engine) throws(StoreError) in
+            let time = Key(10)
+            try engine.put(.contacts, Key.contact(device, of: wrong).bytes, time.bytes)
+            var end = Key.expiries(of: wrong, from: 5)
+            end.append(ExpiryKey.Kind.message.rawValue)
+            end.append(device.number)
+            end.append(UInt64(7))
+            try engine.put(.expiry, end.bytes, Key().bytes)
+            var mark = Key.topics(.mark, of: wrongOfSender)
+            for number in [sender.number, 1_000, 1, 2] { mark.append(number) }
+            try engine.put(.fanouts, mark.bytes, Key().bytes)
+            try engine.put(.contacts, Key(1).bytes, time.bytes)
+        }
+        let names = try store.audit().unreadable
+        #expect(names.count == 5, "\(names)")
+        #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 4)
+        #expect(names.contains("contacts: 41 of 40 devices"))
+    }
+}
