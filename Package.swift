@@ -83,15 +83,27 @@ let package = Package(
             "ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
 
         // The tests.
-        tests("Basics", ["Basics", "COpenSSL"]),
+        // What the tests of several modules need of Basics, and no program does.
+        .target(
+            name: "BasicsSupport", dependencies: ["Basics"], path: "Tests/BasicsTests/Support",
+            swiftSettings: strict),
+        tests("Basics", ["Basics", "BasicsSupport", "COpenSSL"], exclude: ["Support"]),
         // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
         .target(
             name: "HTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/WireTests/HTTP2Peer",
             swiftSettings: strict),
-        tests("Wire", ["Wire", "Basics", "CLibXML2", "HTTP2Peer"], exclude: ["HTTP2Peer"]),
+        // The same of Wire, also for the fuzzer.
+        .target(
+            name: "WireSupport", dependencies: ["Wire", "Basics"], path: "Tests/WireTests/Support",
+            swiftSettings: strict),
+        tests(
+            "Wire", ["Wire", "Basics", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
+            exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics", "HTTP2Peer"]),
-        tests("Store", ["Store", "RocksStore", "Delivery", "Basics"]),
+        tests(
+            "Sessions",
+            ["Sessions", "Wire", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport", "WireSupport"]),
+        tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "BasicsSupport"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Catalogue", ["Catalogue", "Basics"]),
@@ -99,39 +111,44 @@ let package = Package(
             "Server",
             [
                 "Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Sessions",
-                "Transport",
+                "Transport", "BasicsSupport",
             ]),
-        tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics"]),
-        tests("ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics"]),
+        tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics", "BasicsSupport", "WireSupport"]),
+        tests(
+            "ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics", "BasicsSupport", "WireSupport"]),
         tests("ccs-bench", ["ccs-bench", "Basics", "Wire"]),
         // How transcripts are written, for all that play them.
         .target(
-            name: "TranscriptNotation", dependencies: ["Basics"], path: "Tests/TranscriptTests/Notation",
+            name: "TranscriptNotation", dependencies: ["Basics", "BasicsSupport"],
+            path: "Tests/TranscriptTests/Notation",
             swiftSettings: strict),
         .testTarget(
             name: "TranscriptTests",
             dependencies: [
                 "TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Crypto", "Transport",
+                "BasicsSupport",
             ],
             exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         // A load over the real store whose every write is recorded, cut off at any point and read again.
         .executableTarget(
             name: "ccs-power-cut",
-            dependencies: ["RocksStore", "Server", "Store", "Delivery", "Basics", "Transport"],
+            dependencies: [
+                "RocksStore", "Server", "Store", "Delivery", "Basics", "BasicsSupport", "Transport",
+            ],
             path: "Tests/DaemonTests/PowerCut", swiftSettings: strict),
         tests(
             "Daemon",
             [
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
-                "Transport", "Catalogue", "TranscriptNotation",
+                "Transport", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
-                "Basics", "CLibXML2",
+                "Basics", "CLibXML2", "WireSupport", "BasicsSupport",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Basics"]),

@@ -73,12 +73,6 @@ import Glibc
         count &+= 8
     }
 
-    /// Appends an integer in decimal.
-    public mutating func append(decimal value: some FixedWidthInteger) {
-        if value < 0 { append(byte: UInt8(ascii: "-")) }
-        append(decimal: UInt64(value.magnitude))
-    }
-
     /// Appends a number in decimal; not generic, for the hot path.
     public mutating func append(decimal value: Int64) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }

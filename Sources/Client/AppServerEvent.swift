@@ -19,8 +19,6 @@ public enum AppServerEvent: Sendable {
     case receipt(ReceivedUpstream)
     /// `CONNECTION_DRAINING`: open another connection, and keep acknowledging on this one.
     case draining
-    /// The answer to `ping`.
-    case pong(id: String)
     /// The stream broke; the condition of the stream error.
     case streamError(condition: String)
     /// The server ended the stream; the connection ends next.

@@ -13,8 +13,6 @@ public struct AppServerMachine: ~Copyable {
     private var reader = StanzaReader()
     private var stage = Stage.idle
     private var endIsSent = false
-    /// The full JID, once bound.
-    public private(set) var jid = ""
     /// Whether messages may be sent.
     public var isReady: Bool { stage == .ready }
     /// Messages sent and neither acknowledged nor refused.
@@ -107,11 +105,9 @@ public struct AppServerMachine: ~Copyable {
             stage = .binding
             appendBind(&out)
         case ("iq", .binding) where element["id"] == "bind":
-            jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
+            let jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
             stage = .ready
             events.append(.ready(jid: jid))
-        case ("iq", _):
-            if element["type"] == "result" { events.append(.pong(id: element["id"] ?? "")) }
         case ("error", _) where element.namespace == Namespace.streams:
             events.append(.streamError(condition: element.children.first?.name ?? ""))
         default: events.append(.unexpected("<\(element.name)>"))
@@ -149,12 +145,6 @@ public struct AppServerMachine: ~Copyable {
         outstanding += 1
     }
 
-    /// Sends a payload as it is, right or wrong.
-    public mutating func send(payload: [UInt8], out: inout Outbox) {
-        appendStanza(&out) { $0.appendText(payload.raw) }
-        outstanding += 1
-    }
-
     /// Acknowledges a device's message or a receipt.
     public mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
         appendStanza(&out) { buffer in
@@ -164,14 +154,6 @@ public struct AppServerMachine: ~Copyable {
             JSONText.append(message.messageID, to: &buffer)
             buffer.append(",\"message_type\":\"ack\"}")
         }
-    }
-
-    /// Asks for a sign of life (XEP-0199); the answer is `.pong`.
-    public mutating func ping(id: String, out: inout Outbox) {
-        out.bytes.append("<iq type=\"get\" id=\"")
-        out.bytes.appendAttribute(id)
-        out.bytes.append("\"><ping xmlns=\"urn:xmpp:ping\"/></iq>")
-        out.endRecord()
     }
 
     /// Ends the stream; the server then ends the connection.

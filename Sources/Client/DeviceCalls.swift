@@ -66,7 +66,7 @@ public enum DeviceCalls {
         try value(answer, of: "deleted=")
     }
 
-    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4).
+    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4). No tool does; the daemon's tests do it as devices do.
     public static func topic(
         _ name: String, token: String, isEnd: Bool = false, _ app: App, _ identity: DeviceIdentity
     ) -> HTTPCall {

@@ -3,6 +3,7 @@ import Catalogue
 import Glibc
 import Testing
 import Wire
+import WireSupport
 
 @testable import Client
 @testable import ccsctl

@@ -22,13 +22,11 @@ struct Young: Sendable {
 
     private var messages = Mailboxes<Entry>()
     private var upstream = Mailboxes<Entry>()
-    private var frames = YoungFrames()
+    private(set) var frames = YoungFrames()
     /// Nothing of it ends before.
     private var floor = UnixMilliseconds.max
     /// What was counted with the last commit.
     private(set) var tally: Tally
-    /// Of how many commits it keeps the bytes.
-    var frameCount: Int { frames.count }
 
     /// None, and what was counted.
     init(tally: Tally) { self.tally = tally }

@@ -41,9 +41,6 @@ public struct StanzaReader: ~Copyable {
     /// Awaits the header of a new connection, with the limits before login.
     public init() {}
 
-    /// Whether a header was read and its stream is not closed: a stream error then needs no header of ours before it.
-    public var isOpen: Bool { stage == .stanzas || framer.repeatableRoot != nil }
-
     /// Bytes held of what is not yet complete.
     public var heldBytes: Int { partial.count }
 

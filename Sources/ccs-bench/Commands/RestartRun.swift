@@ -10,7 +10,6 @@ final class RestartRun {
     final class Server {
         let client: AppServerClient
         var unanswered: Set<Int> = []
-        var mayConnect = false
         init(_ client: AppServerClient) { self.client = client }
     }
 

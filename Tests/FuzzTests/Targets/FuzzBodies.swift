@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Sessions
 import Wire
+import WireSupport
 
 /// Whatever stands in a body: each form of body is read within its limits, and what is read and written is read again the same.
 ///
