@@ -187,6 +187,15 @@ extension [UInt8] {
     }
 }
 
+extension StaticString {
+    /// The byte at an offset of the UTF-8; traps outside the literal.
+    @inline(__always)
+    public func byte(at offset: Int) -> UInt8 {
+        precondition(offset >= 0 && offset < utf8CodeUnitCount, "offset outside the literal")
+        return unsafe utf8Start[offset]
+    }
+}
+
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
     @inlinable @inline(__always)

@@ -141,7 +141,7 @@ public struct StanzaReader: ~Copyable {
     /// Takes a byte before the first `<`, where a byte order mark may stand.
     private mutating func skipMark(_ byte: UInt8) throws(XMLFailure) {
         let utf8Mark: StaticString = "\u{FEFF}"
-        if unsafe byte == utf8Mark.utf8Start[Int(mark)] {
+        if byte == utf8Mark.byte(at: Int(mark)) {
             mark += 1
             return
         }
