@@ -74,17 +74,22 @@ let package = Package(
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "Crypto", "Catalogue", "CLinux", "COpenSSL", "CYAML",
             ]),
-        module("Client", ["Basics", "Wire", "Crypto", "Transport"]),
-        module("Simulation", ["Basics", "Wire", "Delivery", "Sessions", "Store"]),
+        module("ClientProtocol", ["Basics", "Wire"]),
+        module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Transport"]),
+        module("Simulation", ["Basics", "Wire", "ClientProtocol", "Delivery", "Sessions", "Store"]),
 
         // The programs.
         program("ccsd", ["Server", "Catalogue"]),
-        program("ccsctl", ["Client", "Catalogue", "Basics", "Wire"]),
-        program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
+        program("ccsctl", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire"]),
+        program("ccs-device", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
         program(
-            "ccs-bench", ["Client", "Simulation", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
+            "ccs-bench",
+            [
+                "Client", "ClientProtocol", "Simulation", "Catalogue", "Basics", "Wire", "Transport",
+                "COpenSSL",
+            ]),
 
         // The tests.
         // What the tests of several modules need of Basics, and no program does.
@@ -121,9 +126,18 @@ let package = Package(
                 "Server", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery", "Sessions",
                 "Transport", "BasicsSupport",
             ]),
-        tests("Client", ["Client", "Crypto", "Transport", "Wire", "Basics", "BasicsSupport", "WireSupport"]),
         tests(
-            "ccsctl", ["ccsctl", "Client", "Catalogue", "Wire", "Basics", "BasicsSupport", "WireSupport"]),
+            "Client",
+            [
+                "Client", "ClientProtocol", "Crypto", "Transport", "Wire", "Basics", "BasicsSupport",
+                "WireSupport",
+            ]),
+        tests(
+            "ccsctl",
+            [
+                "ccsctl", "Client", "ClientProtocol", "Catalogue", "Wire", "Basics", "BasicsSupport",
+                "WireSupport",
+            ]),
         tests("ccs-bench", ["ccs-bench", "Basics", "Wire", "Compression"]),
         // How transcripts are written, for all that play them.
         .target(
@@ -148,7 +162,8 @@ let package = Package(
         tests(
             "Daemon",
             [
-                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
+                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
+                "Wire", "Basics",
                 "Transport", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.

@@ -1,4 +1,5 @@
 public import Basics
+public import ClientProtocol
 public import Transport
 
 /// An app server on a reactor: ten thousand of them fit into one process.

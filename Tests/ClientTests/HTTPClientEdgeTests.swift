@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
 import Wire
 
@@ -28,17 +29,6 @@ import Wire
 
     private func answer(_ client: HTTPClient, _ method: String = "GET") throws(ClientError) -> HTTPAnswer {
         try client.answer(to: HTTPCall(method, "/"), seconds: 10)
-    }
-
-    @Test("A POST without a body says so; other requests do not speak of it")
-    func lengths() {
-        var out = ByteBuffer()
-        HTTPCall("POST", "/a").append(host: "h", to: &out)
-        HTTPCall("GET", "/b").append(host: "h", to: &out)
-        #expect(
-            String(decoding: out.copied(), as: UTF8.self)
-                == "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n"
-        )
     }
 
     @Test("The name of the server is asked for, where it has one")

@@ -20,13 +20,18 @@ enum ImportRules {
             "RocksStore", "Transport", "Crypto", "Catalogue", "CLinux", "COpenSSL", "CYAML", "Glibc",
             "Synchronization",
         ]),
-        "Client": ["Basics", "Wire", "Crypto", "Transport", "Glibc", "Synchronization"],
-        "Simulation": core,
+        "ClientProtocol": ["Basics", "Wire"],
+        "Client": ["Basics", "Wire", "ClientProtocol", "Crypto", "Transport", "Glibc", "Synchronization"],
+        "Simulation": core.union(["ClientProtocol"]),
         "ccsd": ["Server", "Catalogue", "Basics", "Glibc"],
-        "ccsctl": ["Client", "Catalogue", "Basics", "Wire", "Glibc"],
-        "ccs-device": ["Client", "Catalogue", "Basics", "Wire", "Transport", "Glibc", "Synchronization"],
+        "ccsctl": ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Glibc"],
+        "ccs-device": [
+            "Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport", "Glibc",
+            "Synchronization",
+        ],
         "ccs-bench": core.union([
-            "Client", "Simulation", "Catalogue", "Transport", "Glibc", "Synchronization", "COpenSSL",
+            "Client", "ClientProtocol", "Simulation", "Catalogue", "Transport", "Glibc", "Synchronization",
+            "COpenSSL",
         ]),
         "ccs-fuzz": ["FuzzTargets", "Glibc"],
     ]

@@ -42,10 +42,22 @@ public struct ReceivedUpstream: Sendable {
     /// `data`, as JSON.
     public var data: [UInt8] = []
 
+    /// A message without content.
+    public init() {}
+
     /// The members of `data`, those that are strings.
     public var pairs: [(key: String, value: String)] {
         guard let members = (try? JSONValue(parsing: data.raw))?.members else { return [] }
         return members.compactMap { member in member.value.text.map { (member.key, $0) } }
+    }
+
+    /// Appends the JSON that acknowledges it.
+    public func appendAcknowledgement(to buffer: inout ByteBuffer) {
+        buffer.append("{\"to\":")
+        JSONText.append(from, to: &buffer)
+        buffer.append(",\"message_id\":")
+        JSONText.append(messageID, to: &buffer)
+        buffer.append(",\"message_type\":\"ack\"}")
     }
 
     /// A member of `data` that is a string.

@@ -35,7 +35,7 @@ public struct AppServerMachine: ~Copyable {
     ) {
         guard stage != .ended else { return }
         if stage == .ready, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
-            return take(JSONText.event(bytes.extracting(payload)), &out, &events)
+            return take(AppServerEvent(payload: bytes.extracting(payload)), &out, &events)
         }
         do {
             try read(bytes, &out, &events)
@@ -59,7 +59,7 @@ public struct AppServerMachine: ~Copyable {
                     let text = Self.errorText(in: bytes)
                     events.append(.stanzaError(id: message.id(in: bytes) ?? "", text: text))
                 } else {
-                    let event = JSONText.event(message.payload(in: bytes))
+                    let event = AppServerEvent(payload: message.payload(in: bytes))
                     take(event, &out, &events)
                 }
             case .element(let element): take(element, &out, &events)
@@ -147,13 +147,7 @@ public struct AppServerMachine: ~Copyable {
 
     /// Acknowledges a device's message or a receipt.
     public mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
-        appendStanza(&out) { buffer in
-            buffer.append("{\"to\":")
-            JSONText.append(message.from, to: &buffer)
-            buffer.append(",\"message_id\":")
-            JSONText.append(message.messageID, to: &buffer)
-            buffer.append(",\"message_type\":\"ack\"}")
-        }
+        appendStanza(&out) { message.appendAcknowledgement(to: &$0) }
     }
 
     /// Ends the stream; the server then ends the connection.
