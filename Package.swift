@@ -56,9 +56,13 @@ let package = Package(
 
         // The core.
         module("Basics"),
-        module("Wire", ["Basics", "CExpat", "CNGHTTP2", "CZlib"]),
+        // Wrappers of C libraries, which decide nothing: Wire does.
+        module("XMLStream", ["CExpat"]),
+        module("HTTP2Engine", ["Basics", "CNGHTTP2"]),
+        module("Compression", ["Basics", "CZlib"]),
+        module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
         module("Delivery", ["Basics"], exclude: ["Overview.md"]),
-        module("Sessions", ["Basics", "Wire", "Delivery"]),
+        module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
@@ -71,29 +75,49 @@ let package = Package(
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
             ]),
-        module("Client", ["Basics", "Wire", "Crypto", "Operator", "Transport"]),
-        module("Simulation", ["Basics", "Wire", "Delivery", "Sessions", "Store"]),
+        module("ClientProtocol", ["Basics", "Wire"]),
+        module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
+        module("Simulation", ["Basics", "Wire", "ClientProtocol", "Delivery", "Sessions", "Store"]),
 
         // The programs.
         program("ccsd", ["Server", "Catalogue"]),
-        program("ccsctl", ["Client", "Operator", "Catalogue", "Basics", "Wire"]),
-        program("ccs-device", ["Client", "Catalogue", "Basics", "Wire", "Transport"]),
+        program("ccsctl", ["Client", "ClientProtocol", "Operator", "Catalogue", "Basics", "Wire"]),
+        program("ccs-device", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
         program(
             "ccs-bench",
-            ["Client", "Simulation", "Operator", "Catalogue", "Basics", "Wire", "Transport", "COpenSSL"]),
+            [
+                "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Basics", "Wire",
+                "Transport", "COpenSSL",
+            ]),
 
         // The tests.
-        tests("Basics", ["Basics", "COpenSSL"]),
+        // What the tests of several modules need of Basics, and no program does.
+        .target(
+            name: "BasicsSupport", dependencies: ["Basics"], path: "Tests/BasicsTests/Support",
+            swiftSettings: strict),
+        tests("Basics", ["Basics", "BasicsSupport", "COpenSSL"], exclude: ["Support"]),
         // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
         .target(
             name: "HTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/WireTests/HTTP2Peer",
             swiftSettings: strict),
-        tests("Wire", ["Wire", "Basics", "CLibXML2", "HTTP2Peer"], exclude: ["HTTP2Peer"]),
+        // The same of Wire, also for the fuzzer.
+        .target(
+            name: "WireSupport", dependencies: ["Wire", "Basics"], path: "Tests/WireTests/Support",
+            swiftSettings: strict),
+        tests(
+            "Wire",
+            ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
+            exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("Sessions", ["Sessions", "Wire", "Delivery", "Basics", "HTTP2Peer"]),
-        tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "CRocksDB"]),
+        tests(
+            "Sessions",
+            [
+                "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",
+                "WireSupport",
+            ]),
+        tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
         tests("Operator", ["Operator", "Wire", "Basics"]),
@@ -102,40 +126,56 @@ let package = Package(
             "Server",
             [
                 "Server", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery",
-                "Sessions",
-                "Transport",
+                "Sessions", "Transport", "BasicsSupport",
             ]),
-        tests("Client", ["Client", "Operator", "Crypto", "Transport", "Wire", "Basics"]),
-        tests("ccsctl", ["ccsctl", "Client", "Operator", "Catalogue", "Wire", "Basics"]),
-        tests("ccs-bench", ["ccs-bench", "Basics", "Wire"]),
+        tests(
+            "Client",
+            [
+                "Client", "ClientProtocol", "Operator", "Crypto", "Transport", "Wire", "Basics",
+                "BasicsSupport",
+                "WireSupport",
+            ]),
+        tests(
+            "ccsctl",
+            [
+                "ccsctl", "Client", "ClientProtocol", "Operator", "Catalogue", "Wire", "Basics",
+                "BasicsSupport",
+                "WireSupport",
+            ]),
+        tests("ccs-bench", ["ccs-bench", "Basics", "Wire", "Compression"]),
         // How transcripts are written, for all that play them.
         .target(
-            name: "TranscriptNotation", dependencies: ["Basics"], path: "Tests/TranscriptTests/Notation",
+            name: "TranscriptNotation", dependencies: ["Basics", "BasicsSupport"],
+            path: "Tests/TranscriptTests/Notation",
             swiftSettings: strict),
         .testTarget(
             name: "TranscriptTests",
             dependencies: [
                 "TranscriptNotation", "Sessions", "Wire", "Delivery", "Basics", "Crypto", "Transport",
+                "BasicsSupport",
             ],
             exclude: ["Notation"], swiftSettings: strict),
         tests("Simulation", ["Simulation", "Delivery", "Sessions", "Store", "Basics"]),
         // A load over the real store whose every write is recorded, cut off at any point and read again.
         .executableTarget(
             name: "ccs-power-cut",
-            dependencies: ["RocksStore", "Server", "Store", "Delivery", "Basics", "Transport"],
+            dependencies: [
+                "RocksStore", "Server", "Store", "Delivery", "Basics", "BasicsSupport", "Transport",
+            ],
             path: "Tests/DaemonTests/PowerCut", swiftSettings: strict),
         tests(
             "Daemon",
             [
-                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "Wire", "Basics",
-                "Transport", "Operator", "Catalogue", "TranscriptNotation",
+                "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
+                "Wire", "Basics",
+                "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
-                "Basics", "CLibXML2",
+                "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

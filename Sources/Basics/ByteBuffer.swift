@@ -73,12 +73,6 @@ import Glibc
         count &+= 8
     }
 
-    /// Appends an integer in decimal.
-    public mutating func append(decimal value: some FixedWidthInteger) {
-        if value < 0 { append(byte: UInt8(ascii: "-")) }
-        append(decimal: UInt64(value.magnitude))
-    }
-
     /// Appends a number in decimal; not generic, for the hot path.
     public mutating func append(decimal value: Int64) {
         if value < 0 { append(byte: UInt8(ascii: "-")) }
@@ -190,6 +184,15 @@ extension [UInt8] {
     @inline(__always)
     public init(copying bytes: borrowing RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+}
+
+extension StaticString {
+    /// The byte at an offset of the UTF-8; traps outside the literal.
+    @inline(__always)
+    public func byte(at offset: Int) -> UInt8 {
+        precondition(offset >= 0 && offset < utf8CodeUnitCount, "offset outside the literal")
+        return unsafe utf8Start[offset]
     }
 }
 

@@ -59,9 +59,6 @@ public struct Log: Sendable {
         }
     }
 
-    /// A log that says nothing.
-    public static var silent: Log { Log(level: .error, write: { _ in }) }
-
     /// The least level that is written; may change while the program runs.
     public var level: Level {
         get { sink.level }
@@ -106,7 +103,7 @@ public struct Log: Sendable {
         write(.debug, event, fields())
     }
 
-    /// The ordinary course.
+    /// The ordinary course. Nothing is logged at this level yet; it is one of those that `log_level` names.
     @inline(__always)
     public func info(_ event: StaticString, _ fields: @autoclosure () -> LogFields = [:]) {
         write(.info, event, fields())

@@ -18,10 +18,6 @@ extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLitera
     public init(booleanLiteral value: Bool) { self = .truth(value) }
     /// A number of any integer type; what does not fit is clamped.
     public init(_ value: some BinaryInteger) { self = .number(Int64(clamping: value)) }
-    /// Text.
-    public init(_ value: String) { self = .text(value) }
-    /// Yes or no.
-    public init(_ value: Bool) { self = .truth(value) }
     /// The word of an enum of ours: a close reason, a milestone, a level.
     public init(_ value: some RawRepresentable<String>) { self = .text(value.rawValue) }
 }

@@ -37,7 +37,7 @@ public struct PersistentID: Hashable, Sendable {
             guard let digit = Hex.value(of: text.byte(at: at)) else { return nil }
             salt = salt << 4 | UInt32(digit)
         }
-        for at in 0..<8 where unsafe text.byte(at: cursor + 9 + at) != Self.tail.utf8Start[at] { return nil }
+        for at in 0..<8 where text.byte(at: cursor + 9 + at) != Self.tail.byte(at: at) { return nil }
         self.init(sequence: Sequence(sequence), salt: salt)
     }
 

@@ -23,7 +23,7 @@ public struct RepeatedEvents<Note: Sendable>: Sendable {
         public var lastAt: UnixMilliseconds
     }
 
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         var reportedAt: Instant
         /// Seconds from one report to the next.
         var interval: Int
@@ -33,16 +33,13 @@ public struct RepeatedEvents<Note: Sendable>: Sendable {
     }
 
     private let capacity: Int
-    private var entries: [String: Entry] = [:]
+    private(set) var entries: [String: Entry] = [:]
 
     /// The place of keys for which there is no room.
     private static var others: String { "\u{0}" }
 
     /// Remembers `capacity` keys.
     public init(capacity: Int = Limits.repeatedEventsRemembered) { self.capacity = capacity }
-
-    /// Keys that are remembered.
-    public var count: Int { entries.count }
 
     /// Counts `occurrences` of an event, which is reported every `seconds`, and returns what becomes of them.
     public mutating func add(

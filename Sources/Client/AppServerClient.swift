@@ -1,4 +1,5 @@
 public import Basics
+public import ClientProtocol
 public import Transport
 
 /// An app server on a reactor: ten thousand of them fit into one process.
@@ -34,8 +35,6 @@ public final class AppServerClient: ConnectionDelegate {
     public var outstanding: Int { machine.outstanding }
     /// Whether the server has asked to go elsewhere.
     public var isDraining: Bool { machine.isDraining }
-    /// The full JID, once bound.
-    public var jid: String { machine.jid }
     /// Whether there is a connection, ready or not.
     public var isConnected: Bool { connection != nil }
 
@@ -55,18 +54,8 @@ public final class AppServerClient: ConnectionDelegate {
         return write { $0.send(message, out: &$1) }
     }
 
-    /// Sends a payload as it is, right or wrong; false if the client is not ready.
-    @discardableResult
-    public func send(payload: [UInt8]) -> Bool {
-        guard isReady else { return false }
-        return write { $0.send(payload: payload, out: &$1) }
-    }
-
-    /// Acknowledges a message or receipt, where that is not done by itself.
+    /// Acknowledges a message or receipt, where that is not done by itself: no tool does, the daemon's tests choose when.
     public func acknowledge(_ message: ReceivedUpstream) { write { $0.acknowledge(message, out: &$1) } }
-
-    /// Asks for a sign of life.
-    public func ping(id: String) { write { $0.ping(id: id, out: &$1) } }
 
     /// Ends the stream in order; `.streamEnded` and `.closed` follow.
     public func end() {

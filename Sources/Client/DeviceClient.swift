@@ -1,4 +1,5 @@
 public import Basics
+public import ClientProtocol
 public import Transport
 
 /// A device on a reactor: ten thousand of them fit into one process.
@@ -133,7 +134,10 @@ public final class DeviceClient: ConnectionDelegate {
             case .closeRequested:
                 wasAskedToGo = true
                 connection.close(.peerClosed)
-            case .message(let message): remember(message.persistentID)
+            case .message(let message):
+                remember(message.persistentID)
+                // What is refused once would be refused again.
+                if message.isRefusal { unstored.removeAll { $0.messageID == message["message_id"] } }
             case .upstreamStored(let id):
                 unstored.removeAll { $0.persistentID == id }
             default: break

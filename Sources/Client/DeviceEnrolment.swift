@@ -1,12 +1,14 @@
 import Basics
+public import ClientProtocol
 public import Transport
+import Wire
 
 /// Makes devices: check-in and registration over HTTPS.
 ///
 /// Used on the reactor's thread only; each enrolment has a connection of its own and ends it.
 public enum DeviceEnrolment {
     /// What came of it: the device, and its registration token.
-    public typealias Outcome = Result<(identity: DeviceIdentity, token: String), ClientError>
+    public typealias Outcome = DeviceEnrolmentMachine.Outcome
 
     /// Checks in (a known device keeps its numbers) and registers an app.
     public static func begin(
@@ -14,22 +16,18 @@ public enum DeviceEnrolment {
         completion: @escaping (Outcome) -> Void
     ) {
         let client = HTTPClient(reactor: reactor, endpoint: endpoint)
-        let fail = { (error: ClientError) in
-            client.close()
-            completion(.failure(error))
-        }
-        client.send(DeviceCalls.checkIn(identity)) { answer in
-            do throws(ClientError) {
-                let identity = try DeviceCalls.identity(try answer.get())
-                client.send(DeviceCalls.register(app, identity)) { answer in
-                    do throws(ClientError) {
-                        let token = try DeviceCalls.token(try answer.get())
-                        client.close()
-                        completion(.success((identity, token)))
-                    } catch { fail(error) }
+        var machine = DeviceEnrolmentMachine(identity, app)
+        func make(_ call: HTTPCall) {
+            client.send(call) { answer in
+                switch machine.take(answer) {
+                case .call(let next): make(next)
+                case .done(let outcome):
+                    client.close()
+                    completion(outcome)
                 }
-            } catch { fail(error) }
+            }
         }
+        make(machine.first)
     }
 
     /// The same, turning the reactor until it is done; not from within a callback.

@@ -1,4 +1,5 @@
 import Basics
+public import ClientProtocol
 public import Transport
 
 /// Why a tool could not do what it was asked for, and what to do next.

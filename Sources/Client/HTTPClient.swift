@@ -1,4 +1,5 @@
 public import Basics
+public import ClientProtocol
 public import Transport
 public import Wire
 
@@ -12,12 +13,8 @@ public final class HTTPClient: ConnectionDelegate {
     private let reactor: Reactor
     private let endpoint: Endpoint
     private var connection: Connection?
-    private var reader = ResponseReader()
-    private var waiting: [(call: HTTPCall, completion: Completion)] = []
-    /// Whether the first of `waiting` has been sent.
-    private var isSent = false
-    /// Whether the connection has carried an answer before: then it may end just as the next request is sent.
-    private var isReused = false
+    private var machine = HTTPCallMachine()
+    private var completions: [Completion] = []
 
     /// A client that is not connected yet.
     public init(reactor: Reactor, endpoint: Endpoint) {
@@ -27,7 +24,8 @@ public final class HTTPClient: ConnectionDelegate {
 
     /// Makes a request after those made before.
     public func send(_ call: HTTPCall, _ completion: @escaping Completion) {
-        waiting.append((call, completion))
+        machine.add(call)
+        completions.append(completion)
         proceed()
     }
 
@@ -45,74 +43,57 @@ public final class HTTPClient: ConnectionDelegate {
     public func close() { connection?.close(.responseComplete) }
 
     private func proceed() {
-        guard let first = waiting.first, !isSent else { return }
-        guard let connection else {
+        if machine.needsConnection {
+            machine.connectionOpening()
             do {
-                reader = ResponseReader()
-                isReused = false
                 connection = try reactor.connect(
                     to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
-            } catch { finish(.failure(.connection(.internalError, detail: error.description))) }
-            return
+            } catch { finish(machine.connectionClosed(.internalError, detail: error.description)) }
         }
-        guard connection.isOpen else { return }
-        isSent = true
+        guard let connection, connection.isOpen,
+            machine.write(host: endpoint.hostHeader, to: &connection.outbox)
+        else { return }
         connection.deadline = reactor.now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
-        first.call.append(host: endpoint.hostHeader, to: &connection.outbox.bytes)
-        connection.outbox.endRecord()
         connection.setNeedsFlush()
     }
 
-    /// Tells the first request's outcome, and goes on with the next.
-    private func finish(_ result: Result<HTTPAnswer, ClientError>) {
-        guard !waiting.isEmpty else { return }
-        let completion = waiting.removeFirst().completion
-        isSent = false
-        isReused = true
-        connection?.deadline = .distantFuture
-        completion(result)
+    /// Reports the result of a request, and goes on with the next.
+    private func finish(_ step: HTTPCallMachine.Step) {
+        if step.leavesConnection {
+            let left = connection
+            connection = nil
+            left?.close(.responseComplete)
+        }
+        if let result = step.result, !completions.isEmpty {
+            connection?.deadline = .distantFuture
+            completions.removeFirst()(result)
+        }
         proceed()
     }
 
     // MARK: ConnectionDelegate
 
-    public func connectionOpened(_ connection: Connection, now: Now) { proceed() }
-
-    public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        reader.append(bytes)
-        do throws(RequestFault) {
-            while let answer = try reader.next(isHead: waiting.first?.call.method == "HEAD") {
-                if answer.closes { leave(connection) }
-                finish(.success(answer))
-            }
-        } catch {
-            leave(connection)
-            finish(.failure(.malformed("\(error.reason)")))
-        }
+    public func connectionOpened(_ connection: Connection, now: Now) {
+        guard connection === self.connection else { return }
+        machine.connectionOpened()
+        proceed()
     }
 
-    /// Lets go of a connection that carries no more answers.
-    private func leave(_ connection: Connection) {
-        self.connection = nil
-        connection.close(.responseComplete)
+    public func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
+        guard connection === self.connection else { return }
+        finish(machine.receive(bytes))
     }
 
     public func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
 
     public func connectionDeadline(_ connection: Connection, now: Now) {
-        leave(connection)
-        finish(.failure(.noAnswer))
+        if connection === self.connection { finish(machine.timedOut()) }
     }
 
     public func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         guard connection === self.connection else { return }
         let detail = connection.failure
         self.connection = nil
-        if isSent, let answer = reader.finish() { return finish(.success(answer)) }
-        if isSent, isReused {
-            isSent = false
-            return proceed()
-        }
-        if !waiting.isEmpty { finish(.failure(.connection(reason, detail: detail))) }
+        finish(machine.connectionClosed(reason, detail: detail))
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+public import ClientProtocol
 import Crypto
 import Transport
 
@@ -55,12 +56,5 @@ public struct WebApp: Sendable {
             return Base64.bytes(Array(part[length...]).raw)
         }
         return nil
-    }
-}
-
-extension DeviceMessage {
-    /// Whether it is encrypted for a web app (mcs-device 7.1).
-    public var isEncrypted: Bool {
-        !rawData.isEmpty && (self["crypto-key"] != nil || self["content-encoding"] != nil)
     }
 }

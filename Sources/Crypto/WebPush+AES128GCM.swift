@@ -12,6 +12,7 @@ extension WebPush {
     /// Encrypts a text for a web app; nil where its keys are none.
     ///
     /// `random` gives bytes that nobody can guess: first those of the key made for the message, then those of the salt.
+    /// Only tests and the fuzzer encrypt so; it stands here beside `openBody`, whose inverse it is and whose keys it shares.
     public static func sealBody(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
         recordSize: Int = Limits.webPushRecordBytes

@@ -100,16 +100,6 @@ import Synchronization
         }
     }
 
-    /// Writes one pair by itself, durably.
-    func put(
-        _ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan
-    ) throws(StoreError) {
-        let batch = EngineBatch(self)
-        batch.put(family, key, value)
-        try write(batch)
-        try flush(waits: true)
-    }
-
     /// A number of the family `meta`; nil: it was never put.
     func number(_ key: [UInt8], onDisk: Bool = false) throws(StoreError) -> UInt64? {
         try get(.meta, key.raw, onDisk: onDisk) { (bytes) throws(StoreError) in try MetaKey.number(in: bytes)
@@ -151,7 +141,7 @@ import Synchronization
         }
     }
 
-    /// Rewrites a family, dropping what may be dropped.
+    /// Rewrites a family, dropping what may be dropped. Only tests wait for that; RocksDB does it when it likes.
     func compact(_ family: Family) {
         unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)
     }

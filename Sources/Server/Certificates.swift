@@ -5,7 +5,7 @@ import Transport
 /// The certificate that new handshakes use: the operator's, or one of our own CA.
 final class Certificates: Sendable {
     private struct State: Sendable {
-        var watcher: CertificateWatcher
+        var loaded: LoadedCertificate
         var files: Files
         /// When the keys of session tickets are to be replaced, with the context that holds them.
         var freshBy: Instant
@@ -33,16 +33,16 @@ final class Certificates: Sendable {
 
     init(configuration: Configuration, log: Log) throws(TransportError) {
         self.log = log
-        let (watcher, files) = try Self.open(configuration)
-        holder = TLSContextHolder(try watcher.context(Self.settings(files)))
-        webHolder = TLSContextHolder(try watcher.context(Self.webSettings(files)))
-        for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
+        let (loaded, files) = try Self.open(configuration)
+        holder = TLSContextHolder(try loaded.context(Self.settings(files)))
+        webHolder = TLSContextHolder(try loaded.context(Self.webSettings(files)))
+        for warning in loaded.warnings { log.warning("certificate", ["problem": .text(warning)]) }
         Self.warn(of: files.minimum, log)
-        state = Mutex(State(watcher: watcher, files: files, freshBy: Self.freshBy()))
+        state = Mutex(State(loaded: loaded, files: files, freshBy: Self.freshBy()))
     }
 
     /// When the certificate in use ends, milliseconds since 1970.
-    var notAfter: UnixMilliseconds { state.withLock { $0.watcher.notAfter } }
+    var notAfter: UnixMilliseconds { state.withLock { $0.loaded.notAfter } }
 
     /// Path of the CA that clients must trust; nil with the operator's certificate.
     var authorityPath: String? { state.withLock { $0.files.authority } }
@@ -75,22 +75,22 @@ final class Certificates: Sendable {
             let isSame =
                 state.files.certificate == configuration.certificateFile
                 && state.files.key == configuration.keyFile
-            return isSame && !state.watcher.hasChanged ? state.handed : nil
+            return isSame && !state.loaded.hasChanged ? state.handed : nil
         }
     }
 
     private func reloadAlone(_ configuration: Configuration, handed: CertificateContent?)
         throws(TransportError)
     {
-        let (watcher, files) = try Self.open(configuration, handed)
+        let (loaded, files) = try Self.open(configuration, handed)
         let (context, webContext) = (
-            try watcher.context(Self.settings(files)), try watcher.context(Self.webSettings(files))
+            try loaded.context(Self.settings(files)), try loaded.context(Self.webSettings(files))
         )
         holder.replace(with: context)
         webHolder.replace(with: webContext)
-        for warning in watcher.warnings { log.warning("certificate", ["problem": .text(warning)]) }
+        for warning in loaded.warnings { log.warning("certificate", ["problem": .text(warning)]) }
         state.withLock {
-            $0 = State(watcher: watcher, files: files, freshBy: Self.freshBy(), handed: handed)
+            $0 = State(loaded: loaded, files: files, freshBy: Self.freshBy(), handed: handed)
         }
     }
 
@@ -104,7 +104,7 @@ final class Certificates: Sendable {
         do throws(TransportError) {
             try changes.withLock { _ throws(TransportError) in
                 if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
-                let (hasChanged, isOld) = state.withLock { ($0.watcher.hasChanged, $0.freshBy <= now) }
+                let (hasChanged, isOld) = state.withLock { ($0.loaded.hasChanged, $0.freshBy <= now) }
                 guard hasChanged || isOld else { return lastProblem.withLock { $0 = nil } }
                 try reloadAlone(configuration, handed: stillHanded(configuration))
                 guard hasChanged else { return }
@@ -139,7 +139,7 @@ final class Certificates: Sendable {
     }
 
     private static func open(_ configuration: Configuration, _ handed: CertificateContent? = nil)
-        throws(TransportError) -> (CertificateWatcher, Files)
+        throws(TransportError) -> (LoadedCertificate, Files)
     {
         let minimum = configuration.tlsMinimum
         let files: Files
@@ -159,9 +159,9 @@ final class Certificates: Sendable {
                 certificate: own.certificateFile, key: own.keyFile, authority: own.authorityFile,
                 minimum: minimum)
         }
-        let watcher = try CertificateWatcher(
+        let loaded = try LoadedCertificate(
             certificateFile: files.certificate, keyFile: files.key, content: handed, now: Now.read().wall)
-        return (watcher, files)
+        return (loaded, files)
     }
 }
 

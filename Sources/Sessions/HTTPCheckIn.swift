@@ -1,4 +1,5 @@
 import Basics
+import Compression
 import Delivery
 import Wire
 

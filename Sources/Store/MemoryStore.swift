@@ -2,7 +2,10 @@ public import Basics
 public import Delivery
 import Synchronization
 
-/// A store that forgets everything when the process ends: for tests, simulation and first trials.
+/// The model of the store: what every store must do, without a disk.
+///
+/// No program opens it. It stands here since it is `MemoryState`, which the simulation's disk keeps, behind the contract: the
+/// tests of the contract compare it with RocksStore, and tests of the server use it where no disk is needed.
 public final class MemoryStore: Store {
     public let partitions: Int
     private let state: Mutex<MemoryState>

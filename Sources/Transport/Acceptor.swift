@@ -22,7 +22,7 @@ final class Acceptor {
     /// An error number with which so many of the next accepts fail: tests set it.
     var injectedFailure: Int32 = 0
     var injectedFailures = Int.max
-    private var anonymous: [SocketAddress: Int] = [:]
+    private(set) var anonymous: [SocketAddress: Int] = [:]
 
     init(
         socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?, pace: PaceSettings,
@@ -73,9 +73,6 @@ final class Acceptor {
     func expectsProxyHeader(_ peer: SocketAddress) -> Bool {
         tls != nil && !proxies.isEmpty && proxies.contains { $0.contains(peer) }
     }
-
-    /// Strangers that are connected.
-    var anonymousCount: Int { anonymous.values.reduce(0, +) }
 }
 
 extension SocketAddress {

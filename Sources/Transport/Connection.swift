@@ -138,14 +138,10 @@ public final class Connection {
     public var isPlain: Bool { tls.isPlain }
     /// `TLSv1.3`; nil without TLS.
     public var tlsVersion: String? { tls.version }
-    /// `TLS_AES_256_GCM_SHA384`; nil without TLS.
-    public var tlsCipher: String? { tls.cipher }
     /// Whether the TLS handshake resumed an earlier session.
     public var tlsIsResumed: Bool { tls.isResumed }
     /// What binds a login to this very channel (RFC 9266, `tls-exporter`); nil where TLS has nothing safe to offer.
     public var channelBinding: [UInt8]? { tls.channelBinding }
-    /// The application protocol agreed on in the TLS handshake; nil for none.
-    public var applicationProtocol: String? { tls.applicationProtocol }
 
     /// The user ID and the process ID of the process that opened the other end of a UNIX-domain socket; `nil` for other
     /// connections. The process may have ended since; it is 0 if it cannot be seen from here.

@@ -113,22 +113,6 @@ import Glibc
         if wheel.remove(timer) != nil { bodies -= 1 }
     }
 
-    /// The connection of that name; nil when it is gone or closing.
-    @inline(__always)
-    public func connection(_ id: ConnectionID) -> Connection? {
-        guard Int(id.slot) < connections.count, let found = connections[Int(id.slot)],
-            found.id.generation == id.generation, found.state == .open
-        else { return nil }
-        return found
-    }
-
-    /// All connections that are open, in no order.
-    public func forEachConnection(_ body: (Connection) -> Void) {
-        for slot in connections.indices {
-            if let found = connections[slot], found.state == .open { body(found) }
-        }
-    }
-
     /// Ends `run` after this turn.
     public func stop() { isStopping = true }
 

@@ -37,12 +37,4 @@ public struct Signals: ~Copyable, Sendable {
         guard unsafe read(descriptor.number, &info, size) == size else { return nil }
         return ServerSignal(rawValue: Int32(info.ssi_signo))
     }
-
-    /// Puts the signals back in their usual course for a process that this one starts.
-    public static func unblock() {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for each in ServerSignal.allCases { unsafe sigaddset(&set, each.rawValue) }
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    }
 }

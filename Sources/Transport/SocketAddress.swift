@@ -50,15 +50,6 @@ public enum SocketAddress: Hashable, Sendable {
         case .unix(let path): return path.isEmpty ? "unix" : path
         }
     }
-
-    /// Whether only this machine can be at the other end.
-    public var isLoopback: Bool {
-        switch self {
-        case .ipv4(let number, _): number >> 24 == 127
-        case .ipv6(let upper, let lower, _, _): upper == 0 && lower == 1
-        case .unix: true
-        }
-    }
 }
 
 extension SocketAddress: CustomStringConvertible {

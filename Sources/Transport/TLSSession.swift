@@ -16,7 +16,7 @@ import Glibc
         case failed(String)
     }
 
-    private let ssl: OpaquePointer?
+    let ssl: OpaquePointer?
 
     /// No TLS.
     static var plain: TLSSession { unsafe TLSSession(nil) }
@@ -135,24 +135,6 @@ import Glibc
     var version: String? {
         guard let ssl = unsafe ssl, let name = unsafe SSL_get_version(ssl) else { return nil }
         return unsafe String(cString: name)
-    }
-
-    /// `TLS_AES_256_GCM_SHA384`; nil without TLS.
-    var cipher: String? {
-        guard let ssl = unsafe ssl, let cipher = unsafe SSL_get_current_cipher(ssl),
-            let name = unsafe SSL_CIPHER_get_name(cipher)
-        else { return nil }
-        return unsafe String(cString: name)
-    }
-
-    /// The application protocol agreed on; nil for none.
-    var applicationProtocol: String? {
-        guard let ssl = unsafe ssl else { return nil }
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        unsafe SSL_get0_alpn_selected(ssl, &name, &length)
-        guard let name = unsafe name, length > 0 else { return nil }
-        return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
     /// The `tls-exporter` channel binding (RFC 9266): nil without TLS, before the handshake is done, and on TLS 1.2

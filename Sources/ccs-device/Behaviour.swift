@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import ClientProtocol
 import Transport
 
 /// How a device behaves while it is logged in: as it should, or badly on purpose.

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import ClientProtocol
 import Transport
 
 /// `listen`: prints each message, and acknowledges it as it was told to.

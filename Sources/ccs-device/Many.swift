@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import ClientProtocol
 import Transport
 import Wire
 

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import ClientProtocol
 import Transport
 import Wire
 
@@ -62,7 +63,9 @@ enum RegisterWeb {
         let client = HTTPClient(reactor: scene.reactor, endpoint: scene.https)
         defer { client.close() }
         return try DeviceCalls.subscribed(
-            try client.answer(to: DeviceCalls.subscribe(web, endpoint: endpoint, sender: sender)))
+            try client.answer(
+                to: DeviceCalls.subscribe(
+                    publicKey: web.publicKey, auth: web.auth, endpoint: endpoint, sender: sender)))
     }
 
     private static func tell(

@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Testing
 
 @Suite struct TextTests {

@@ -60,7 +60,6 @@ import Testing
             #expect(
                 sample.contains("\(key == .format ? "" : "#")\(key.rawValue): \(key.entry.preset.yaml)\n"))
             #expect(reference.contains("## `\(key.rawValue)`\n"))
-            #expect(ConfigPrinter.sampleWithAllKeys().contains("\n\(key.rawValue): "))
         }
         #expect(sample.hasSuffix("\n") && !sample.hasSuffix("\n\n"))
     }

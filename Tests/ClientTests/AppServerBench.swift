@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
 
 /// An app server's machine with what it sent and heard.

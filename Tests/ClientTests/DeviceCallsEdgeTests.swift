@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
 import Wire
 

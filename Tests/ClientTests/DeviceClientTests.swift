@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
 import Transport
 import Wire
@@ -44,6 +45,26 @@ import Wire
         #expect(client.waitingUpstream == 1)
         #expect(server.reactor.turn(seconds: 10) { script.messages.count == 2 })
         #expect(script.messages.map(\.persistentID) == [nil, [0x70]])
+        client.close()
+    }
+
+    @Test("A message that the server refuses does not wait for the next login")
+    func refused() throws {
+        let script = DeviceScript { frame in
+            guard case .dataMessage(let sent) = frame else { return DeviceScript.greeting(frame) }
+            let pairs = [
+                ("message_type", "send_error"),
+                ("message_id", String(decoding: sent.id ?? [], as: UTF8.self)),
+            ]
+            return [.dataMessage(DeviceBench.message("", pairs))]
+        }
+        let server = try ScriptedServer { script.take($1) }
+        let client = newClient(server)
+        try client.connect()
+        #expect(server.reactor.turn(seconds: 10) { client.isReady })
+        client.send(message([0x70]))
+        #expect(client.waitingUpstream == 1)
+        #expect(server.reactor.turn(seconds: 10) { client.waitingUpstream == 0 })
         client.close()
     }
 

@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
 import Wire
 
@@ -19,6 +20,61 @@ import Wire
 
     private func stored(_ bench: DeviceBench) -> [[UInt8]] {
         bench.events.compactMap { if case .upstreamStored(let id) = $0 { id } else { nil } }
+    }
+
+    // MARK: By its owner's calls alone
+
+    @Test("A device that acknowledges by hand says nothing by itself, and then what it is told to")
+    func manual() {
+        let bench = DeviceBench(acknowledgement: .manual)
+        bench.logIn()
+        #expect(bench.hear(message([1]), message([2])).isEmpty)
+        let unconfirmed = bench.machine.unconfirmed
+        #expect(unconfirmed.isEmpty, "its owner keeps the ids")
+        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())) == [.heartbeatAck(MCS.Heartbeat())])
+        bench.machine.acknowledge([[2], [9]], out: &bench.out)
+        #expect(bench.sent() == [.iq(MCS.Iq(.selectiveAck([[2], [9]])))])
+        bench.machine.acknowledgeAll(out: &bench.out)
+        #expect(bench.sent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 5))])
+        bench.machine.close(out: &bench.out)
+        #expect(bench.sent() == [.close(MCS.Close())] && bench.hear(message([3])).isEmpty)
+    }
+
+    @Test("A server that acknowledges frames that were never sent is noticed")
+    func tooManyAcknowledged() {
+        let bench = DeviceBench()
+        bench.logIn()
+        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 1)))
+        #expect(bench.events.isEmpty)
+        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        guard bench.events.count == 1, case .unexpected = bench.events[0] else {
+            Issue.record("\(bench.events)")
+            return
+        }
+    }
+
+    @Test("A message that was refused is not stored, although its frame has arrived; the one after it is")
+    func refused() {
+        let bench = DeviceBench()
+        bench.logIn()
+        for id: [UInt8] in [[1], [2]] {
+            var message = upstream(id)
+            message.messageID = id
+            bench.machine.send(message, now: 0, out: &bench.out)
+        }
+        _ = bench.sent()
+        var report = DeviceBench.message("")
+        var body = ByteBuffer()
+        AppData.append(key: "message_type", text: "send_error", to: &body)
+        AppData.append(key: "message_id", value: [UInt8]([1]).raw, to: &body)
+        report.body = body.copied()
+        report.lastStreamIDReceived = 3
+        bench.hear(.dataMessage(report))
+        #expect(stored(bench) == [[2]])
+        let reports = bench.events.compactMap { event -> DeviceMessage? in
+            if case .message(let message) = event { message } else { nil }
+        }
+        #expect(reports.map(\.isRefusal) == [true] && reports.map(\.isReturn) == [false])
     }
 
     // MARK: What it says of itself

@@ -1,5 +1,7 @@
 import Basics
+import BasicsSupport
 import Client
+import ClientProtocol
 import Testing
 import Transport
 

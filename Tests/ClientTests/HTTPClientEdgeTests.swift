@@ -1,8 +1,10 @@
 import Basics
 import Client
+import ClientProtocol
 import Testing
-import Transport
 import Wire
+
+@testable import Transport
 
 /// What a client makes of servers that end, break off, or say what is no answer.
 @Suite struct HTTPClientEdgeTests {
@@ -10,29 +12,23 @@ import Wire
         Array("HTTP/1.1 200 OK\r\n\(header)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
     }
 
+    /// The open connections of a server's reactor.
+    private func open(_ server: ScriptedServer) -> [Connection] {
+        server.reactor.connections.compactMap { $0 }.filter(\.isOpen)
+    }
+
     /// Ends the connections of a server once what it says now is sent.
     private func endSoon(_ server: ScriptedServer) {
         let reactor = server.reactor
-        reactor.schedule(at: reactor.now.monotonic.advanced(milliseconds: 1)) { [unowned server] _ in
-            server.reactor.forEachConnection { connection in
-                if connection.delegate === server { connection.close(.responseComplete) }
+        reactor.schedule(at: reactor.now.monotonic.advanced(milliseconds: 1)) { [self, unowned server] _ in
+            for connection in open(server) where connection.delegate === server {
+                connection.close(.responseComplete)
             }
         }
     }
 
     private func answer(_ client: HTTPClient, _ method: String = "GET") throws(ClientError) -> HTTPAnswer {
         try client.answer(to: HTTPCall(method, "/"), seconds: 10)
-    }
-
-    @Test("A POST without a body says so; other requests do not speak of it")
-    func lengths() {
-        var out = ByteBuffer()
-        HTTPCall("POST", "/a").append(host: "h", to: &out)
-        HTTPCall("GET", "/b").append(host: "h", to: &out)
-        #expect(
-            String(decoding: out.copied(), as: UTF8.self)
-                == "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n"
-        )
     }
 
     @Test("The name of the server is asked for, where it has one")
@@ -111,9 +107,7 @@ import Wire
 
     /// The connections of others than the server itself.
     private func clients(_ server: ScriptedServer) -> Int {
-        var count = 0
-        server.reactor.forEachConnection { if $0.delegate !== server { count += 1 } }
-        return count
+        open(server).count { $0.delegate !== server }
     }
 
     @Test("Enrolment checks in as the device it is, and leaves no connection", arguments: [true, false])

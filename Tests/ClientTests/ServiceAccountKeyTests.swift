@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Testing
 import Wire
+import WireSupport
 
 @testable import Client
 

@@ -3,6 +3,7 @@ import Crypto
 import Testing
 
 @testable import Client
+@testable import ClientProtocol
 
 /// What a web app makes of headers that say more than it needs.
 @Suite struct WebAppHeaderTests {

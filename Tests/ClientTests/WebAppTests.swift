@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import Client
+@testable import ClientProtocol
 
 /// What a web app on a device reads of what it is sent.
 @Suite struct WebAppTests {
@@ -73,7 +74,8 @@ import Wire
 
     @Test("the call for a token that the server encrypts for names sender, endpoint and keys")
     func subscribes() throws {
-        let call = DeviceCalls.subscribe(app, endpoint: "https://a/fcm/send/t:1", sender: "123")
+        let call = DeviceCalls.subscribe(
+            publicKey: app.publicKey, auth: app.auth, endpoint: "https://a/fcm/send/t:1", sender: "123")
         let form = try FormBody(call.body.raw)
         #expect(form["authorized_entity"] == Array("123".utf8))
         #expect(form["endpoint"] == Array("https://a/fcm/send/t:1".utf8))

@@ -3,6 +3,7 @@ import Client
 import Foundation
 import Testing
 import Wire
+import WireSupport
 
 /// Device groups on the real daemon, as devices use them.
 @Suite("Groups", .serialized)

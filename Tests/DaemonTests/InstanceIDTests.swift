@@ -3,6 +3,7 @@ import Client
 import Foundation
 import Testing
 import Wire
+import WireSupport
 
 /// Instance ID on the real daemon.
 @Suite("Instance ID", .serialized)

@@ -1,4 +1,5 @@
 import Client
+import ClientProtocol
 import Foundation
 import Testing
 import Transport

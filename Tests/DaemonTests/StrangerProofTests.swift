@@ -1,4 +1,5 @@
 import Client
+import ClientProtocol
 import Foundation
 import Testing
 import Wire
@@ -123,7 +124,8 @@ struct StrangerProofTests {
         let refused = try bench.stranger.ask(
             "POST", path, body: Self.subscription(app, bench.device.token))
         #expect(refused.status == 400, "\(refused)")
-        let form = DeviceCalls.subscribe(app, endpoint: bench.device.token, sender: bench.other)
+        let form = DeviceCalls.subscribe(
+            publicKey: app.publicKey, auth: app.auth, endpoint: bench.device.token, sender: bench.other)
         #expect(try bench.stranger.make(form).status == 400)
         let (owner, endpoint) = try web(bench)
         let made = try bench.stranger.ask("POST", path, body: Self.subscription(owner, endpoint))

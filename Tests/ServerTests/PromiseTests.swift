@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Crypto
 import Delivery
 import Store
@@ -43,7 +44,7 @@ import Transport
             }
             #expect(entries.map(\.batch.ticket) == [ticket])
         }
-        #expect(queue.count == 0)
+        #expect(queue.entries.isEmpty)
         guard case .wait(until: .distantFuture) = queue.next() else {
             Issue.record("an empty queue has nothing to wait for")
             return

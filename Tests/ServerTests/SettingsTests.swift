@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Catalogue
 import Delivery
 import Sessions

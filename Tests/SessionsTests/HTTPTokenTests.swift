@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Testing
 import Wire
+import WireSupport
 
 @testable import Sessions
 

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Store
+import Synchronization
 import Testing
 
 @testable import RocksStore
@@ -19,7 +20,7 @@ func expectNothingLeft(in store: any Store, sourceLocation: SourceLocation = #_s
     #expect(try store.topics(from: nil, examine: 1_000).counts.isEmpty, sourceLocation: sourceLocation)
     guard let rocks = store as? RocksStore else { return }
     #expect(try rocks.rowsLeft().isEmpty, sourceLocation: sourceLocation)
-    #expect(rocks.youngFrames == 0, sourceLocation: sourceLocation)
+    #expect(rocks.young.withLock { $0.frameCount } == 0, sourceLocation: sourceLocation)
 }
 
 extension RocksStore {

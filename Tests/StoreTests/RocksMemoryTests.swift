@@ -108,6 +108,6 @@ import Testing
         for sequence in 1...40 as ClosedRange<UInt64> { try put(sequence, at: Int64(sequence)) }
         try put(41, at: Int64(Limits.upstreamMemorySeconds) * 1_000 + 21)
         try put(42, at: 41)
-        #expect(store.compactedSeen() == 21)
+        #expect(try store.compactedSeen() == 21)
     }
 }

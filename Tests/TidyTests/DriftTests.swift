@@ -106,5 +106,11 @@ import Testing
     }
 
     @Test("canary: a sample with another default would be seen")
-    func canary() { #expect(ConfigPrinter.sample() != ConfigPrinter.sampleWithAllKeys()) }
+    func canary() throws {
+        let sample = try #require(SourceTree.read("systemd/ccsd.yaml"))
+        let key = ConfigKey.devicePingSeconds
+        let line = "#\(key.rawValue): \(key.entry.preset.yaml)\n"
+        let other = sample.replacing(line, with: "#\(key.rawValue): 1\n")
+        #expect(other != sample && ConfigPrinter.sample() != other)
+    }
 }

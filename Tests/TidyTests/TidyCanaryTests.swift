@@ -20,12 +20,13 @@ import Testing
         ] {
             #expect(ImportRules.violations(file(text)).isEmpty, "\(text)")
         }
-        #expect(ImportRules.violations(file("import CExpat\n", "Sources/Wire/JSON/A.swift")).count == 1)
-        #expect(ImportRules.violations(file("import CExpat\n", "Sources/Wire/XML/A.swift")).isEmpty)
-        #expect(ImportRules.violations(file("import CNGHTTP2\n", "Sources/Wire/HTTP/A.swift")).count == 1)
-        #expect(ImportRules.violations(file("import CNGHTTP2\n", "Sources/Wire/HTTP2/A.swift")).isEmpty)
-        #expect(ImportRules.violations(file("import CZlib\n", "Sources/Wire/XML/A.swift")).count == 1)
-        #expect(ImportRules.violations(file("import CZlib\n", "Sources/Wire/HTTP/A.swift")).isEmpty)
+        for (library, wrapper) in [
+            ("CExpat", "XMLStream"), ("CNGHTTP2", "HTTP2Engine"), ("CZlib", "Compression"),
+        ] {
+            let text = "import \(library)\n"
+            #expect(ImportRules.violations(file(text, "Sources/Wire/XML/A.swift")).count == 1)
+            #expect(ImportRules.violations(file(text, "Sources/\(wrapper)/A.swift")).isEmpty)
+        }
         #expect(ImportRules.violations(file("\n", "Sources/Unknown/A.swift")).count == 1)
     }
 
@@ -84,6 +85,26 @@ import Testing
         #expect(CodeRules.unchecked(file(text)).count == 1)
         #expect(CodeRules.unchecked(file(text, "Sources/Transport/A.swift")).isEmpty)
         #expect(CodeRules.unchecked(file("// @unchecked Sendable\n")).isEmpty)
+    }
+
+    @Test("canary: unsafe code outside the list, and a place that needs none")
+    func unsafe() {
+        for text in [
+            "let a = unsafe b\n", "nonisolated(unsafe) let a = b\n", "f(unsafe g())\n",
+            "@unsafe struct A {}\n",
+        ] {
+            #expect(UnsafeRules.violations(file(text)).count == 1, "\(text)")
+            #expect(UnsafeRules.violations(file(text, "Sources/Wire/XML/Framer.swift")).count == 1)
+            #expect(UnsafeRules.violations(file(text, "Sources/Wire/XML/UsualStanza.swift")).isEmpty)
+            #expect(UnsafeRules.violations(file(text, "Sources/HTTP2Engine/A.swift")).isEmpty)
+        }
+        for text in ["// unsafe\n", "let unsafeName = 1\n", "\"unsafe\"\n", "f(isUnsafe: true)\n"] {
+            #expect(UnsafeRules.violations(file(text)).isEmpty, "\(text)")
+        }
+        let safe = file("let a = b\n", "Sources/Wire/XML/UsualStanza.swift")
+        let used = file("let a = unsafe b\n", "Sources/XMLStream/A.swift")
+        let stale = UnsafeRules.stale(in: [safe, used])
+        #expect(stale.contains("Sources/Wire/XML/UsualStanza.swift") && !stale.contains("Sources/XMLStream/"))
     }
 
     @Test("canary: access that is not public")

@@ -35,6 +35,13 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     @Test("thread safety is checked by the compiler, outside the doors to C")
     func unchecked() { expectNone(SourceTree.product.flatMap(CodeRules.unchecked)) }
 
+    @Test("unsafe code stands where C begins, and on the hot paths in the list")
+    func unsafe() {
+        let files = SourceTree.product
+        expectNone(files.flatMap(UnsafeRules.violations))
+        expectNone(UnsafeRules.stale(in: files).map { "\($0) needs no place in the list any more" })
+    }
+
     @Test("what modules offer each other is public")
     func access() { expectNone(SourceTree.swift.flatMap(CodeRules.access)) }
 

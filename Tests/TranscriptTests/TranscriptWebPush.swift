@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Crypto
 import Delivery
 import Sessions

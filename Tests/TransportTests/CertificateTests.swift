@@ -83,14 +83,13 @@ import Testing
         loop.server.onBytes = { $0.send($1) }
         let before = Recorder()
         let old = try loop.connect(before)
-        #expect(isUnchanged(loop.watcher.check(now: Now.read().wall)))
+        #expect(!loop.certificate.hasChanged)
         // Another authority in place of the first: only a client that trusts it can connect afterwards.
         for name in ["ca.pem", "ca.key"] { unlink("\(loop.scratch.path)/\(name)") }
         #expect(try loop.authority.ensure(names: ["localhost", "127.0.0.1"], now: Now.read().wall))
-        guard case .replaced = loop.watcher.check(now: Now.read().wall) else {
-            Issue.record("the change was not noticed")
-            return
-        }
+        #expect(loop.certificate.hasChanged)
+        try loop.reload()
+        #expect(!loop.certificate.hasChanged)
         let distrusting = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: distrusting)
         #expect(loop.reactor.turns { !distrusting.closed.isEmpty })
@@ -108,14 +107,11 @@ import Testing
     func keepsOld(name: String) throws {
         let loop = try Loopback()
         try SmallFile.replace("\(loop.scratch.path)/\(name)", with: Array("not PEM".utf8), mode: 0o600)
-        guard case .kept(let error) = loop.watcher.check(now: Now.read().wall) else {
-            Issue.record("a damaged file was taken over")
-            return
-        }
+        #expect(loop.certificate.hasChanged)
+        let error = try #require(throws: TransportError.self) { try loop.reload() }
         #expect(
             !error.detail.isEmpty && error.description.contains("\(loop.scratch.path)/\(name)"), "\(error)")
         _ = try loop.connect(Recorder())
-        #expect(isUnchanged(loop.watcher.check(now: Now.read().wall)))
     }
 
     @Test("a key of another certificate is refused")
@@ -175,7 +171,7 @@ import Testing
             #expect(try dial("-sess_out \(ticket)") == false)
         }
         #expect(try dial("-sess_in \(ticket)") == true)
-        _ = loop.watcher.reload(now: Now.read().wall)
+        try loop.reload()
         #expect(try dial("-sess_in \(ticket)") == false)
     }
 
@@ -218,10 +214,6 @@ import Testing
         }
         #expect(loop.server.connections.map { $0.tlsVersion } == ["TLSv1.2", "TLSv1.3"])
         #expect(loop.server.connections.first?.tlsCipher?.hasPrefix("ECDHE") == true)
-    }
-
-    private func isUnchanged(_ outcome: CertificateWatcher.Outcome) -> Bool {
-        if case .unchanged = outcome { true } else { false }
     }
 }
 

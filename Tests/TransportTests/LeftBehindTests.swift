@@ -14,7 +14,7 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
     #expect(reactor.wheel.count == reactor.bodies, sourceLocation: sourceLocation)
     #expect(reactor.doomed.isEmpty && reactor.dirty.isEmpty, sourceLocation: sourceLocation)
     for case let acceptor? in reactor.acceptors {
-        #expect(acceptor.connections == 0 && acceptor.anonymousCount == 0, sourceLocation: sourceLocation)
+        #expect(acceptor.connections == 0 && acceptor.anonymous.isEmpty, sourceLocation: sourceLocation)
     }
 }
 

@@ -1,4 +1,5 @@
 import Basics
+import COpenSSL
 import Glibc
 import Testing
 
@@ -107,12 +108,31 @@ extension Reactor {
     }
 }
 
+extension Connection {
+    /// The cipher suite, such as `TLS_AES_256_GCM_SHA384`. Returns `nil` without TLS.
+    var tlsCipher: String? {
+        guard let ssl = tls.ssl, let cipher = SSL_get_current_cipher(ssl) else { return nil }
+        return SSL_CIPHER_get_name(cipher).map { String(cString: $0) }
+    }
+
+    /// The application protocol agreed on in the TLS handshake. Returns `nil` if there is none.
+    var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        guard let ssl = tls.ssl else { return nil }
+        SSL_get0_alpn_selected(ssl, &name, &length)
+        guard let name, length > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
+}
+
 /// A reactor with one listener, and connections to it from the same reactor.
 final class Loopback {
     let reactor: Reactor
     let scratch: Scratch
     let authority: CertificateAuthority
-    var watcher: CertificateWatcher
+    private(set) var certificate: LoadedCertificate
+    private let settings: TLSServerSettings
     var holder: TLSContextHolder?
     var client: TLSClientSettings?
     let address: SocketAddress
@@ -127,12 +147,13 @@ final class Loopback {
         scratch = try Scratch()
         authority = try scratch.authority()
         reactor = try Reactor(index: 0)
-        watcher = try CertificateWatcher(
+        certificate = try LoadedCertificate(
             certificateFile: authority.certificateFile, keyFile: authority.keyFile, now: Now.read().wall)
+        self.settings = settings
         let socket = try ListeningSocket(tcp: .loopback(port: 0))
         address = socket.address
         if tls {
-            holder = try watcher.holder(settings)
+            holder = TLSContextHolder(try certificate.context(settings))
             client = try TLSClientSettings(trust: .file(authority.authorityFile))
         }
         let server = server
@@ -142,6 +163,14 @@ final class Loopback {
     }
 
     deinit { reactor.end() }
+
+    /// Takes over what the certificate's files hold now.
+    func reload() throws(TransportError) {
+        let fresh = try LoadedCertificate(
+            certificateFile: authority.certificateFile, keyFile: authority.keyFile, now: Now.read().wall)
+        holder?.replace(with: try fresh.context(settings))
+        certificate = fresh
+    }
 
     /// A connection of our own, open.
     func connect(_ owner: Recorder, serverName: String? = nil) throws -> Connection {

@@ -1,6 +1,7 @@
 import Basics
 import Testing
 import Wire
+import WireSupport
 
 private func written(_ write: (inout ByteBuffer) -> Void) -> String {
     var buffer = ByteBuffer()

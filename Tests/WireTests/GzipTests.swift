@@ -1,4 +1,5 @@
 import Basics
+import Compression
 import Testing
 import Wire
 
@@ -16,19 +17,19 @@ import Wire
         let body = [UInt8](repeating: 0, count: 1_048_577)
         let packed = try #require(Gzip.packed(body))
         #expect(packed.count < 2_000)
-        #expect(fault(packed, 1_048_576) == .contentTooLarge)
-        #expect(fault(packed, 0) == .contentTooLarge)
-        #expect(fault(packed, 1_048_577) == nil)
+        #expect(failure(packed, 1_048_576) == .tooLong)
+        #expect(failure(packed, 0) == .tooLong)
+        #expect(failure(packed, 1_048_577) == nil)
     }
 
     @Test("Every cut and most changed octets are found, and nothing follows the end")
     func damage() throws {
         let body = Array("a check-in, as it were; a check-in, as it were".utf8)
         let good = try #require(Gzip.packed(body))
-        #expect(fault(good, 1_000) == nil, "the canary: undamaged, it must be read")
-        for at in good.indices { #expect(fault(Array(good[..<at]), 1_000) == .badRequest, "cut to \(at)") }
-        #expect(fault(good + [0], 1_000) == .badRequest)
-        #expect(fault(good + good, 1_000) == .badRequest)
+        #expect(failure(good, 1_000) == nil, "the canary: undamaged, it must be read")
+        for at in good.indices { #expect(failure(Array(good[..<at]), 1_000) == .malformed, "cut to \(at)") }
+        #expect(failure(good + [0], 1_000) == .trailingBytes)
+        #expect(failure(good + good, 1_000) == .trailingBytes)
         for at in good.indices {
             var bad = good
             bad[at] ^= 0x55
@@ -37,10 +38,31 @@ import Wire
         }
     }
 
-    private func fault(_ packed: [UInt8], _ limit: Int) -> HTTPStatus? {
-        do throws(RequestFault) {
+    private func failure(_ packed: [UInt8], _ limit: Int) -> GzipFailure? {
+        do throws(GzipFailure) {
             _ = try Gzip.unpacked(packed, limit: limit)
             return nil
-        } catch { return error.status }
+        } catch { return error }
+    }
+
+    @Test("A request whose body cannot be unpacked is refused by what is wrong with it")
+    func statuses() throws {
+        func status(_ body: [UInt8]) throws -> HTTPStatus? {
+            var reader = RequestReader()
+            let head =
+                "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"
+            reader.append((Array(head.utf8) + body).raw)
+            let request = try #require(try reader.next())
+            do throws(RequestFault) {
+                _ = try request.unpacked()
+                return nil
+            } catch { return error.status }
+        }
+        let good = try #require(Gzip.packed(Array("hello".utf8)))
+        let long = try #require(Gzip.packed([UInt8](repeating: 0, count: Limits.unpackedBodyBytes + 1)))
+        #expect(try status(good) == nil, "the canary: a good body is read")
+        #expect(try status(long) == .contentTooLarge)
+        #expect(try status(Array(good.dropLast())) == .badRequest)
+        #expect(try status(good + [0]) == .badRequest)
     }
 }

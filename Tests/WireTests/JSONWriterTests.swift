@@ -1,6 +1,7 @@
 import Basics
 import Testing
 import Wire
+import WireSupport
 
 private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
     var buffer = ByteBuffer()

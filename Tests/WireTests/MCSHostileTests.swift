@@ -1,7 +1,9 @@
 import Basics
+import BasicsSupport
 import Glibc
 import Testing
 import Wire
+import WireSupport
 
 /// One file of Fixtures/hostile/mcs: hexadecimal text, `#` for words, `octets*count` for repetition.
 ///

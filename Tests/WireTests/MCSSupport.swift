@@ -1,5 +1,7 @@
 import Basics
+import BasicsSupport
 import Wire
+import WireSupport
 
 /// The octets of hexadecimal text; blanks between them count for nothing.
 func mcsOctets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }

@@ -1,6 +1,7 @@
 import Basics
 import Testing
 import Wire
+import WireSupport
 
 @Suite struct TopicConditionTests {
     private func read(_ text: String) throws(TopicConditionFault) -> TopicCondition {

@@ -1,5 +1,6 @@
 import Basics
-import Wire
+
+@testable import Wire
 
 /// Compares what `StanzaReader` makes of a stream with what libxml2 makes of the same document.
 ///
@@ -114,7 +115,8 @@ enum XMLDifferential {
     private static func text(of message: borrowing MessageStanza, in chunk: RawSpan) -> String {
         let payload = String(decoding: [UInt8](copying: message.payload(in: chunk)), as: UTF8.self)
         let attributes = [
-            message.id(in: chunk), message.to(in: chunk), message.from(in: chunk), message.type(in: chunk),
+            message.id(in: chunk), message.text(of: message.parts.to, in: chunk), message.from(in: chunk),
+            message.text(of: message.parts.type, in: chunk),
         ]
         return "\(message.form) \(attributes) \(payload)"
     }

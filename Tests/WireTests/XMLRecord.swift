@@ -1,5 +1,6 @@
 import Basics
-import Wire
+
+@testable import Wire
 
 /// Reads a whole connection with a `StanzaReader` and writes down what came of it, so that two ways of feeding can be compared.
 struct XMLRecord: Equatable, CustomStringConvertible {
@@ -56,7 +57,8 @@ struct XMLRecord: Equatable, CustomStringConvertible {
     private static func text(of message: borrowing MessageStanza, in chunk: RawSpan) -> String {
         let payload = String(decoding: [UInt8](copying: message.payload(in: chunk)), as: UTF8.self)
         let attributes = [
-            message.id(in: chunk), message.to(in: chunk), message.from(in: chunk), message.type(in: chunk),
+            message.id(in: chunk), message.text(of: message.parts.to, in: chunk), message.from(in: chunk),
+            message.text(of: message.parts.type, in: chunk),
         ]
         return "message \(message.form) \(message.isError) \(attributes.map { $0 ?? "-" }) \(payload)"
     }

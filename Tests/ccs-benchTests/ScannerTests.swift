@@ -58,7 +58,7 @@ struct ScannerTests {
     func templates() {
         let token = String(repeating: "t", count: 152)
         let stanza = Template.stanza(token: token, size: 374, lifetimeSeconds: 60)
-        #expect(stanza.count == 374)
+        #expect(stanza.bytes.count == 374)
         var outbox = Outbox()
         stanza.append(number: 42, time: 0x1234, to: &outbox)
         let text = String(decoding: outbox.bytes.copied(), as: UTF8.self)

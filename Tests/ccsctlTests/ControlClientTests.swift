@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Client
 import Glibc
 import Operator

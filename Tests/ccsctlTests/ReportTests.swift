@@ -4,6 +4,7 @@ import Glibc
 import Operator
 import Testing
 import Wire
+import WireSupport
 
 @testable import Client
 @testable import ccsctl

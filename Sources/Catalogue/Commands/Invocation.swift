@@ -27,11 +27,6 @@ public struct Invocation: Sendable {
 
     /// The number that an option holds; the parser has checked its range.
     public func integer(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
-
-    /// The options given, with their values, in the order of their names.
-    public var given: [(name: String, values: [String])] {
-        values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
 }
 
 /// What a command line asks for.

@@ -22,14 +22,6 @@ public enum ConfigPrinter {
         return String(text.dropLast())
     }
 
-    /// The sample with every line live: what it says are the defaults.
-    public static func sampleWithAllKeys() -> String {
-        let keys = ConfigKey.allCases.map { "#\($0.rawValue):" }
-        return sample().split(separator: "\n", omittingEmptySubsequences: false)
-            .map { line in keys.contains { line.hasPrefix($0) } ? line.dropFirst() : line }
-            .joined(separator: "\n")
-    }
-
     /// The reference in Markdown.
     public static func reference() -> String {
         var text = """

@@ -34,12 +34,6 @@ public enum Glossary {
         NearestName.of(word, among: entries.map(\.word))
     }
 
-    /// The metrics as a Markdown table.
-    public static func metricTable() -> String {
-        "| metric | kind | meaning |\n|---|---|---|\n"
-            + Metric.allCases.map { "| `\($0.name)` | \($0.kind) | \($0.help)\(labels($0)) |\n" }.joined()
-    }
-
     private static func labels(_ metric: Metric) -> String {
         metric.labels.isEmpty ? "" : " By " + metric.labels.map(\.name).joined(separator: " and ") + "."
     }

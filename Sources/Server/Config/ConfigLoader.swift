@@ -42,12 +42,7 @@ public struct ConfigLoader {
             problems: loader.problems, isReadable: loader.isReadable)
     }
 
-    /// Reads the text of a file as `load` does; `name` is what messages call it.
-    public static func load(text: String, name: String) throws(ConfigProblems) -> Configuration {
-        try load(bytes: Array(text.utf8), name: name)
-    }
-
-    /// Reads the bytes of a file as `load` does.
+    /// Reads the bytes of a file as `load` does; `name` is what messages call it. The fuzzer and tests have no file.
     public static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
         loader.take(bytes, file: name)

@@ -35,11 +35,6 @@ public struct Configuration: Sendable, Equatable {
         return number
     }
 
-    private func truth(_ key: ConfigKey) -> Bool {
-        guard case .truth(let truth) = self[key] else { preconditionFailure("\(key) is no truth value") }
-        return truth
-    }
-
     private func text(_ key: ConfigKey) -> String {
         guard case .text(let text) = self[key] else { preconditionFailure("\(key) is no text") }
         return text

@@ -19,10 +19,8 @@ struct CommitQueue {
         var weight: Int { max(1, batch.mutations.count) }
     }
 
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
     private var waitingWrites = 0
-    /// Batches that wait.
-    var count: Int { entries.count }
     private var durable = 0
     /// When lazy batches stop to wait for a durable one.
     private var lazyEnd = Instant.distantFuture

@@ -1,9 +1,13 @@
 import Basics
+import ClientProtocol
 import Delivery
 import Sessions
 import Wire
 
-/// An app server that speaks XMPP: octets in any pieces, stanzas as its own library would write them.
+/// An app server that speaks XMPP: bytes in any pieces, payloads as the tools write and read them.
+///
+/// Its stream is its own, not that of `AppServerMachine`: it logs in by SCRAM or with a wrong key, goes on with streams that
+/// were lost, and mostly reads hastily.
 final class WireAppServerPort: AppServerPort, ClientEnd {
     private enum Stage {
         case opened
@@ -29,8 +33,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     /// Whether the stream was ended, so that nothing is left to go on with.
     private var isEnded = false
     var stream: ManagedStream? { isEnded || managed?.id == nil ? nil : managed }
-    /// Who sent what is to be answered.
-    private var origins: [UpstreamHandle: String] = [:]
+    /// What is to be answered.
+    private var unanswered: [UpstreamHandle: ReceivedUpstream] = [:]
 
     init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
         self.world = world
@@ -53,9 +57,13 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
                 + "xmlns:stream=\"http://etherx.jabber.org/streams\">")
     }
 
-    private func say(payload: String, _ draft: DownstreamDraft? = nil) {
+    private func say(_ draft: DownstreamDraft? = nil, payload: (inout ByteBuffer) -> Void) {
         managed?.note(draft)
-        say("<message id=\"\"><gcm xmlns=\"google:mobile:data\">\(payload)</gcm></message>")
+        var stanza = ByteBuffer()
+        stanza.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
+        payload(&stanza)
+        stanza.append("</gcm></message>")
+        pipe?.sendToServer(.bytes(stanza.copied()))
     }
 
     func login() { sayHeader() }
@@ -64,26 +72,31 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         let token =
             draft.topic.map { "/topics/" + String(decoding: $0.octets, as: UTF8.self) }
             ?? world.token(draft.target)
-        var payload =
-            "{\"to\":\"\(token)\",\"message_id\":\"m\(draft.number)\",\"data\":{\"n\":\"m\(draft.number)\"},"
-            + "\"time_to_live\":\(draft.lifetimeSeconds)"
-        if let key = draft.collapseKey { payload += ",\"collapse_key\":\"k\(key)\"" }
-        if draft.wantsReceipt { payload += ",\"delivery_receipt_requested\":true" }
-        if draft.delaysWhileIdle { payload += ",\"delay_while_idle\":true" }
-        if draft.isDryRun { payload += ",\"dry_run\":true" }
-        say(payload: payload + "}", draft)
+        var message = Downstream(to: Array(token.utf8), messageID: draft.messageID)
+        message.data = [(Array("n".utf8), draft.messageID)]
+        message.collapseKey = draft.collapseKey.map { "k\($0)" }
+        message.lifetimeSeconds = draft.lifetimeSeconds
+        message.wantsReceipt = draft.wantsReceipt
+        message.delaysWhileIdle = draft.delaysWhileIdle
+        message.isDryRun = draft.isDryRun
+        say(draft) { message.append(to: &$0) }
     }
 
     func settle(_ handle: UpstreamHandle, isRefused: Bool) {
-        guard case .messageID(let id, _) = handle, let origin = origins[handle] else { return }
-        let type = isRefused ? "nack" : "ack"
-        say(
-            payload: "{\"to\":\"\(origin)\",\"message_id\":\"\(String(decoding: id, as: UTF8.self))\","
-                + "\"message_type\":\"\(type)\"}")
+        guard let message = unanswered[handle] else { return }
+        say { payload in
+            guard isRefused else { return message.appendAcknowledgement(to: &payload) }
+            let (from, id) = (String(decoding: message.from, as: UTF8.self), message.messageID)
+            payload.append(text: "{\"to\":\"\(from)\",\"message_id\":\"")
+            payload.append(id)
+            payload.append("\",\"message_type\":\"nack\"}")
+        }
     }
 
     func settleUnknown() {
-        say(payload: "{\"to\":\"nobody\",\"message_id\":\"never\",\"message_type\":\"ack\"}")
+        var never = ReceivedUpstream()
+        (never.from, never.messageID) = (Array("nobody".utf8), Array("never".utf8))
+        say { never.appendAcknowledgement(to: &$0) }
     }
 
     func endInput() {
@@ -149,10 +162,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         if managed?.id != nil { managed?.heard &+= 1 }
         if isError {
             world.fail("wire", "the server answered a good stanza by a stanza error")
-        } else if let payload = try? JSONValue(parsing: payload) {
-            hear(payload)
         } else {
-            world.fail("wire", "the server sent JSON that cannot be read")
+            hear(AppServerEvent(payload: payload))
         }
     }
 
@@ -226,50 +237,47 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             scram = login
             return say("<auth mechanism=\"\(login.mechanism)\" \(namespace)>\(login.first)</auth>")
         }
-        let plain = Base64.text(
-            [0] + Array("\(client.sender.number)@gcm.googleapis.com".utf8) + [0] + client.password(link))
-        say("<auth mechanism=\"PLAIN\" \(namespace)>\(plain)</auth>")
+        let login = AppServerLogin(sender: client.sender, key: Redacted(client.password(link)))
+        say("<auth mechanism=\"PLAIN\" \(namespace)>\(login.plain)</auth>")
     }
 
-    private func hear(_ payload: JSONValue) {
-        let id = payload["message_id"]?.text ?? ""
-        switch payload["message_type"]?.text {
-        case "ack": answered(id, .acknowledged(canonical: canonical(payload)))
-        case "nack": answered(id, .refused(Self.refusal(payload["error"]?.text ?? "")))
-        case "receipt":
-            guard let number = Number.of(Array((payload["data"]?["original_message_id"]?.text ?? "").utf8))
-            else {
+    private func hear(_ event: AppServerEvent) {
+        switch event {
+        case .acknowledged(let id, let token): answered(id, .acknowledged(canonical: canonical(token)))
+        case .refused(let id, let error, _): answered(id, .refused(Self.refusal(error)))
+        case .receipt(let receipt):
+            guard let number = receipt["original_message_id"].flatMap({ Number.of(Array($0.utf8)) }) else {
                 return world.fail("wire", "a receipt without the id of its message")
             }
-            client.hear(.receipt(number: number, handle: handle(id, number, payload)), link)
-        case nil:
-            guard let number = Number.of(Array((payload["data"]?["n"]?.text ?? "").utf8)),
-                world.checkers.truth.upstream[number]?.draft.messageID == Array(id.utf8)
+            client.hear(.receipt(number: number, handle: handle(receipt, number)), link)
+        case .upstream(let message):
+            guard let number = message["n"].flatMap({ Number.of(Array($0.utf8)) }),
+                world.checkers.truth.upstream[number]?.draft.messageID == message.messageID
             else {
-                return world.fail("wire", "an upstream message that nobody sent: \(id)")
+                return world.fail("wire", "an upstream message that nobody sent: \(message.messageID)")
             }
-            client.hear(.upstream(number: number, handle: handle(id, number, payload)), link)
-        case "control": client.hear(.draining, link)
-        case .some(let other): world.fail("wire", "a message of type \(other)")
+            client.hear(.upstream(number: number, handle: handle(message, number)), link)
+        case .draining: client.hear(.draining, link)
+        default: world.fail("wire", "the server sent \(event)")
         }
     }
 
-    private func handle(_ id: String, _ number: Int, _ payload: JSONValue) -> UpstreamHandle {
-        let handle = UpstreamHandle.messageID(Array(id.utf8), number: number)
-        origins[handle] = payload["from"]?.text ?? ""
+    private func handle(_ message: ReceivedUpstream, _ number: Int) -> UpstreamHandle {
+        let handle = UpstreamHandle.messageID(message.messageID, number: number)
+        unanswered[handle] = message
         return handle
     }
 
-    private func canonical(_ payload: JSONValue) -> RegistrationName? {
-        guard let token = payload["registration_id"]?.text else { return nil }
-        let name = world.sessionSettings.value.seal.name(of: Array(token.utf8).raw)
+    private func canonical(_ token: [UInt8]?) -> RegistrationName? {
+        guard let token else { return nil }
+        let name = world.sessionSettings.value.seal.name(of: token.raw)
         if name == nil { world.fail("wire", "a token that is none") }
         return name
     }
 
-    private func answered(_ id: String, _ answer: Answer) {
-        guard let number = Number.of(Array(id.utf8)) else {
-            return world.fail("wire", "an answer to '\(id)'")
+    private func answered(_ id: [UInt8], _ answer: Answer) {
+        guard let number = Number.of(id) else {
+            return world.fail("wire", "an answer to '\(String(decoding: id, as: UTF8.self))'")
         }
         managed?.settle(number)
         client.hear(.answer(number: number, answer), link)

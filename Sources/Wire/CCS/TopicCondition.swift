@@ -32,15 +32,6 @@ public struct TopicCondition: Sendable, Equatable {
         truth = try parser.condition()
         topics = parser.topics
     }
-
-    /// Whether it holds for an app instance with these topics.
-    public func holds(for subscribed: [[UInt8]]) -> Bool {
-        var set: UInt32 = 0
-        for (place, topic) in topics.enumerated() where subscribed.contains(topic) {
-            set |= 1 << UInt32(place)
-        }
-        return truth >> set & 1 == 1
-    }
 }
 
 /// Goes through a condition from left to right; what is worth a table is a table.

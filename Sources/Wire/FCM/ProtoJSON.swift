@@ -137,7 +137,7 @@ enum ProtoJSON {
         var at = 0
         var isUpper = false
         for place in 0..<name.utf8CodeUnitCount {
-            let letter = unsafe name.utf8Start[place]
+            let letter = name.byte(at: place)
             if letter == UInt8(ascii: "_") {
                 isUpper = true
                 continue
@@ -195,7 +195,7 @@ enum ProtoJSON {
         let word = reader.string(value).map(ASCII.lowered)
         return enumeration.words.firstIndex { known in
             known.utf8CodeUnitCount == word.count
-                && word.indices.allSatisfy { unsafe ASCII.lowered(known.utf8Start[$0]) == word[$0] }
+                && word.indices.allSatisfy { ASCII.lowered(known.byte(at: $0)) == word[$0] }
         }
     }
 

@@ -108,7 +108,7 @@ public enum ASCII {
     /// Whether two texts are equal apart from the case of letters; the second is given in lower case.
     public static func equals(_ text: borrowing RawSpan, ignoringCase lower: StaticString) -> Bool {
         guard text.byteCount == lower.utf8CodeUnitCount else { return false }
-        for at in 0..<text.byteCount where unsafe lowered(text.byte(at: at)) != lower.utf8Start[at] {
+        for at in 0..<text.byteCount where lowered(text.byte(at: at)) != lower.byte(at: at) {
             return false
         }
         return true

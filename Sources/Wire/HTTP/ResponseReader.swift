@@ -42,6 +42,9 @@ public struct ResponseReader: ~Copyable {
     /// A reader at the begin of a connection.
     public init() {}
 
+    /// Whether all bytes so far belong to answers that are whole.
+    public var isEmpty: Bool { buffer.isEmpty }
+
     /// Takes bytes from the server.
     public mutating func append(_ bytes: RawSpan) { buffer.append(bytes) }
 

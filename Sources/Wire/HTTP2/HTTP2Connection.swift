@@ -1,5 +1,5 @@
 public import Basics
-import CNGHTTP2
+import HTTP2Engine
 
 /// Why an HTTP/2 connection cannot go on.
 public enum HTTP2Failure: Sendable {
@@ -12,9 +12,16 @@ public enum HTTP2Failure: Sendable {
 /// The server's side of one HTTP/2 connection (RFC 9113): bytes in, whole requests out; answers in, bytes out.
 ///
 /// It knows no socket and no time. What it holds is bounded by `Limits`: a peer that sends more than its windows allow is
-/// stopped by nghttp2, and bodies longer than the window of their stream come in turns.
-@safe public final class HTTP2Connection {
-    let session: OpaquePointer
+/// stopped by the session's flow control, and bodies longer than the window of their stream come in turns.
+public final class HTTP2Connection {
+    let session = HTTP2Session(
+        .server,
+        [
+            .maxConcurrentStreams(Limits.http2Streams), .initialWindowSize(Limits.http2StreamWindowBytes),
+            .maxHeaderListSize(Limits.requestHeadBytes),
+            // No tree of priorities to grow and to walk.
+            .noRFC7540Priorities,
+        ])
     var streams: [Int32: HTTP2Stream] = [:]
     /// The header block that comes now: there is one at most (RFC 9113, 4.3).
     var head: HTTP2Head?
@@ -58,25 +65,7 @@ public enum HTTP2Failure: Sendable {
     }
 
     /// A connection at its begin: the peer's preface is expected, our settings are ready to be written.
-    public init() {
-        unsafe session = Self.makeSession()
-        unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
-        let settings = [
-            Self.setting(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, Limits.http2Streams),
-            Self.setting(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Limits.http2StreamWindowBytes),
-            Self.setting(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, Limits.requestHeadBytes),
-            // No tree of priorities to grow and to walk.
-            Self.setting(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
-        ]
-        unsafe nghttp2_submit_settings(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
-    }
-
-    deinit { unsafe nghttp2_session_del(session) }
-
-    private static func setting(_ name: nghttp2_settings_id, _ value: Int) -> nghttp2_settings_entry {
-        nghttp2_settings_entry(settings_id: Int32(name.rawValue), value: UInt32(value))
-    }
+    public init() {}
 
     /// Whether no request is under way.
     public var isEmpty: Bool { streams.isEmpty }
@@ -88,7 +77,7 @@ public enum HTTP2Failure: Sendable {
     public var openHead: UInt32? { head.map { UInt32($0.stream) } }
 
     /// Whether something can be written now; what waits for the peer's windows cannot.
-    public var canWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+    public var canWrite: Bool { session.canWrite }
 
     /// What has happened since the last call.
     public func takeTally() -> Tally {
@@ -101,19 +90,15 @@ public enum HTTP2Failure: Sendable {
         guard failure == nil else { return }
         self.now = now
         let open = head?.stream
-        let result = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe nghttp2_session_mem_recv(
-                session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
-        }
-        if result < 0 {
-            let isFlood =
-                result == Int(NGHTTP2_ERR_FLOODED.rawValue)
-                || result == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-            breakOff(isFlood ? .flood : .protocolError)
-        } else if let open, head?.stream == open, isEndless(bytes.byteCount) {
-            breakOff(.flood)
-        } else {
-            giveTurns()
+        switch session.receive(bytes, HTTP2ServerHandler(connection: self)) {
+        case .flood: breakOff(.flood)
+        case .protocolError: breakOff(.protocolError)
+        case .taken:
+            if let open, head?.stream == open, isEndless(bytes.byteCount) {
+                breakOff(.flood)
+            } else {
+                giveTurns()
+            }
         }
     }
 
@@ -154,29 +139,19 @@ public enum HTTP2Failure: Sendable {
 
     /// Lets the peer finish what it has begun, and tells it where that ends (RFC 9113, 6.8); no new request is taken.
     public func shutDown() {
-        let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
-        unsafe nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+        session.goAway()
     }
 
     /// Ends the connection with an error for the peer; what is written next is the last.
     public func breakOff(_ failure: HTTP2Failure) {
         guard self.failure == nil else { return }
         self.failure = failure
-        let code = failure == .flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR
-        unsafe nghttp2_session_terminate_session(session, code.rawValue)
+        session.terminate(failure == .flood ? .enhanceYourCalm : .protocolError)
     }
 
     /// Appends frames until nothing can be written or `limit` bytes are in `out`.
     public func write(upTo limit: Int, to out: inout ByteBuffer) {
-        while out.count < limit {
-            var frame: UnsafePointer<UInt8>?
-            let count = unsafe nghttp2_session_mem_send(session, &frame)
-            guard count > 0, let start = unsafe frame else {
-                if count < 0 { failure = failure ?? .protocolError }
-                break
-            }
-            unsafe out.append(UnsafeRawBufferPointer(start: start, count: count))
-        }
+        let handler = HTTP2ServerHandler(connection: self)
+        if !session.write(upTo: limit, to: &out, handler) { failure = failure ?? .protocolError }
     }
 }

@@ -1,21 +1,42 @@
 import Basics
-import CNGHTTP2
+import HTTP2Engine
 
-/// What nghttp2 tells of the peer's frames.
+/// Passes what the session reads and has written to the connection.
+struct HTTP2ServerHandler: HTTP2SessionHandler {
+    let connection: HTTP2Connection
+
+    func frameStarted(_ frame: HTTP2FrameHeader) { connection.frameBegan(frame) }
+    func headersStarted(_ stream: Int32, isRequest: Bool) {
+        connection.headersBegan(stream, opensStream: isRequest)
+    }
+    func fieldReceived(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
+        connection.header(name, value)
+    }
+    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.bodyCame(stream, bytes) }
+    func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameCame(frame) }
+    func goAwayReceived(lastStream: Int32, _ code: HTTP2ErrorCode) { connection.peerLeaves = true }
+    /// The stream is closed next.
+    func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {}
+    func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream) }
+    func frameSent(_ frame: HTTP2FrameHeader) { connection.frameSent(frame) }
+    func goAwaySent(_ code: HTTP2ErrorCode) { connection.goodbyeSent(code) }
+    func nextBody(of stream: Int32, upTo count: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
+        connection.nextAnswerBytes(of: stream, upTo: count)
+    }
+}
+
+/// What the peer's frames bring about.
 extension HTTP2Connection {
     /// A frame begins; whether it brings a request on is not known yet.
     ///
     /// Any but CONTINUATION says that an open header block is over, also one whose stream is gone.
-    func frameBegan(_ frame: nghttp2_frame_hd) {
-        if !Self.isOf(frame, NGHTTP2_CONTINUATION) { head = nil }
-        guard Self.isOf(frame, NGHTTP2_DATA) else { return tally.idleFrames += 1 }
-        let isLast = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-        let isWanted = streams[frame.stream_id]?.isIncomplete ?? false
-        if !isWanted || !isLast && frame.length < Limits.http2TinyDataBytes { tally.idleFrames += 1 }
-    }
-
-    static func isOf(_ frame: nghttp2_frame_hd, _ type: nghttp2_frame_type) -> Bool {
-        UInt32(frame.type) == type.rawValue
+    func frameBegan(_ frame: HTTP2FrameHeader) {
+        if frame.type != .continuation { head = nil }
+        guard frame.type == .data else { return tally.idleFrames += 1 }
+        let isWanted = streams[frame.stream]?.isIncomplete ?? false
+        if !isWanted || !frame.endsStream && frame.length < Limits.http2TinyDataBytes {
+            tally.idleFrames += 1
+        }
     }
 
     /// A header block begins.
@@ -32,22 +53,18 @@ extension HTTP2Connection {
     }
 
     /// A header block or a piece of a body has come as a whole.
-    func frameCame(_ frame: nghttp2_frame_hd) {
-        let stream = frame.stream_id
-        if Self.isOf(frame, NGHTTP2_SETTINGS) {
-            guard frame.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0, !isSettled else { return }
+    func frameCame(_ frame: HTTP2FrameHeader) {
+        let stream = frame.stream
+        if frame.type == .settings {
+            guard frame.isAcknowledgement, !isSettled else { return }
             isSettled = true
             // Twice what may be held: nghttp2 tells the peer of room only once half of the window is free again.
             let held = Limits.http2Streams * Limits.http2StreamWindowBytes + Limits.http2LongBodiesBytes
-            unsafe nghttp2_session_set_local_window_size(
-                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(2 * held))
+            session.setWindow(of: 0, to: 2 * held)
             return
         }
-        if Self.isOf(frame, NGHTTP2_GOAWAY) { peerLeaves = true }
-        if Self.isOf(frame, NGHTTP2_HEADERS) { headersCame(stream) }
-        guard Self.isOf(frame, NGHTTP2_HEADERS) || Self.isOf(frame, NGHTTP2_DATA),
-            frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-        else { return }
+        if frame.type == .headers { headersCame(stream) }
+        guard frame.endsStream else { return }
         streams[stream]?.isEnded = true
         guard case .body(let request)? = streams[stream]?.stage else { return }
         streams[stream]?.stage = .whole(request)
@@ -61,7 +78,7 @@ extension HTTP2Connection {
         do throws(RequestFault) {
             let (request, length, expectsContinue) = try head.request()
             guard headBytes + head.size <= Limits.http2HeadsBytes else {
-                return reset(stream, NGHTTP2_REFUSED_STREAM)
+                return reset(stream, .refusedStream)
             }
             headBytes += head.size
             streams[stream]?.headBytes = head.size
@@ -77,16 +94,16 @@ extension HTTP2Connection {
 
     /// A piece of a body.
     func bodyCame(_ stream: Int32, _ bytes: borrowing RawSpan) {
-        guard case .body? = streams[stream]?.stage else { return consumed(bytes.byteCount) }
+        guard case .body? = streams[stream]?.stage else { return session.consumeConnection(bytes.byteCount) }
         let count = (streams[stream]?.body.count ?? 0) + bytes.byteCount
         guard count <= Limits.requestBodyBytes else {
-            consumed(bytes.byteCount)
+            session.consumeConnection(bytes.byteCount)
             return refuse(stream, RequestFault(.contentTooLarge, "The body is too long."), at: now)
         }
         guard isTrusted || bodyBytes + bytes.byteCount <= Limits.http2StrangerBodiesBytes else {
-            consumed(bytes.byteCount)
+            session.consumeConnection(bytes.byteCount)
             // Nothing was done for it: its client may send it again (RFC 9113, 8.7).
-            return reset(stream, NGHTTP2_REFUSED_STREAM)
+            return reset(stream, .refusedStream)
         }
         bodyBytes += bytes.byteCount
         streams[stream]?.body.append(contentsOf: [UInt8](copying: bytes))
@@ -108,7 +125,7 @@ extension HTTP2Connection {
     func letGo(of stream: Int32) -> [UInt8] {
         guard let old = streams[stream] else { return [] }
         if case .gone = old.stage { return [] }
-        consumed(old.body.count)
+        session.consumeConnection(old.body.count)
         bodyBytes -= old.body.count
         headBytes -= old.headBytes
         granted -= old.granted
@@ -118,11 +135,6 @@ extension HTTP2Connection {
         streams[stream]?.granted = 0
         streams[stream]?.waitsForTurn = false
         return old.body
-    }
-
-    /// Tells nghttp2 that bytes of bodies are held no longer: the window of the connection opens again.
-    private func consumed(_ count: Int) {
-        if count > 0 { unsafe nghttp2_session_consume_connection(session, count) }
     }
 
     private func queueForTurn(_ stream: Int32) {
@@ -145,14 +157,13 @@ extension HTTP2Connection {
             granted += wanted
             streams[number]?.granted = wanted
             streams[number]?.waitsForTurn = false
-            unsafe nghttp2_session_set_local_window_size(
-                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, Int32(wanted))
+            session.setWindow(of: number, to: wanted)
         }
     }
 
     /// Breaks a stream off.
-    func reset(_ stream: Int32, _ code: nghttp2_error_code) {
+    func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
         letGo(of: stream)
-        unsafe nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+        session.reset(stream, code)
     }
 }

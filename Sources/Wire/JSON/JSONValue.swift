@@ -33,11 +33,6 @@ public enum JSONValue: Sendable, Equatable {
         self = Self.value(reader.root, in: reader)
     }
 
-    /// Reads a document.
-    public init(parsing text: String) throws(JSONError) {
-        try self.init(parsing: Array(text.utf8).raw)
-    }
-
     private static func value(_ slice: JSONSlice, in reader: borrowing JSONReader) -> JSONValue {
         switch reader.kind(slice) {
         case .null: return .null

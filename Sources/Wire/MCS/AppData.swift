@@ -6,12 +6,6 @@ public import Basics
 public enum AppData {
     private static let fieldNumber = 7
 
-    /// Bytes that a pair adds to a body.
-    public static func size(key: Int, value: Int) -> Int {
-        let content = contentSize(key: key, value: value)
-        return 1 + Varint.size(UInt64(content)) + content
-    }
-
     /// Appends one pair to a body.
     @inline(__always)
     public static func append(
@@ -82,13 +76,6 @@ public enum AppData {
             let parts = try parts(of: entry)
             visit(entry.extracting(parts.key), entry.extracting(parts.value))
         }
-    }
-
-    /// The bytes of all keys and values of a body: what `Limits.payloadBytes` counts; throws where the body is none.
-    public static func payloadBytes(of body: RawSpan) throws(MCSError) -> Int {
-        var count = 0
-        try forEach(in: body) { key, value in count += key.byteCount + value.byteCount }
-        return count
     }
 
     /// Where key and value lie in the content of one `app_data` field; both are required.

@@ -22,7 +22,7 @@ extension MCS {
             self.loginLimit = loginLimit
         }
 
-        /// Bytes gathered of a frame that is not whole yet.
+        /// Bytes gathered of a frame that is not whole yet. Only tests ask: that it is bounded is their matter.
         public var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
 
         /// Whether the bytes so far end within a frame.

@@ -74,10 +74,6 @@ public enum Namespace {
     public static let ping = "urn:xmpp:ping"
     /// Of XEP-0198.
     public static let streamManagement = "urn:xmpp:sm:3"
-    /// Of stanza error conditions.
-    public static let stanzas = "urn:ietf:params:xml:ns:xmpp-stanzas"
-    /// Of stream error conditions.
-    public static let streamErrors = "urn:ietf:params:xml:ns:xmpp-streams"
     /// Of `xml:lang`.
     public static let xml = "http://www.w3.org/XML/1998/namespace"
 }

@@ -231,7 +231,7 @@ struct Framer {
             state = .cdataStart
         case .cdataStart:
             let start: StaticString = "CDATA["
-            guard unsafe byte == start.utf8Start[Int(matched)] else { throw .invalidXML }
+            guard byte == start.byte(at: Int(matched)) else { throw .invalidXML }
             matched += 1
             guard matched == 6 else { return }
             matched = 0
@@ -253,7 +253,7 @@ struct Framer {
         case .declarationName:
             let name: StaticString = "xml"
             if matched < 3 {
-                guard unsafe byte == name.utf8Start[Int(matched)] else { throw .restrictedXML }
+                guard byte == name.byte(at: Int(matched)) else { throw .restrictedXML }
                 matched += 1
             } else {
                 guard byte.isXMLSpace else { throw .restrictedXML }

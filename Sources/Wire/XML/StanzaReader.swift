@@ -41,9 +41,6 @@ public struct StanzaReader: ~Copyable {
     /// Awaits the header of a new connection, with the limits before login.
     public init() {}
 
-    /// Whether a header was read and its stream is not closed: a stream error then needs no header of ours before it.
-    public var isOpen: Bool { stage == .stanzas || framer.repeatableRoot != nil }
-
     /// Bytes held of what is not yet complete.
     public var heldBytes: Int { partial.count }
 
@@ -144,7 +141,7 @@ public struct StanzaReader: ~Copyable {
     /// Takes a byte before the first `<`, where a byte order mark may stand.
     private mutating func skipMark(_ byte: UInt8) throws(XMLFailure) {
         let utf8Mark: StaticString = "\u{FEFF}"
-        if unsafe byte == utf8Mark.utf8Start[Int(mark)] {
+        if byte == utf8Mark.byte(at: Int(mark)) {
             mark += 1
             return
         }

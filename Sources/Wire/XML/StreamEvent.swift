@@ -54,16 +54,12 @@ public struct MessageStanza: ~Copyable {
 
     /// The attribute `id`; nil if absent.
     public func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
-    /// The attribute `to`; nil if absent.
-    public func to(in chunk: RawSpan) -> String? { text(of: parts.to, in: chunk) }
     /// The attribute `from`; nil if absent.
     public func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
-    /// The attribute `type`; nil if absent.
-    public func type(in chunk: RawSpan) -> String? { text(of: parts.type, in: chunk) }
     /// Whether there is an attribute `from`: free to ask, unlike for its text.
     public var hasFrom: Bool { parts.from.isPresent }
 
-    private func text(of slice: Slice, in chunk: RawSpan) -> String? {
+    func text(of slice: Slice, in chunk: RawSpan) -> String? {
         guard slice.isPresent else { return nil }
         return String(decoding: [UInt8](copying: bytes(of: slice, in: chunk)), as: UTF8.self)
     }

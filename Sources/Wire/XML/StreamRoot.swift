@@ -53,7 +53,7 @@ struct StreamRoot {
         return [UInt8](copying: name) == unusualName
     }
 
-    private static func prolog(name: [UInt8], declared: [ExpatParser.Declaration]) -> [UInt8] {
+    private static func prolog(name: [UInt8], declared: [ElementParser.Declaration]) -> [UInt8] {
         var tag = ByteBuffer()
         tag.append("<")
         tag.append(name)

@@ -24,7 +24,7 @@ extension ByteBuffer {
         var at = 0
         while at < count {
             if count &- at >= 8 {
-                let word = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
+                let word = text.word(at: at)
                 // `<` is 0x3C and `>` 0x3E: setting bit 1 finds both in one comparison; likewise `"` is 0x22, `&` 0x26.
                 var hit =
                     lanes(word | 0x0202_0202_0202_0202, equal: 0x3E) | lanes(word, equal: 0x26)

@@ -18,7 +18,6 @@ public enum StreamCondition: String, Sendable, CaseIterable {
     case systemShutdown = "system-shutdown"
     case undefinedCondition = "undefined-condition"
     case unsupportedEncoding = "unsupported-encoding"
-    case unsupportedFeature = "unsupported-feature"
     case unsupportedStanzaType = "unsupported-stanza-type"
     case unsupportedVersion = "unsupported-version"
 

@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Operator
 import Transport
 import Wire

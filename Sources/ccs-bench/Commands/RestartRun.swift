@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Transport
 import Wire
 
@@ -10,7 +11,6 @@ final class RestartRun {
     final class Server {
         let client: AppServerClient
         var unanswered: Set<Int> = []
-        var mayConnect = false
         init(_ client: AppServerClient) { self.client = client }
     }
 

@@ -5,7 +5,7 @@
 struct Books {
     /// When each was due, nanoseconds of the monotonic clock, from `first` on.
     private var times: [Int64] = []
-    private var states: [UInt8] = []
+    private(set) var states: [UInt8] = []
     /// The number of the account at offset 0.
     private var first = 0
     /// Closed accounts at the begin, not dropped yet.
@@ -33,8 +33,6 @@ struct Books {
     var unanswered: Int { opened - accepted - refused }
     /// Accounts that were opened.
     var opened: Int { first + states.count }
-    /// Accounts that the books still hold.
-    var held: Int { states.count }
 
     /// Opens the account of a new message that was due at a time; its number.
     mutating func open(dueAt time: Int64 = 0) -> Int {

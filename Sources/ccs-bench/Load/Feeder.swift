@@ -21,9 +21,6 @@ final class Feeder {
     /// Takes one more lane, before it begins.
     func add(_ lane: any Lane) { lanes.append(lane) }
 
-    /// How many lanes there are.
-    var laneCount: Int { lanes.count }
-
     /// Begins to feed; at most `limit` messages.
     func begin(_ pacing: Pacing, limit: Int = .max, seed: UInt64, now: Now) {
         self.pacing = pacing

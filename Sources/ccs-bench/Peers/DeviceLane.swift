@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Transport
 
 /// One device that sends to app servers; its messages are answered when the server has them on disk.

@@ -93,7 +93,7 @@ enum Bytes {
     static func offset(of text: StaticString, in bytes: RawSpan, from start: Int = 0) -> Int? {
         let length = text.utf8CodeUnitCount
         guard bytes.byteCount - start >= length else { return nil }
-        let first = text.withUTF8Buffer { unsafe $0[0] }
+        let first = text.byte(at: 0)
         for at in start...(bytes.byteCount - length) where bytes.byte(at: at) == first {
             if bytes.extracting(at..<at + length).equals(text) { return at }
         }

@@ -21,7 +21,7 @@ struct Template {
         case octets(Int)
     }
 
-    private var bytes: [UInt8]
+    private(set) var bytes: [UInt8]
     private let number: Number
     private let timeAt: Int
 
@@ -118,9 +118,6 @@ struct Template {
             + "Authorization: \(authorization)\r\nContent-Length: \(length)\r\n\r\n"
         return Template(head: head, hasNumber: false, middle: begin, tail: end)
     }
-
-    /// Bytes of the message.
-    var count: Int { bytes.count }
 
     /// Appends the message with a number and a time; as one record, unless more is to go into it.
     @inline(__always)

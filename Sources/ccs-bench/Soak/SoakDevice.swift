@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Transport
 
 /// A device of the soak: receives, sends, and may leave and come back all the time.

@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Transport
 
 /// An app server of the soak: sends to all devices in turns, and acknowledges what they send.

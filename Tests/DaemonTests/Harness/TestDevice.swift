@@ -1,5 +1,6 @@
 import Basics
 import Client
+import ClientProtocol
 import Foundation
 import Transport
 import Wire

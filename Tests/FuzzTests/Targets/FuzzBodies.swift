@@ -1,7 +1,9 @@
 import Basics
+import Compression
 import Delivery
 import Sessions
 import Wire
+import WireSupport
 
 /// Whatever stands in a body: each form of body is read within its limits, and what is read and written is read again the same.
 ///

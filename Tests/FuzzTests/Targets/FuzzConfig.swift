@@ -19,7 +19,7 @@ func fuzzConfig(_ input: [UInt8]) throws(Violation) {
     }
     let again: Configuration
     do throws(ConfigProblems) {
-        again = try ConfigLoader.load(text: text, name: "again")
+        again = try ConfigLoader.load(bytes: Array(text.utf8), name: "again")
     } catch {
         throw Violation(description: "what was taken is refused once it is written: \(error.lines)")
     }

@@ -1,5 +1,6 @@
 import Basics
 import Wire
+import WireSupport
 
 /// Whatever a device sends: cuts change nothing, and what is read is written and read again the same.
 ///

@@ -127,7 +127,7 @@ import Wire
                 separator: "\n")
             + "\ndevice_port: \(port)\n"
         let status: JSONValue = [
-            "pid": 42, "store": ["kind": "rocksdb", "path": "/d", "healthy": true],
+            "pid": 42, "store": ["kind": "rocksdb", "path": "/d", "healthy": true, "partitions": 16],
             "listeners": [
                 ["name": "device", "address": "::1", "port": .integer(port)],
                 ["name": "control", "address": "/s", "port": 0],

@@ -97,18 +97,31 @@ import Transport
             ])
     }
 
+    /// Reads a text as a file of that name.
+    private static func load(_ text: String, name: String) throws(ConfigProblems) -> Configuration {
+        try ConfigLoader.load(bytes: Array(text.utf8), name: name)
+    }
+
+    /// The sample with every line live: what it says are the defaults.
+    private static func sampleWithAllKeys() -> String {
+        let keys = ConfigKey.allCases.map { "#\($0.rawValue):" }
+        return ConfigPrinter.sample().split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in keys.contains { line.hasPrefix($0) } ? line.dropFirst() : line }
+            .joined(separator: "\n")
+    }
+
     @Test("the sample is the defaults, as printed and with every line live")
     func sample() throws {
-        #expect(try ConfigLoader.load(text: ConfigPrinter.sample(), name: "sample") == Configuration())
-        let all = ConfigPrinter.sampleWithAllKeys()
-        #expect(try ConfigLoader.load(text: all, name: "sample") == Configuration())
+        #expect(try Self.load(ConfigPrinter.sample(), name: "sample") == Configuration())
+        let all = Self.sampleWithAllKeys()
+        #expect(try Self.load(all, name: "sample") == Configuration())
         for key in ConfigKey.allCases { #expect(all.contains("\n\(key.rawValue): ")) }
     }
 
     @Test("many mistakes are counted, not all listed")
     func bounded() {
         let text = "format: 1\n" + (0..<1_000).map { "unknown_\($0): 1\n" }.joined()
-        let problems = #expect(throws: ConfigProblems.self) { try ConfigLoader.load(text: text, name: "x") }
+        let problems = #expect(throws: ConfigProblems.self) { try Self.load(text, name: "x") }
         #expect(problems?.lines.count == Limits.configProblems + 1)
         #expect(problems?.leftOut == 1_000 - Limits.configProblems)
     }
@@ -126,7 +139,7 @@ import Transport
             + String(repeating: "]", count: 900) + "\n"
         for bomb in [text, deep] {
             let problems = #expect(throws: ConfigProblems.self) {
-                try ConfigLoader.load(text: bomb, name: "x")
+                try Self.load(bomb, name: "x")
             }
             #expect(problems?.lines.first?.contains("too many or too deeply nested values") == true)
         }
@@ -138,7 +151,7 @@ import Transport
             for value in ["{a: 1}", "", "[{a: 1}]"] {
                 let text = "format: 1\n\n\(key.rawValue): \(value)\n"
                 let problems = #expect(throws: ConfigProblems.self) {
-                    try ConfigLoader.load(text: text, name: "x")
+                    try Self.load(text, name: "x")
                 }
                 #expect(problems?.lines.first?.hasPrefix("x:3:") == true, "\(key) \(value)")
             }
@@ -148,7 +161,7 @@ import Transport
     @Test("a damaged file is taken or refused in printable lines, never trapped on")
     func damaged() throws {
         var random = SeededRandom(seed: 7)
-        let sample = Array(ConfigPrinter.sampleWithAllKeys().utf8)
+        let sample = Array(Self.sampleWithAllKeys().utf8)
         var refused = 0
         for _ in 0..<1_500 {
             var bytes = sample

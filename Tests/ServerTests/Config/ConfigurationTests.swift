@@ -165,3 +165,12 @@ import Wire
         #expect(changed != Configuration())
     }
 }
+
+extension Configuration {
+    /// Looks at what the configuration names, without the places of its values.
+    fileprivate func check() -> [ConfigFinding] {
+        var check = ConfigCheck(
+            LoadedConfiguration(configuration: self), running: nil, now: Now.read().wall)
+        return check.run()
+    }
+}

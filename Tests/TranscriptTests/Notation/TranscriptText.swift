@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 
 /// The text of a transcript's line: visible signs for what cannot be seen, and `$(…)` for values.
 public struct TranscriptText {

@@ -74,12 +74,3 @@ extension ConfigurationSource {
         return report
     }
 }
-
-extension Configuration {
-    /// Looks at what the configuration names, without the places of its values.
-    func check(running: LivingDaemon? = nil) -> [ConfigFinding] {
-        var check = ConfigCheck(
-            LoadedConfiguration(configuration: self), running: running, now: Now.read().wall)
-        return check.run()
-    }
-}

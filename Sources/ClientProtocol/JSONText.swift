@@ -1,15 +1,19 @@
 import Basics
 import Wire
 
-/// Writing and reading of the JSON inside stanzas.
+/// Writing of the JSON inside stanzas.
 enum JSONText {
     /// Appends bytes as a string that needs no further escaping inside an element.
     static func append(_ bytes: [UInt8], to buffer: inout ByteBuffer) {
         JSONWriter.append(string: bytes.raw, in: .element, to: &buffer)
     }
+}
 
+extension AppServerEvent {
     /// Reads the payload of a `gcm` element from the server.
-    static func event(_ payload: RawSpan) -> AppServerEvent {
+    public init(payload: RawSpan) { self = Self.event(payload) }
+
+    private static func event(_ payload: RawSpan) -> AppServerEvent {
         guard let reader = try? JSONReader(payload), reader.kind(reader.root) == .object else {
             return .unexpected("a payload that is no JSON object")
         }

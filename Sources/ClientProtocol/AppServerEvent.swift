@@ -19,8 +19,6 @@ public enum AppServerEvent: Sendable {
     case receipt(ReceivedUpstream)
     /// `CONNECTION_DRAINING`: open another connection, and keep acknowledging on this one.
     case draining
-    /// The answer to `ping`.
-    case pong(id: String)
     /// The stream broke; the condition of the stream error.
     case streamError(condition: String)
     /// The server ended the stream; the connection ends next.
@@ -44,10 +42,22 @@ public struct ReceivedUpstream: Sendable {
     /// `data`, as JSON.
     public var data: [UInt8] = []
 
+    /// A message without content.
+    public init() {}
+
     /// The members of `data`, those that are strings.
     public var pairs: [(key: String, value: String)] {
         guard let members = (try? JSONValue(parsing: data.raw))?.members else { return [] }
         return members.compactMap { member in member.value.text.map { (member.key, $0) } }
+    }
+
+    /// Appends the JSON that acknowledges it.
+    public func appendAcknowledgement(to buffer: inout ByteBuffer) {
+        buffer.append("{\"to\":")
+        JSONText.append(from, to: &buffer)
+        buffer.append(",\"message_id\":")
+        JSONText.append(messageID, to: &buffer)
+        buffer.append(",\"message_type\":\"ack\"}")
     }
 
     /// A member of `data` that is a string.

@@ -32,8 +32,8 @@ public struct DeviceMachine: ~Copyable {
     private var status: Int64?
     /// Acknowledgements on their way: the frame that carries each, and how many ids are then confirmed.
     private var acks: [(frame: Int32, count: Int)] = []
-    /// Messages on their way to the server: the frame that carries each, and its persistent id.
-    private var upstream: [(frame: Int32, persistentID: [UInt8])] = []
+    /// Messages on their way to the server: the frame that carries each, and its ids.
+    private var upstream: [(frame: Int32, persistentID: [UInt8], messageID: [UInt8])] = []
 
     /// Whether messages may be sent.
     public var isReady: Bool { stage == .ready }
@@ -98,12 +98,17 @@ public struct DeviceMachine: ~Copyable {
         switch try MCS.Message(tag: tag, decoding: message) {
         case .loginResponse(let response): take(response, &events)
         case .dataMessage(let message):
-            confirm(message.lastStreamIDReceived, &events)
+            let count = message.lastStreamIDReceived
             if message.category.raw.equals(MCS.idleCategory) {
+                confirm(count, &events)
                 answerIdleNotification(&out)
                 return events.append(.idleAsked)
             }
-            events.append(.message(try note(message)))
+            let received = try note(message)
+            // The frame of a refused message has arrived, but the message is not stored.
+            if received.isRefusal { forgetUpstream(received["message_id"] ?? []) }
+            confirm(count, &events)
+            events.append(.message(received))
         case .iq(let iq):
             confirm(iq.lastStreamIDReceived, &events)
             if case .selectiveAck(let ids) = iq.content { settle(ids, &events) }
@@ -137,7 +142,12 @@ public struct DeviceMachine: ~Copyable {
     }
 
     /// Whether received ids are remembered for the next login.
-    private var keepsIDs: Bool { if case .nothing = acknowledgement { false } else { true } }
+    private var keepsIDs: Bool {
+        switch acknowledgement {
+        case .nothing, .manual: false
+        case .never, .stream, .streamEvery, .selective, .twice: true
+        }
+    }
 
     /// Remembers a message for the next acknowledgement.
     private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
@@ -155,7 +165,7 @@ public struct DeviceMachine: ~Copyable {
         return DeviceMessage(
             persistentID: message.persistentID ?? [], from: message.from, category: message.category,
             collapseKey: message.token ?? [], sentAt: message.sent ?? 0, pairs: pairs,
-            rawData: message.rawData ?? [])
+            rawData: message.rawData ?? [], wantsImmediateAcknowledgement: message.immediateAck ?? false)
     }
 
     // MARK: Acknowledgements
@@ -163,7 +173,7 @@ public struct DeviceMachine: ~Copyable {
     private mutating func acknowledgeIfDue(_ out: inout Outbox) {
         guard stage == .ready, freshCount > 0 else { return }
         switch acknowledgement {
-        case .nothing, .never: fresh.removeAll(keepingCapacity: true)
+        case .nothing, .never, .manual: fresh.removeAll(keepingCapacity: true)
         case .stream: acknowledge(.streamAck, &out)
         case .streamEvery(let count):
             if freshCount >= count || wantsAckNow { acknowledge(.streamAck, &out) }
@@ -185,7 +195,7 @@ public struct DeviceMachine: ~Copyable {
     /// What to tell about received frames, if there is news and this device acknowledges at all.
     private mutating func news() -> Int32? {
         switch acknowledgement {
-        case .nothing, .never, .selective, .twice: return nil
+        case .nothing, .never, .selective, .twice, .manual: return nil
         case .stream, .streamEvery: break
         }
         guard told != received else { return nil }
@@ -205,6 +215,9 @@ public struct DeviceMachine: ~Copyable {
     /// The server has received so many frames: the acknowledgements and messages in them have arrived.
     private mutating func confirm(_ count: Int32?, _ events: inout [DeviceEvent]) {
         guard let count else { return }
+        if count > sent {
+            events.append(.unexpected("an acknowledgement of \(count) frames, of \(sent) sent"))
+        }
         while let ack = acks.first, ack.frame <= count {
             unconfirmed.removeFirst(min(ack.count, unconfirmed.count))
             acks.removeFirst()
@@ -213,6 +226,12 @@ public struct DeviceMachine: ~Copyable {
             events.append(.upstreamStored(persistentID: first.persistentID))
             upstream.removeFirst()
         }
+    }
+
+    /// The server refused the first message on its way that has this id.
+    private mutating func forgetUpstream(_ messageID: [UInt8]) {
+        guard let at = upstream.firstIndex(where: { $0.messageID == messageID }) else { return }
+        upstream.remove(at: at)
     }
 
     /// The server names messages that it has.
@@ -241,7 +260,26 @@ public struct DeviceMachine: ~Copyable {
         frame.queued = 0
         frame.append(to: &out.bytes)
         endFrame(&out)
-        upstream.append((sent, message.persistentID))
+        upstream.append((sent, message.persistentID, message.messageID))
+    }
+
+    /// Acknowledges messages by their ids, whether or not they came (`DeviceAcknowledgement.manual`).
+    public mutating func acknowledge(_ ids: [[UInt8]], out: inout Outbox) {
+        MCS.Iq(.selectiveAck(ids)).append(to: &out.bytes)
+        endFrame(&out)
+    }
+
+    /// Acknowledges all that has come (`DeviceAcknowledgement.manual`).
+    public mutating func acknowledgeAll(out: inout Outbox) {
+        MCS.Iq(.streamAck, lastStreamIDReceived: received).append(to: &out.bytes)
+        endFrame(&out)
+    }
+
+    /// Says that the connection ends now.
+    public mutating func close(out: inout Outbox) {
+        stage = .ended
+        MCS.Close().append(to: &out.bytes)
+        endFrame(&out)
     }
 
     /// Sends a sign of life; the answer is `.heartbeat`.

@@ -13,8 +13,6 @@ public struct AppServerMachine: ~Copyable {
     private var reader = StanzaReader()
     private var stage = Stage.idle
     private var endIsSent = false
-    /// The full JID, once bound.
-    public private(set) var jid = ""
     /// Whether messages may be sent.
     public var isReady: Bool { stage == .ready }
     /// Messages sent and neither acknowledged nor refused.
@@ -37,7 +35,7 @@ public struct AppServerMachine: ~Copyable {
     ) {
         guard stage != .ended else { return }
         if stage == .ready, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
-            return take(JSONText.event(bytes.extracting(payload)), &out, &events)
+            return take(AppServerEvent(payload: bytes.extracting(payload)), &out, &events)
         }
         do {
             try read(bytes, &out, &events)
@@ -61,7 +59,7 @@ public struct AppServerMachine: ~Copyable {
                     let text = Self.errorText(in: bytes)
                     events.append(.stanzaError(id: message.id(in: bytes) ?? "", text: text))
                 } else {
-                    let event = JSONText.event(message.payload(in: bytes))
+                    let event = AppServerEvent(payload: message.payload(in: bytes))
                     take(event, &out, &events)
                 }
             case .element(let element): take(element, &out, &events)
@@ -107,11 +105,9 @@ public struct AppServerMachine: ~Copyable {
             stage = .binding
             appendBind(&out)
         case ("iq", .binding) where element["id"] == "bind":
-            jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
+            let jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
             stage = .ready
             events.append(.ready(jid: jid))
-        case ("iq", _):
-            if element["type"] == "result" { events.append(.pong(id: element["id"] ?? "")) }
         case ("error", _) where element.namespace == Namespace.streams:
             events.append(.streamError(condition: element.children.first?.name ?? ""))
         default: events.append(.unexpected("<\(element.name)>"))
@@ -149,29 +145,9 @@ public struct AppServerMachine: ~Copyable {
         outstanding += 1
     }
 
-    /// Sends a payload as it is, right or wrong.
-    public mutating func send(payload: [UInt8], out: inout Outbox) {
-        appendStanza(&out) { $0.appendText(payload.raw) }
-        outstanding += 1
-    }
-
     /// Acknowledges a device's message or a receipt.
     public mutating func acknowledge(_ message: ReceivedUpstream, out: inout Outbox) {
-        appendStanza(&out) { buffer in
-            buffer.append("{\"to\":")
-            JSONText.append(message.from, to: &buffer)
-            buffer.append(",\"message_id\":")
-            JSONText.append(message.messageID, to: &buffer)
-            buffer.append(",\"message_type\":\"ack\"}")
-        }
-    }
-
-    /// Asks for a sign of life (XEP-0199); the answer is `.pong`.
-    public mutating func ping(id: String, out: inout Outbox) {
-        out.bytes.append("<iq type=\"get\" id=\"")
-        out.bytes.appendAttribute(id)
-        out.bytes.append("\"><ping xmlns=\"urn:xmpp:ping\"/></iq>")
-        out.endRecord()
+        appendStanza(&out) { message.appendAcknowledgement(to: &$0) }
     }
 
     /// Ends the stream; the server then ends the connection.

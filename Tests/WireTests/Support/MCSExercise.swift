@@ -1,4 +1,5 @@
 import Basics
+public import Wire
 
 extension MCS {
     /// What the fuzz program and the hostile files drive: reads bytes as one direction of a device link.

@@ -22,7 +22,7 @@ public enum DeviceEvent: Sendable {
     case loginRefused(code: Int32)
     /// A message of an app server.
     case message(DeviceMessage)
-    /// The server has a message of this device; its persistent id, empty for fire and forget.
+    /// The server has a message of this device, and did not refuse it; its persistent id, empty for fire and forget.
     case upstreamStored(persistentID: [UInt8])
     /// A sign of life of the server, or its answer to ours.
     case heartbeat(isAnswer: Bool)
@@ -58,6 +58,21 @@ public struct DeviceMessage: Sendable {
         pairs.first { $0.key.raw.equals(key) }?.value
     }
 
+    /// Whether the server asks for an acknowledgement at once.
+    public var wantsImmediateAcknowledgement = false
+
+    /// Whether it is encrypted for a web app (mcs-device 7.1).
+    public var isEncrypted: Bool {
+        !rawData.isEmpty && (self["crypto-key"] != nil || self["content-encoding"] != nil)
+    }
+
+    /// Whether it is about a message of this device that no app server gets.
+    private var isSendError: Bool { self["message_type"] == Array("send_error".utf8) }
+    /// Whether it says that the server refused a message of this device (mcs-device 4.4).
+    public var isRefusal: Bool { isSendError && !wantsImmediateAcknowledgement }
+    /// Whether it says that no app server took a message of this device that was stored.
+    public var isReturn: Bool { isSendError && wantsImmediateAcknowledgement }
+
     /// Whether it says that stored messages were discarded.
     public var isDeletedMarker: Bool { self["message_type"] == Array("deleted_messages".utf8) }
 }
@@ -76,6 +91,8 @@ public enum DeviceAcknowledgement: Sendable {
     case selective
     /// By the ids of the messages, each said twice, as a device that is not sure does.
     case twice
+    /// By the calls of its owner alone (`acknowledge`, `acknowledgeAll`), who also keeps the ids for the next login.
+    case manual
 }
 
 /// A message to an app server, as a device sends it (mcs-device 4.1).

@@ -20,7 +20,7 @@ public struct AppServerLogin: Sendable {
     }
 
     /// The message of SASL PLAIN, in Base64: nothing, NUL, the full name, NUL, the key (ccs-xmpp 1.5).
-    var plain: String {
+    public var plain: String {
         Base64.text([0] + Array("\(sender.number)@\(domain)".utf8) + [0] + key.revealed)
     }
 }
@@ -41,6 +41,8 @@ public struct Downstream: Sendable {
     public var priority: String?
     /// `delivery_receipt_requested`.
     public var wantsReceipt = false
+    /// `delay_while_idle`.
+    public var delaysWhileIdle = false
     /// `dry_run`.
     public var isDryRun = false
 
@@ -51,7 +53,7 @@ public struct Downstream: Sendable {
     }
 
     /// Appends the JSON as it stands in the stanza.
-    func append(to buffer: inout ByteBuffer) {
+    public func append(to buffer: inout ByteBuffer) {
         buffer.append("{\"to\":")
         JSONText.append(to, to: &buffer)
         buffer.append(",\"message_id\":")
@@ -78,6 +80,7 @@ public struct Downstream: Sendable {
             JSONText.append(Array(priority.utf8), to: &buffer)
         }
         if wantsReceipt { buffer.append(",\"delivery_receipt_requested\":true") }
+        if delaysWhileIdle { buffer.append(",\"delay_while_idle\":true") }
         if isDryRun { buffer.append(",\"dry_run\":true") }
         buffer.append("}")
     }

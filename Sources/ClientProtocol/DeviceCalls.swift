@@ -66,7 +66,7 @@ public enum DeviceCalls {
         try value(answer, of: "deleted=")
     }
 
-    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4).
+    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4). No tool does; the daemon's tests do it as devices do.
     public static func topic(
         _ name: String, token: String, isEnd: Bool = false, _ app: App, _ identity: DeviceIdentity
     ) -> HTTPCall {
@@ -83,15 +83,19 @@ public enum DeviceCalls {
     }
 
     /// A token whose messages the server encrypts for a web app that has an endpoint already (mcs-device 5.6).
-    public static func subscribe(_ app: WebApp, endpoint: String, sender: String) -> HTTPCall {
+    ///
+    /// `publicKey` and `auth` are the app's keys, as its subscription has them.
+    public static func subscribe(
+        publicKey: [UInt8], auth: [UInt8], endpoint: String, sender: String
+    ) -> HTTPCall {
         var call = HTTPCall("POST", "/fcm/connect/subscribe")
         call.add("Content-Type", "application/x-www-form-urlencoded")
         var form = FormWriter()
         form.add("authorized_entity", Array(sender.utf8))
         form.add("endpoint", Array(endpoint.utf8))
         form.add(
-            "encryption_key", Array(Base64.text(app.publicKey, urlSafe: true, padded: false).utf8))
-        form.add("encryption_auth", Array(Base64.text(app.auth, urlSafe: true, padded: false).utf8))
+            "encryption_key", Array(Base64.text(publicKey, urlSafe: true, padded: false).utf8))
+        form.add("encryption_auth", Array(Base64.text(auth, urlSafe: true, padded: false).utf8))
         call.body = form.bytes.copied()
         return call
     }

@@ -1,0 +1,32 @@
+import Basics
+import Store
+
+@testable import RocksStore
+
+extension Engine {
+    /// Writes one pair by itself, durably.
+    func put(
+        _ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan
+    ) throws(StoreError) {
+        let batch = EngineBatch(self)
+        batch.put(family, key, value)
+        try write(batch)
+        try flush(waits: true)
+    }
+}
+
+extension RocksStore {
+    /// Compacts the family `seen` and counts what is left.
+    func compactedSeen() throws(StoreError) -> Int {
+        try withEngine { (engine) throws(StoreError) -> Int in
+            engine.compact(.seen)
+            let rows = engine.snapshot().cursor(.seen)
+            var count = 0
+            while rows.isValid {
+                count += 1
+                rows.next()
+            }
+            return count
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Where `unsafe` may stand: where C begins, and on two hot paths that were measured without it.
+enum UnsafeRules {
+    /// The modules and files, with what they call. A path that ends with a slash is a folder.
+    static let places: [(path: String, reason: String)] = [
+        // Whole modules that wrap a library or the kernel.
+        ("Sources/Compression/", "zlib"),
+        ("Sources/Crypto/", "OpenSSL"),
+        ("Sources/HTTP2Engine/", "nghttp2"),
+        ("Sources/RocksStore/", "RocksDB, and files whose writes are counted"),
+        ("Sources/Transport/", "OpenSSL, sockets, epoll, signals"),
+        ("Sources/XMLStream/", "expat"),
+        // Single files: one call each, or a few.
+        ("Sources/Basics/ByteBuffer.swift", "the memory of buffers"),
+        ("Sources/Basics/DescriptorOutput.swift", "write"),
+        ("Sources/Basics/DeviceSpace.swift", "statvfs"),
+        ("Sources/Basics/Log.swift", "getenv"),
+        ("Sources/Basics/Time.swift", "clock_gettime"),
+        ("Sources/Client/ControlClient.swift", "a blocking socket"),
+        ("Sources/Client/Endpoint.swift", "getaddrinfo"),
+        ("Sources/Client/KeyFile.swift", "open, read"),
+        ("Sources/Server/Config/Check/CertificateCheck.swift", "stat, access"),
+        ("Sources/Server/Config/Check/FolderCheck.swift", "stat, access"),
+        ("Sources/Server/Config/Check/LivingDaemon.swift", "stat"),
+        ("Sources/Server/Config/Check/SocketCheck.swift", "stat, access"),
+        ("Sources/Server/Config/ConfigFile.swift", "open, read"),
+        ("Sources/Server/Config/ConfigLoader.swift", "inet_pton"),
+        ("Sources/Server/Config/YAMLReader.swift", "libyaml"),
+        ("Sources/Server/FirstRun.swift", "open, write"),
+        ("Sources/Server/Ports/Monitor.swift", "the condition variable of pthreads"),
+        ("Sources/Server/Shutdown.swift", "unlink"),
+        ("Sources/Server/Startup.swift", "mkdir; reactors go to their threads"),
+        ("Sources/Server/SystemPlaces.swift", "gethostname, environ, poll"),
+        ("Sources/ccs-bench/Attack/Renegotiator.swift", "OpenSSL"),
+        ("Sources/ccs-bench/Bench.swift", "mkdtemp, unlink"),
+        ("Sources/ccs-bench/Child.swift", "posix_spawn"),
+        ("Sources/ccs-bench/Folder.swift", "readdir"),
+        ("Sources/ccs-bench/ProcessProbe.swift", "readlink"),
+        ("Sources/ccs-bench/Targets/DaemonTarget.swift", "lstat"),
+        ("Sources/ccs-bench/Targets/PeerProcess.swift", "sockets, files"),
+        ("Sources/ccs-bench/Terminal.swift", "write"),
+        ("Sources/ccs-device/DeviceState.swift", "open, read"),
+        ("Sources/ccs-device/PrivateFile.swift", "open, rename"),
+        ("Sources/ccsctl/CheckFile.swift", "exec"),
+        ("Sources/ccsctl/ServiceAccountFile.swift", "open, unlink"),
+        ("Sources/ccsctl/SocketPath.swift", "getenv, stat"),
+        // Hot paths, eight bytes at a time without a check for each.
+        ("Sources/Basics/RegistrationToken.swift", "every message names a token"),
+        ("Sources/Wire/XML/UsualStanza.swift", "the stanza fast path"),
+        ("Sources/Wire/XML/XMLText.swift", "the stanza fast path"),
+    ]
+
+    private static func covers(_ place: String, _ path: String) -> Bool {
+        place.hasSuffix("/") ? path.hasPrefix(place) : path == place
+    }
+
+    /// Lines of a product file that are marked unsafe although the file is not in the list.
+    static func violations(_ file: SourceFile) -> [String] {
+        guard !places.contains(where: { covers($0.path, file.path) }) else { return [] }
+        return CodeRules.found(file) {
+            TextRules.hasWord("unsafe", in: $0[...])
+                ? "unsafe outside the places where C begins (Tests/TidyTests/UnsafeRules.swift)" : nil
+        }
+    }
+
+    /// Places of the list where nothing is unsafe any more.
+    static func stale(in files: [SourceFile]) -> [String] {
+        places.map(\.path).filter { place in
+            !files.contains { file in
+                covers(place, file.path) && file.code.contains { TextRules.hasWord("unsafe", in: $0[...]) }
+            }
+        }
+    }
+}
