@@ -15,8 +15,9 @@ extension DeviceHub {
         case .address(let action): token(action, names, of: entry, request, &turn)
         case .send(let content): send(content, names, of: entry, request, &turn)
         case .create(let offer): vouch(offer, entry, request, &turn)
-        // These have no business with a device.
-        case .vouch, .claim, .vouched, .refresh, .end, .revoke: break
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke:
+            turn.demand(false, "a request reaches a device that has no business with it", of: entry)
+            turn.refuse(request, .serviceNotAvailable)
         }
     }
 

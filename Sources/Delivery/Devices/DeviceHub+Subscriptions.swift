@@ -59,6 +59,8 @@ extension DeviceHub {
     ) -> Subscription? {
         let name = entry.registrations[at].registration.name
         guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
+        turn.demand(
+            entry.registrations[at].topics.count >= 0, "more subscriptions end than there are", of: entry)
         turn.write(.removeSubscription(gone))
         turn.touch(entry)
         return gone
@@ -74,7 +76,10 @@ extension DeviceHub {
             return nil
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
+        let before = entry.registrations[at].topics.count
         entry.registrations[at].topics.insert(made)
+        turn.demand(
+            entry.registrations[at].topics.count == before + 1, "a subscription was there already", of: entry)
         turn.write(.putSubscription(made))
         turn.touch(entry)
         return (made, false)
@@ -91,10 +96,7 @@ extension DeviceHub {
     }
 
     /// What goes with a registration: its subscriptions, and the way to it from its installation.
-    mutating func removeBelongings(
-        of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
-    ) {
-        guard let at = entry.index(of: number) else { return }
+    mutating func removeBelongings(_ at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         let registration = entry.registrations[at].registration
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             turn.write(.removeSubscription(subscription))

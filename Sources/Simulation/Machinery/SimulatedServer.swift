@@ -29,6 +29,8 @@ final class SimulatedServer {
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
+        // They are reported with the seed.
+        settings.trapsAtFailedInvariants = false
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
         }
@@ -196,6 +198,7 @@ final class SimulatedServer {
         if world.canary == nil, let words = reactor.core.violation(of: event.key) {
             world.fail("invariants", words)
         }
+        reportFailures(of: reactor)
         if case .partition(.tick) = event, commands == reactor.effects.commands.count,
             mutations == reactor.effects.mutations.count, loads == reactor.effects.loads.count,
             forwards == reactor.effects.forwards.count
@@ -216,6 +219,7 @@ final class SimulatedServer {
                 || !reactor.effects.loads.isEmpty
         else { return }
         let batch = reactor.core.endTurn(now: world.clock.now, effects: &reactor.effects)
+        reportFailures(of: reactor)
         var effects = Effects()
         swap(&effects, &reactor.effects)
         let commands = effects.commands
@@ -229,6 +233,17 @@ final class SimulatedServer {
                 cross(from: partition, to: Int(id.reactor)) { [self] in perform(command, id) }
             }
         }
+    }
+
+    /// States that the core found and that cannot be.
+    private func reportFailures(of reactor: Reactor) {
+        guard !reactor.effects.invariantFailures.isEmpty else { return }
+        if world.canary == nil {
+            for failure in reactor.effects.invariantFailures {
+                world.fail("invariants", "\(failure.what): \(failure.owner.map { "\($0)" } ?? "partition")")
+            }
+        }
+        reactor.effects.invariantFailures.removeAll()
     }
 
     /// A planted fault.
