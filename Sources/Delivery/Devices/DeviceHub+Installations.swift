@@ -60,8 +60,7 @@ extension DeviceHub {
             return answerOnceSettled(.unregistered, entry, request.origin, &turn)
         }
         let event = Event.installationFound(request, others, at: next.device)
-        guard entry.isTouched else { return turn.forward(event) }
-        turn.wait(.next(event, request.origin))
+        if !waitUntilSettled(.next(event, request.origin), entry, &turn) { turn.forward(event) }
     }
 
     /// Sends to the newest registration that the installation has with the sender, on any of its devices: the message goes on

@@ -90,9 +90,23 @@ extension DeviceHub {
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
         _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
     ) {
-        let next = turn.ledger.nextTicket
-        let batch: UInt64? = entry.isTouched ? next : entry.batchesInFlight > 0 ? next - 1 : nil
-        turn.reply(answer, to: origin, whenStored: batch, orFailed: failure)
+        guard waitUntilSettled(.reply(origin, answer, orFailed: failure), entry, &turn) else {
+            return turn.reply(answer, to: origin)
+        }
+    }
+
+    /// Keeps what waits until all that changed the device so far is on disk, or has failed. Returns `false` if nothing is on its way.
+    mutating func waitUntilSettled(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
+        if entry.isTouched {
+            turn.wait(.device(entry, waiter))
+            return true
+        }
+        guard entry.batchesInFlight > 0 else { return false }
+        let isOpen = entry.lastBatch.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
+        if !turn.demand(isOpen, "the last batch of a device is answered before those before it", of: entry) {
+            settle(waiter, of: entry, CommitOutcome(ticket: 0, hasFailed: true), &turn)
+        }
+        return true
     }
 
     /// What goes with a registration: its subscriptions, and the way to it from its installation.

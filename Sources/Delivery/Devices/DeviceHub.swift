@@ -197,6 +197,15 @@ struct DeviceHub: ~Copyable {
         case .report(let report, let gone): returnCommitted(report, gone, entry, outcome, &turn)
         case .login(let connection):
             loginCommitted(connection, entry, hasFailed: outcome.hasFailed, &turn)
+        // Where a batch before has failed, the device is to be read again.
+        case .reply(let origin, let answer, let failure):
+            turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: origin)
+        case .next(let event, let origin):
+            if outcome.hasFailed || !entry.state.isReady {
+                turn.refuse(origin, .serviceNotAvailable)
+            } else {
+                turn.forward(event)
+            }
         }
     }
 
