@@ -13,8 +13,9 @@ import Testing
     /// A device whose state is known and to which nothing happens.
     private static func entry(_ number: UInt64, isPassing: Bool) -> DeviceEntry {
         let entry = DeviceEntry(DeviceID(number))
+        var turn = Turn(partition: 0, of: 1, salt: 0, settings: DeliverySettings())
         _ = entry.finishLoading(
-            DeviceState(device: entry.device, record: nil, registrations: [], mailbox: []))
+            DeviceState(device: entry.device, record: nil, registrations: [], mailbox: []), &turn)
         entry.isPassing = isPassing
         return entry
     }

@@ -1,6 +1,7 @@
 import Basics
-import Delivery
 import Testing
+
+@testable import Delivery
 
 /// A partition, boxed.
 final class PartitionBox {

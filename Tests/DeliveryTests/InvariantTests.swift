@@ -5,22 +5,30 @@ import Testing
 
 /// What a release build does where it finds a state that cannot be.
 @Suite struct InvariantTests {
-    @Test("The batch of a broken state is refused, the connection closed, and nothing of it acknowledged")
-    func refusesBatch() throws {
+    private static func settings() -> DeliverySettings {
         var settings = DeliverySettings()
         settings.trapsAtFailedInvariants = false
-        let bench = Harness.withDevice(settings: settings)
+        return settings
+    }
+
+    /// A device that is connected, and what the core has of it.
+    private func connected() throws -> (Harness, DeviceEntry) {
+        let bench = Harness.withDevice(settings: Self.settings())
         bench.login()
         bench.settle()
         _ = bench.take(phone)
-        let entry = try #require(bench.partitions[0].core.devices.table[device])
+        return (bench, try #require(bench.partitions[0].core.devices.table[device]))
+    }
+
+    @Test("The batch of a broken state is refused, the connection closed, and nothing of it acknowledged")
+    func refusesBatch() throws {
+        let (bench, entry) = try connected()
         var report = StoredMessage(
             device: device, sequence: Sequence(.max), salt: 0, registration: Harness.target.number,
             sender: nil,
             kind: .sendError, messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
         report.device = device
-        entry.append(
-            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)), registrationAt: 0)
+        entry.mailbox.append(MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)))
         bench.submit(1)
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
@@ -32,5 +40,203 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 2"])
         #expect(bench.failures.count == 1)
+    }
+
+    @Test("A device whose counts are broken is read again, and gets what it has not acknowledged once more")
+    func readsAgain() throws {
+        let (bench, entry) = try connected()
+        bench.submit(1)
+        bench.settle()
+        let sent = try #require(bench.take(phone).compactMap(\.delivery).first)
+        entry.link?.unacknowledged = 0
+        bench.post(.deviceAcknowledged(phone, device, [sent.message.sequence]))
+        bench.settle()
+        #expect(bench.take(phone).words == ["close internal_error"])
+        #expect(
+            bench.failures == [
+                InvariantFailure(
+                    what: "more messages are acknowledged than were sent", owner: .device(device))
+            ])
+        #expect(bench.store.messages[device]?.count == 1, "nothing of the refused batch is done")
+        #expect(entry.link?.takesPassing == false, "nothing more goes out on a connection that closes")
+        bench.post(.deviceClosed(phone, device))
+        bench.login(web)
+        bench.settle()
+        let again = bench.take(web)
+        #expect(again.words == ["device login accepted", "deliver m1", "report when ready"])
+        bench.post(.deviceAcknowledged(web, device, [sent.message.sequence]))
+        bench.settle()
+        #expect(bench.store.downPending == 0 && bench.down.delivered == 1)
+        #expect(bench.failures.count == 1)
+    }
+
+    @Test("A broken state of a sender ends its connections, and its messages are handed out again")
+    func sender() throws {
+        let bench = Harness.withDevice(settings: Self.settings())
+        bench.bindAppServer()
+        bench.login()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.post(.upstreamReceived(Harness.upstream(2)))
+        bench.settle()
+        let first = try #require(bench.take(appServer).compactMap(\.upstream).first)
+        _ = bench.take(phone)
+        let entry = try #require(bench.partitions[0].core.senders.table[Harness.sender])
+        entry.sticky = [:]
+        bench.post(.upstreamResolved(Harness.upstream(3), from: Harness.target))
+        bench.post(.upstreamSettled(appServer, Harness.sender, first.sequence, .acknowledged))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["close internal_error"])
+        #expect(bench.take(phone).words == ["refused 3 unavailable"])
+        #expect(
+            bench.failures == [
+                InvariantFailure(
+                    what: "a message leaves a session whose device has none there",
+                    owner: .sender(Harness.sender))
+            ])
+        #expect(bench.store.up.delivered == 0 && bench.store.upPending == 2)
+        // The next connection gets what is not answered, and what is sent anew; the removal is tried again.
+        bench.post(.appServerClosed(appServer, Harness.sender))
+        bench.bindAppServer(web)
+        bench.post(.upstreamReceived(Harness.upstream(3)))
+        bench.settle()
+        let heard = bench.take(web).compactMap(\.upstream)
+        #expect(heard.map(\.messageID) == [bytes("u2"), bytes("u3")])
+        #expect(bench.take(phone).words == ["stored 3"])
+        for message in heard {
+            bench.post(.upstreamSettled(web, Harness.sender, message.sequence, .acknowledged))
+        }
+        bench.advance(milliseconds: 500)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.store.upPending == 0 && bench.failures.count == 1)
+    }
+
+    @Test("A put that fails of a message that is counted no more leaves no count below zero")
+    func countedNoMore() throws {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.runTurns()
+        let entry = try #require(bench.partitions[0].core.senders.table[Harness.sender])
+        // As after a search that has found it expired before its batch was answered.
+        entry.countRemoved()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(entry.stored == 0)
+        bench.post(.upstreamReceived(Harness.upstream(1)))
+        bench.settle()
+        #expect(bench.take(phone).words == ["refused 1 unavailable", "stored 1"] && entry.stored == 1)
+    }
+
+    @Test("A broken state of the partition refuses the batch of its turn alone, and ends no connection")
+    func partition() throws {
+        let (bench, _) = try connected()
+        bench.post(.loaded(.unseen([], next: nil)))
+        bench.submit(1)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+        #expect(bench.take(phone).isEmpty)
+        #expect(
+            bench.failures == [
+                InvariantFailure(what: "an answer to a search for devices that nobody asked for")
+            ])
+        #expect(bench.store.put.isEmpty)
+        bench.submit(2)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2"])
+        #expect(bench.take(phone).words == ["deliver m2"])
+        #expect(bench.failures.count == 1)
+    }
+
+    @Test("A broken state in a turn that changes nothing refuses no batch of a later one")
+    func withoutBatch() throws {
+        let (bench, _) = try connected()
+        bench.post(.loaded(.unseen([], next: nil)))
+        bench.runTurns()
+        #expect(bench.failures.count == 1)
+        bench.submit(1)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"])
+    }
+
+    @Test("An event of another partition is refused where it comes, and changes nothing there")
+    func elsewhere() throws {
+        let bench = Harness.withDevice(partitions: 2, settings: Self.settings())
+        let owner = PartitionKey.device(device).partition(of: 2)
+        let other = bench.partitions[1 - owner]
+        other.events.append(.submitted(Harness.submission(1)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+        #expect(bench.failures.map(\.what) == ["an event of another partition"])
+        #expect(other.core.devices.table.count == 0 && bench.store.put.isEmpty)
+        bench.submit(2)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2"])
+    }
+
+    @Test("An event whose content is of another device or sender is refused")
+    func mixedUp() throws {
+        let (bench, _) = try connected()
+        let other = RegistrationName(device: DeviceID(77), number: RegistrationNumber(1))
+        bench.post(.device(device, .submitted(Harness.submission(1, to: other))))
+        bench.post(.sender(Harness.otherSender, .upstreamResolved(Harness.upstream(2), from: Harness.target)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+        #expect(bench.take(phone).words == ["refused 2 unavailable"])
+        #expect(
+            bench.failures.map(\.what) == ["an event of another device", "an event of another sender"])
+        #expect(bench.store.put.isEmpty)
+    }
+
+    @Test("What the store says of a device in no order counts as no answer")
+    func disorder() throws {
+        let bench = Harness.withDevice(settings: Self.settings())
+        bench.submit(1)
+        bench.runTurns()
+        bench.partitions[0].loads = []
+        let registration = try #require(bench.store.registrations[Harness.target])
+        let state = DeviceState(
+            device: device, record: bench.store.records[device],
+            registrations: [registration, registration], mailbox: [])
+        bench.post(.loaded(.device(state)))
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+        #expect(bench.failures.map(\.what) == ["the store answers out of order"])
+        bench.submit(2)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 2"])
+    }
+
+    @Test(
+        "A message goes only to states that follow its own, and what is stored stays so",
+        arguments: [
+            (MailboxSlot.State.waiting(isStored: false), MailboxSlot.State.sent, true),
+            (.waiting(isStored: true), .waiting(isStored: false), false),
+            (.waiting(isStored: false), .waiting(isStored: true), true),
+            (.delayed(isStored: true), .waiting(isStored: true), true),
+            (.delayed(isStored: true), .waiting(isStored: false), false),
+            (.delayed(isStored: true), .sent, false), (.throttled, .sent, false),
+            (.throttled, .waiting(isStored: true), true), (.sent, .owingReceipt, true),
+            (.sent, .throttled, false), (.owingReceipt, .sent, true), (.owingReceipt, .throttled, false),
+        ])
+    func states(before: MailboxSlot.State, after: MailboxSlot.State, isAllowed: Bool) {
+        #expect(before.mayBecome(after) == isAllowed)
+    }
+
+    @Test("A connection that closes does nothing else, and none begins anew")
+    func modes() {
+        let modes: [DeviceLink.Mode] = [
+            .accepting, .loading(target: Sequence(1)), .queued, .paused, .live, .closing,
+        ]
+        #expect(modes.map { $0.mayBecome(.closing) } == [true, true, true, true, true, true])
+        #expect(modes.map { $0.mayBecome(.accepting) } == [false, false, false, false, false, false])
+        #expect(modes.map { $0.mayBecome(.live) } == [false, false, false, true, true, false])
+        #expect(
+            modes.map { DeviceLink.Mode.closing.mayBecome($0) } == [false, false, false, false, false, true])
+        let sessions: [AppServerSessionState.Mode] = [.loggedIn, .ready, .draining]
+        #expect(sessions.map { $0.mayBecome(.ready) } == [true, false, false])
+        #expect(sessions.map { $0.mayBecome(.draining) } == [true, true, true])
     }
 }

@@ -35,6 +35,12 @@ struct RegistrationState {
         }
     }
 
+    /// Whether no message is counted out that was not counted in.
+    var isCounted: Bool { plainWaiting >= 0 && plainDelayed >= 0 && keyed >= 0 }
+
+    /// Whether no message is counted.
+    var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && keyed == 0 }
+
     /// `from` of a frame: the sender as the app gave it, or who sent it of several.
     func from(_ sender: SenderID?) -> [UInt8] {
         guard isList, let author = sender ?? registration.sender else { return registration.senderText }
@@ -58,6 +64,25 @@ struct DeviceLink {
         case live
         /// It has been told to close.
         case closing
+
+        /// Whether what is stored may be asked for and handed over.
+        var takesStored: Bool {
+            switch self {
+            case .paused, .live: true
+            case .accepting, .loading, .queued, .closing: false
+            }
+        }
+
+        /// Whether a connection may go from this mode to another one. One that closes does nothing else.
+        func mayBecome(_ next: Mode) -> Bool {
+            switch (self, next) {
+            case (.accepting, .paused), (.paused, .loading), (.paused, .queued), (.paused, .live),
+                (.loading, .paused), (.loading, .queued), (.queued, .paused), (.live, .loading),
+                (.live, .queued), (.live, .live), (.live, .paused), (_, .closing):
+                true
+            default: false
+            }
+        }
     }
 
     let connection: ConnectionID
@@ -119,6 +144,8 @@ final class DeviceEntry {
     var link: DeviceLink?
     /// Batches with changes to it that the store has not answered.
     var batchesInFlight = 0
+    /// The ticket of the last batch with changes to it; `nil` if there has been none.
+    var lastBatch: UInt64?
     /// Whether the store has been asked for a page of its mailbox: one question at a time, since answers do not say whose they are.
     var isPageAsked = false
     /// Whether the turn that runs has changes to it.
@@ -160,7 +187,16 @@ final class DeviceEntry {
     }
 
     /// Adds a message to the mailbox and to the counts of its registration.
-    func append(_ slot: MailboxSlot, registrationAt at: Int) {
+    func append(_ slot: MailboxSlot, registrationAt at: Int, _ turn: inout Turn) {
+        let newest = mailbox.slots.last?.entry.sequence
+        turn.demand(
+            newest.map { $0 < slot.entry.sequence } ?? true, "a sequence is not the newest", of: self)
+        turn.demand(
+            slot.state.isWaiting || slot.state.isDelayed, "a new message has been handed over", of: self)
+        let isOwn =
+            registrations.indices.contains(at)
+            && registrations[at].registration.name.number == slot.entry.registration
+        guard turn.demand(isOwn, "a message is counted for another registration", of: self) else { return }
         mailbox.append(slot)
         if slot.state.isDelayed { delayed += 1 }
         if slot.isPlain { registrations[at].countPlain(slot.state) }
@@ -168,50 +204,81 @@ final class DeviceEntry {
     }
 
     /// Takes a message out of the mailbox and the counts.
-    func remove(at index: Int) -> MailboxSlot {
+    func remove(at index: Int, _ turn: inout Turn) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
         if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if slot.state.isDelayed { delayed -= 1 }
-        if let at = self.index(of: slot.entry.registration) {
-            if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
-            if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
-        }
+        demandCounts(&turn)
+        let at = turn.demand(
+            self.index(of: slot.entry.registration), "a message is of no registration", of: self)
+        guard let at else { return slot }
+        if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
+        if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
+        turn.demand(registrations[at].isCounted, "more messages leave a registration than came", of: self)
         return slot
     }
 
+    private func demandCounts(_ turn: inout Turn) {
+        turn.demand(delayed >= 0, "more messages stop waiting for an active device than did", of: self)
+        turn.demand(
+            link.map { $0.unacknowledged >= 0 } ?? true, "more messages are acknowledged than were sent",
+            of: self)
+    }
+
+    /// Moves the connection to another mode; there must be one.
+    func setMode(_ mode: DeviceLink.Mode, _ turn: inout Turn) {
+        let before = turn.demand(link?.mode, "the mode changes of a connection that is gone", of: self)
+        guard let before else { return }
+        guard turn.demand(before.mayBecome(mode), "a connection cannot go to this mode", of: self) else {
+            return
+        }
+        link?.mode = mode
+    }
+
     /// Moves a message to another state.
-    func setState(_ state: MailboxSlot.State, at index: Int) {
+    func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
         let slot = mailbox.slots[index]
         guard slot.state != state else { return }
+        guard turn.demand(slot.state.mayBecome(state), "a message cannot go to this state", of: self) else {
+            return
+        }
         mailbox.setState(state, at: index)
         if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
         if slot.state.isDelayed { delayed -= 1 }
         if state.isDelayed { delayed += 1 }
-        guard slot.isPlain, let at = self.index(of: slot.entry.registration) else { return }
+        demandCounts(&turn)
+        guard slot.isPlain else { return }
+        let at = turn.demand(
+            self.index(of: slot.entry.registration), "a message changes that is of no registration", of: self)
+        guard let at else { return }
         registrations[at].countPlain(slot.state, by: -1)
         registrations[at].countPlain(state)
+        turn.demand(
+            registrations[at].isCounted, "more messages of a registration change than it has", of: self)
     }
 
     /// The connection is gone: what it had not acknowledged waits again.
-    func unlink() {
+    func unlink(_ turn: inout Turn) {
         guard link != nil else { return }
         for at in mailbox.slots.indices {
-            setState(mailbox.slots[at].state.unhanded, at: at)
+            setState(mailbox.slots[at].state.unhanded, at: at, &turn)
         }
+        let left = link?.unacknowledged ?? 0
         link = nil
+        turn.demand(left == 0, "messages stay unacknowledged on a connection that is gone", of: self)
     }
 
     /// Goes back so that everything from a message on is read again; what has been sent is not sent again.
-    func rewind(before sequence: Sequence) {
+    func rewind(before sequence: Sequence, _ turn: inout Turn) {
         guard let link, sequence <= link.cursor else { return }
         self.link?.cursor = Sequence(sequence.number &- 1)
         // The page that is under way begins too late.
-        if case .loading = link.mode { self.link?.mode = .queued }
+        if case .loading = link.mode { setMode(.queued, &turn) }
     }
 
     /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
-    private func take(_ state: DeviceState) {
+    private func take(_ state: DeviceState, _ turn: inout Turn) {
         record = state.record
         let old = (registrations: registrations, mailbox: mailbox)
         registrations = state.registrations.map { known in
@@ -235,13 +302,13 @@ final class DeviceEntry {
             append(
                 MailboxSlot(
                     entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
-                registrationAt: at)
+                registrationAt: at, &turn)
             guard let link, entry.sequence <= link.given else { continue }
             switch before?.state {
-            case .throttled: setState(.throttled, at: mailbox.slots.count - 1)
-            case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1)
-            case .waiting: rewind(before: entry.sequence)
-            case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1)
+            case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
+            case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
+            case .waiting: rewind(before: entry.sequence, &turn)
+            case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }
     }
@@ -249,15 +316,17 @@ final class DeviceEntry {
     // MARK: State
 
     /// Keeps an event until the state is there.
-    func wait(_ event: DeviceEvent) { change { $0.append(event) } }
+    func wait(_ event: DeviceEvent, _ turn: inout Turn) { change(&turn) { $0.append(event) } }
 
     /// Lets go of the events that wait and need not be answered.
-    func dropWaiting(where isOver: (DeviceEvent) -> Bool) { change { $0.removeAll(where: isOver) } }
+    func dropWaiting(_ turn: inout Turn, where isOver: (DeviceEvent) -> Bool) {
+        change(&turn) { $0.removeAll(where: isOver) }
+    }
 
-    private func change(_ body: (inout [DeviceEvent]) -> Void) {
+    private func change(_ turn: inout Turn, _ body: (inout [DeviceEvent]) -> Void) {
         var waiting: [DeviceEvent]
         switch state {
-        case .ready: preconditionFailure("an event waits for a device that has been read")
+        case .ready: turn.demand(false, "an event waits for a device that has been read", of: self)
         case .loading(let events):
             waiting = events
             state = .ready
@@ -275,9 +344,9 @@ final class DeviceEntry {
     func beginLoading() { state = .loading(waiting: state.waiting) }
 
     /// Takes what the store says, and returns the events that waited for it.
-    func finishLoading(_ read: DeviceState) -> [DeviceEvent] {
+    func finishLoading(_ read: DeviceState, _ turn: inout Turn) -> [DeviceEvent] {
         let waiting = state.waiting
-        take(read)
+        take(read, &turn)
         state = .ready
         return waiting
     }

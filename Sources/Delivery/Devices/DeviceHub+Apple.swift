@@ -42,6 +42,8 @@ extension DeviceHub {
             return turn.refuse(origin, .invalidSender)
         }
         if let refusal = turn.refusalToAdd(for: entry.record, origin) { return turn.refuse(origin, refusal) }
+        turn.demand(
+            entry.device == address.freshDevice, "an app of Apple's gets a device of another name", of: entry)
         let record =
             entry.record
             ?? DeviceRecord(
@@ -78,6 +80,7 @@ extension DeviceHub {
     ) {
         let old = entry.registrations[at].registration
         guard registration != old else { return }
+        turn.demand(registration.name == old.name, "a registration changes its name", of: entry)
         entry.registrations[at].registration = registration
         entry.registrations[at].batch = turn.ledger.nextTicket
         turn.write(.putRegistration(registration))

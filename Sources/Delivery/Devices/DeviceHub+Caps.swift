@@ -43,7 +43,9 @@ extension DeviceHub {
             leaving += held.prefix(max(0, held.count + 1 - turn.settings.collapseKeys))
         }
         for sequence in leaving {
-            guard let index = entry.mailbox.index(of: sequence) else { continue }
+            let index = turn.demand(
+                entry.mailbox.index(of: sequence), "a message to be discarded is not there", of: entry)
+            guard let index else { continue }
             remove(at: index, of: entry, reason: .discarded, &turn)
         }
     }
@@ -70,6 +72,9 @@ extension DeviceHub {
             if case .discardedMarker(let count) = slot.entry.kind { total += count } else { total += 1 }
             remove(at: index, of: entry, reason: .discarded, &turn)
         }
+        turn.demand(total > 0, "a marker for no message", of: entry)
+        let left = isDelayed ? entry.registrations[at].plainDelayed : entry.registrations[at].plainWaiting
+        turn.demand(left == 0, "messages stay that were to be discarded", of: entry)
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
@@ -80,7 +85,7 @@ extension DeviceHub {
             MailboxSlot(
                 entry: MailboxEntry(marker),
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
-            registrationAt: at)
+            registrationAt: at, &turn)
     }
 
     /// How many messages of one registration may wait for the device.

@@ -73,6 +73,10 @@ extension DeviceHub {
 
     /// Writes a device's record.
     mutating func keep(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
+        turn.demand(record.device == entry.device, "the record of a device is another's", of: entry)
+        turn.demand(
+            entry.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,
+            "a number of a registration would be given twice", of: entry)
         entry.record = record
         turn.write(.putDevice(record))
         turn.touch(entry)

@@ -5,14 +5,15 @@ extension DeviceHub {
     /// Goes on handing over what is stored: reads the next page, or is live where nothing is left.
     mutating func proceed(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isReady, let link = entry.link else { return }
+        turn.demand(!link.isCongested, "a congested connection is to be sent more", of: entry)
         if entry.isPageAsked {
-            entry.link?.mode = .queued
+            entry.setMode(.queued, &turn)
         } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
-            entry.link?.mode = .loading(target: newest)
+            entry.setMode(.loading(target: newest), &turn)
             entry.isPageAsked = true
             turn.load(.messages(entry.device, after: link.cursor, limit: turn.settings.mailboxPage))
         } else {
-            entry.link?.mode = .live
+            entry.setMode(.live, &turn)
         }
     }
 
@@ -21,7 +22,7 @@ extension DeviceHub {
         guard let link = entry.link else { return }
         if entry.record == nil {
             turn.send(.close(.deviceForgotten), to: link.connection)
-            entry.link?.mode = .closing
+            entry.setMode(.closing, &turn)
             return
         }
         switch link.mode {
@@ -35,16 +36,21 @@ extension DeviceHub {
     mutating func pageLoaded(
         _ device: DeviceID, _ messages: [StoredMessage], isLast: Bool, _ turn: inout Turn
     ) {
-        guard let entry = table[device] else { return }
-        entry.isPageAsked = false
+        guard let entry = pageAnswered(device, &turn) else { return }
+        turn.demand(
+            messages.count <= turn.settings.mailboxPage, "a page has more messages than were asked for",
+            of: entry)
         guard let link = entry.link, let target = pageTarget(entry, link, &turn) else {
-            return entry.state.isStale ? forgetIfUnread(entry) : table.rest(entry)
+            return entry.state.isStale ? forgetIfUnread(entry, &turn) : rest(entry, &turn)
         }
-        entry.link?.mode = .paused
+        entry.setMode(.paused, &turn)
         var hasDelivered = false
         for message in messages {
             guard let link = entry.link, case .paused = link.mode else { return }
-            entry.link?.cursor = max(link.cursor, message.sequence)
+            guard turn.demand(message.device == device, "a page has a message of another device", of: entry),
+                turn.demand(message.sequence > link.cursor, "a page is out of order", of: entry)
+            else { return }
+            entry.link?.cursor = message.sequence
             guard let at = entry.mailbox.index(of: message.sequence),
                 entry.mailbox.slots[at].state.isWaiting
             else { continue }
@@ -57,11 +63,22 @@ extension DeviceHub {
         // All that was confirmed before the question is in the answer, or no longer there.
         if isLast, let cursor = entry.link?.cursor { entry.link?.cursor = max(cursor, target) }
         guard let link = entry.link, case .paused = link.mode else { return }
+        turn.demand(isLast || !messages.isEmpty, "an empty page is not the last", of: entry)
         if hasDelivered {
             turn.send(.reportWhenReady, to: link.connection)
         } else {
             proceed(entry, &turn)
         }
+    }
+
+    /// A page that was asked for has come, or could not be read.
+    private func pageAnswered(_ device: DeviceID, _ turn: inout Turn) -> DeviceEntry? {
+        let entry = turn.demand(
+            table[device], "a page of a device that is not in memory", owner: .device(device))
+        guard let entry else { return nil }
+        turn.demand(entry.isPageAsked, "a page that nobody asked for", of: entry)
+        entry.isPageAsked = false
+        return entry
     }
 
     /// Up to where the answer is complete; nil if it is not for this connection or cannot be used now.
@@ -73,9 +90,9 @@ extension DeviceHub {
             return target
         case .loading:
             // Read again when it is ready, or when its state has been.
-            entry.link?.mode = .paused
+            entry.setMode(.paused, &turn)
         case .queued:
-            entry.link?.mode = .paused
+            entry.setMode(.paused, &turn)
             if !link.isCongested { proceed(entry, &turn) }
         case .accepting, .paused, .live, .closing: break
         }
@@ -83,17 +100,16 @@ extension DeviceHub {
     }
 
     mutating func pageLoadFailed(_ device: DeviceID, _ turn: inout Turn) {
-        guard let entry = table[device] else { return }
-        entry.isPageAsked = false
+        guard let entry = pageAnswered(device, &turn) else { return }
         guard let link = entry.link else {
-            return entry.state.isStale ? forgetIfUnread(entry) : table.rest(entry)
+            return entry.state.isStale ? forgetIfUnread(entry, &turn) : rest(entry, &turn)
         }
         if case .queued = link.mode {
-            entry.link?.mode = .paused
+            entry.setMode(.paused, &turn)
             if !link.isCongested { proceed(entry, &turn) }
         } else if case .loading = link.mode {
             turn.send(.close(.storeFailed), to: link.connection)
-            entry.link?.mode = .closing
+            entry.setMode(.closing, &turn)
         }
     }
 
@@ -105,6 +121,7 @@ extension DeviceHub {
         entry.mailbox.setStored(at: at)
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
+        turn.demand(message.sequence > link.cursor, "a message waits that has been passed over", of: entry)
         entry.link?.cursor = max(link.cursor, message.sequence)
         guard message.expiresAt > turn.now.ended else {
             return remove(at: at, of: entry, reason: .expired, &turn)
@@ -116,18 +133,29 @@ extension DeviceHub {
     private mutating func deliver(
         _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
-        guard let link = entry.link, let at = entry.index(of: message.registration) else { return false }
+        let found = turn.demand(
+            entry.index(of: message.registration), "a message to be sent is of no registration", of: entry)
+        let slot = entry.mailbox.slots[index].entry
+        guard let link = turn.demand(entry.link, "a message is sent on no connection", of: entry),
+            let at = found,
+            turn.demand(
+                slot.sequence == message.sequence && slot.registration == message.registration,
+                "a message is not the one that the mailbox has in its place", of: entry)
+        else { return false }
+        turn.demand(
+            link.mode.takesStored && !link.isCongested, "a message is sent on a connection that takes none",
+            of: entry)
         guard !link.isIdle || !message.delaysWhileIdle else {
-            entry.setState(.delayed(isStored: true), at: index)
+            entry.setState(.delayed(isStored: true), at: index, &turn)
             return false
         }
         guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind == .sendError else {
             turn.send(.close(.tooManyUnacknowledged), to: link.connection)
-            entry.link?.mode = .closing
+            entry.setMode(.closing, &turn)
             return false
         }
-        guard !throttleIfNeeded(at: index, of: entry, registrationAt: at, turn) else { return false }
-        entry.setState(.sent, at: index)
+        guard !throttleIfNeeded(at: index, of: entry, registrationAt: at, &turn) else { return false }
+        entry.setState(.sent, at: index, &turn)
         send(message, isStored: true, entry, registrationAt: at, link.connection, &turn)
         return true
     }
@@ -137,6 +165,9 @@ extension DeviceHub {
         _ message: consuming StoredMessage, isStored: Bool, _ entry: DeviceEntry, registrationAt at: Int,
         _ connection: ConnectionID, _ turn: inout Turn
     ) {
+        turn.demand(
+            entry.link?.connection == connection, "a message is sent on the connection of another device",
+            of: entry)
         if message.kind == .message { turn.effects.downstream.sent += 1 }
         turn.traceMessage(message, .sent, detail: isStored ? "" : "now_or_never")
         var from = entry.registrations[at].from(message.sender)

@@ -11,7 +11,7 @@ extension DeviceHub {
         let messages = dissolve(entry, &turn)
         if let link = entry.link {
             turn.send(.close(.deviceForgotten), to: link.connection)
-            entry.link?.mode = .closing
+            entry.setMode(.closing, &turn)
         }
         turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: origin)
     }
@@ -22,6 +22,10 @@ extension DeviceHub {
         for number in entry.registrations.map(\.registration.name.number) {
             messages += removeRegistration(number, entry, &turn)
         }
+        turn.demand(
+            entry.mailbox.slots.isEmpty && entry.registrations.isEmpty,
+            "something of a device stays that goes",
+            of: entry)
         turn.write(.removeDevice(entry.device))
         turn.touch(entry)
         entry.record = nil

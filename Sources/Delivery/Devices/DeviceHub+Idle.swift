@@ -24,9 +24,10 @@ extension DeviceHub {
         guard entry.delayed > 0 else { return }
         var first: Sequence?
         for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state.isDelayed {
-            entry.setState(entry.mailbox.slots[index].state.unhanded, at: index)
+            entry.setState(entry.mailbox.slots[index].state.unhanded, at: index, &turn)
             first = first ?? entry.mailbox.slots[index].entry.sequence
         }
+        turn.demand(entry.delayed == 0, "messages wait on for a device that is active", of: entry)
         goBack(to: first, entry, &turn)
     }
 }

@@ -15,8 +15,9 @@ extension DeviceHub {
         case .address(let action): token(action, names, of: entry, request, &turn)
         case .send(let content): send(content, names, of: entry, request, &turn)
         case .create(let offer): vouch(offer, entry, request, &turn)
-        // These have no business with a device.
-        case .vouch, .claim, .vouched, .refresh, .end, .revoke: break
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke:
+            turn.demand(false, "a request reaches a device that has no business with it", of: entry)
+            turn.refuse(request, .serviceNotAvailable)
         }
     }
 
@@ -59,8 +60,7 @@ extension DeviceHub {
             return answerOnceSettled(.unregistered, entry, request.origin, &turn)
         }
         let event = Event.installationFound(request, others, at: next.device)
-        guard entry.isTouched else { return turn.forward(event) }
-        turn.wait(.next(event, request.origin))
+        if !waitUntilSettled(.next(event, request.origin), entry, &turn) { turn.forward(event) }
     }
 
     /// Sends to the newest registration that the installation has with the sender, on any of its devices: the message goes on

@@ -59,6 +59,7 @@ extension DeviceHub {
     mutating func unseenLoaded(
         _ found: [DeviceID], next: DeviceID?, _ turn: inout Turn
     ) {
+        demandSearch(found, next, &turn)
         sweep.isAsking = false
         for device in found { handle(.unseen, of: device, &turn) }
         guard sweep.asksForAbsent else {
@@ -76,6 +77,20 @@ extension DeviceHub {
             sweep.isWholeRound = true
         }
         sweep.from = next ?? DeviceID(0)
+    }
+
+    /// Checks an answer to the search: it was asked for, is no larger than that, and the search goes on behind it.
+    private func demandSearch(_ found: [DeviceID], _ next: DeviceID?, _ turn: inout Turn) {
+        turn.demand(sweep.isAsking, "an answer to a search for devices that nobody asked for")
+        turn.demand(
+            found.count <= Limits.expiredDevicesPerSweep, "a search found more devices than it was asked for")
+        let start = sweep.asksForAbsent ? sweep.from : sweep.unusedFrom
+        turn.demand(next.map { $0 > start } ?? true, "a search for devices goes back")
+        turn.demand(
+            found.first.map { $0 >= start } ?? true, "a search found a device before its start")
+        turn.demand(
+            found.last.map { last in next.map { last < $0 } ?? true } ?? true,
+            "a search found a device behind its end")
     }
 
     /// The store says that a device has been away for too long: it goes, unless that is no longer so.
@@ -124,6 +139,8 @@ extension DeviceHub {
 
     /// Looks at the next of them; one whose state is being read is met again at the next tick.
     mutating func tickContacts(_ turn: inout Turn) {
+        turn.demand(
+            contacts.count <= Limits.unwrittenContacts, "more contacts are kept than there is room for")
         for device in contacts.next(turn.shares.contactsPerTick) {
             if let entry = table[device], !entry.state.isReady { continue }
             handle(.unseen, of: device, &turn)

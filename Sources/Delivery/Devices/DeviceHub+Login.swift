@@ -13,7 +13,7 @@ extension DeviceHub {
             turn.send(.close(.replacedByNewerLogin), to: old.connection)
             turn.traceConnection(
                 login.device, .disconnected, detail: CloseReason.replacedByNewerLogin.rawValue)
-            entry.unlink()
+            entry.unlink(&turn)
         }
         let hasRemoved = settleReceived(login.received, entry, &turn)
         entry.link = DeviceLink(connection: login.connection)
@@ -49,23 +49,25 @@ extension DeviceHub {
         }
         if hasFailed {
             turn.send(DeviceCommand.loginRefused(.unavailable), to: connection)
-            entry.unlink()
+            entry.unlink(&turn)
         } else {
             accept(entry, &turn)
         }
     }
 
     private mutating func accept(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard let link = entry.link else { return }
+        guard let link = turn.demand(entry.link, "a login is accepted on no connection", of: entry) else {
+            return
+        }
         turn.send(DeviceCommand.loginAccepted, to: link.connection)
-        entry.link?.mode = .paused
+        entry.setMode(.paused, &turn)
         turn.traceConnection(entry.device, .connected)
         proceed(entry, &turn)
     }
 
     mutating func closed(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         if entry.link?.connection == connection {
-            entry.unlink()
+            entry.unlink(&turn)
             turn.traceConnection(entry.device, .disconnected)
             // It was here until now, however long ago it logged in.
             if !entry.state.isReady {
@@ -74,16 +76,16 @@ extension DeviceHub {
                 seen(entry, record, every: Limits.seenAtCloseSeconds, &turn)
             }
         } else if !entry.state.isReady {
-            entry.dropWaiting { event in
+            entry.dropWaiting(&turn) { event in
                 if case .login(let login) = event { login.connection == connection } else { false }
             }
         }
     }
 
-    func congested(_ connection: ConnectionID, _ entry: DeviceEntry) {
+    func congested(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link, link.connection == connection else { return }
         entry.link?.isCongested = true
-        if case .live = link.mode { entry.link?.mode = .paused }
+        if case .live = link.mode { entry.setMode(.paused, &turn) }
     }
 
     mutating func writable(_ connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn) {

@@ -74,6 +74,12 @@ extension DeviceHub {
         _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ origin: Origin,
         _ turn: inout Turn
     ) {
+        turn.demand(
+            registration.name.number.number == record.nextRegistration,
+            "a registration does not get the next number", of: entry)
+        turn.demand(
+            entry.registrations.last.map { $0.registration.name.number < registration.name.number } ?? true,
+            "the number of a registration is not the highest", of: entry)
         var record = record
         record.nextRegistration += 1
         record.seenAt = turn.contactTime
@@ -129,8 +135,12 @@ extension DeviceHub {
             if slot.entry.kind == .message { messages += 1 }
             remove(at: index, of: entry, reason: .removed, &turn)
         }
-        removeBelongings(of: number, entry, &turn)
-        if let at = entry.index(of: number) { entry.registrations.remove(at: at) }
+        let at = turn.demand(entry.index(of: number), "a registration goes that is not there", of: entry)
+        guard let at else { return messages }
+        turn.demand(
+            entry.registrations[at].isEmpty, "messages stay of a registration that goes", of: entry)
+        removeBelongings(at, entry, &turn)
+        entry.registrations.remove(at: at)
         turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)))
         turn.touch(entry)
         return messages

@@ -6,7 +6,10 @@ extension DeviceHub {
     mutating func remove(
         at index: Int, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
     ) {
-        let slot = entry.remove(at: index)
+        let slot = entry.remove(at: index, &turn)
+        turn.demand(
+            slot.state != .owingReceipt || reason == .delivered || reason == .removed,
+            "a message that the device has ends before its receipt", of: entry)
         remove(slot.entry, of: entry, reason: reason, &turn)
     }
 
@@ -14,6 +17,8 @@ extension DeviceHub {
     mutating func remove(
         _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
     ) {
+        turn.demand(
+            reason.isTerminal && reason != .refused, "a message is removed that has not ended", of: entry)
         turn.write(
             .removeMessage(
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
@@ -40,10 +45,13 @@ extension DeviceHub {
         let slot = entry.mailbox.slots[index]
         guard slot.state != .owingReceipt else { return }
         turn.traceEntry(slot.entry, of: entry.device, .acknowledged)
-        guard let receipt = slot.entry.receipt, let at = entry.index(of: slot.entry.registration) else {
+        guard let receipt = slot.entry.receipt else {
             return remove(at: index, of: entry, reason: .delivered, &turn)
         }
-        entry.setState(.owingReceipt, at: index)
+        let at = turn.demand(
+            entry.index(of: slot.entry.registration), "a receipt is owed for no registration", of: entry)
+        guard let at else { return }
+        entry.setState(.owingReceipt, at: index, &turn)
         let registration = entry.registrations[at].registration
         turn.forward(
             .receiptDue(
@@ -60,11 +68,11 @@ extension DeviceHub {
     }
 
     /// It counts as sent again, so that it is delivered, and its receipt tried, at the next login.
-    func receiptRefused(_ entry: DeviceEntry, _ sequence: Sequence) {
+    func receiptRefused(_ entry: DeviceEntry, _ sequence: Sequence, _ turn: inout Turn) {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
         else { return }
-        entry.setState(entry.link == nil ? .waiting(isStored: true) : .sent, at: at)
+        entry.setState(entry.link == nil ? .waiting(isStored: true) : .sent, at: at, &turn)
     }
 
     /// A message has expired, as the store says.

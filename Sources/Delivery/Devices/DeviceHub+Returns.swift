@@ -26,7 +26,8 @@ extension DeviceHub {
             then: .device(entry, .report(report, gone)))
         turn.touch(entry)
         entry.append(
-            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: false)), registrationAt: at)
+            MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: false)), registrationAt: at,
+            &turn)
     }
 
     /// Lets the oldest report go where one more would be too many.
@@ -44,6 +45,8 @@ extension DeviceHub {
         _ report: StoredMessage?, _ gone: UpstreamReturn, _ entry: DeviceEntry, _ outcome: CommitOutcome,
         _ turn: inout Turn
     ) {
+        turn.demand(
+            gone.author.from.device == entry.device, "a message returns to another device", of: entry)
         turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
         // The next search for what is over its time meets it again.
         guard !outcome.hasFailed else { return }
@@ -54,6 +57,6 @@ extension DeviceHub {
         }
         guard let report else { return }
         guard wasGone else { return messageStored(report, entry, &turn) }
-        if let at = entry.mailbox.index(of: report.sequence) { _ = entry.remove(at: at) }
+        if let at = entry.mailbox.index(of: report.sequence) { _ = entry.remove(at: at, &turn) }
     }
 }

@@ -123,8 +123,9 @@ extension DeviceHub {
         }
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
-        let newest = entry.mailbox.slots.last?.entry.sequence
-        turn.demand(newest.map { $0 < message.sequence } ?? true, "a sequence is not the newest", of: entry)
+        turn.demand(
+            message.device == entry.device, "a message goes to the mailbox of another device", of: entry)
+        turn.demand(message.expiresAt > message.acceptedAt, "a message ends before it begins", of: entry)
         turn.write(
             .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
         turn.touch(entry)
@@ -134,7 +135,7 @@ extension DeviceHub {
             MailboxSlot(
                 entry: MailboxEntry(message, origin: submitter),
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
-            registrationAt: at)
+            registrationAt: at, &turn)
         if entry.registrations[at].plainWaiting > cap(entry, offline: turn.settings.storedMessages, turn) {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }
@@ -168,6 +169,7 @@ extension DeviceHub {
         _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, hasFailed: Bool, _ turn: inout Turn
     ) {
+        turn.demand(message.device == entry.device, "a message was stored for another device", of: entry)
         guard !hasFailed else {
             turn.refuse(replyTo, .unavailable)
             turn.effects.downstream.refused += 1

@@ -59,6 +59,8 @@ extension DeviceHub {
     ) -> Subscription? {
         let name = entry.registrations[at].registration.name
         guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
+        turn.demand(
+            entry.registrations[at].topics.count >= 0, "more subscriptions end than there are", of: entry)
         turn.write(.removeSubscription(gone))
         turn.touch(entry)
         return gone
@@ -74,7 +76,10 @@ extension DeviceHub {
             return nil
         }
         let made = Subscription(name: name, sender: sender, topic: topic, since: turn.now.wall)
+        let before = entry.registrations[at].topics.count
         entry.registrations[at].topics.insert(made)
+        turn.demand(
+            entry.registrations[at].topics.count == before + 1, "a subscription was there already", of: entry)
         turn.write(.putSubscription(made))
         turn.touch(entry)
         return (made, false)
@@ -85,16 +90,27 @@ extension DeviceHub {
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
         _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
     ) {
-        let next = turn.ledger.nextTicket
-        let batch: UInt64? = entry.isTouched ? next : entry.batchesInFlight > 0 ? next - 1 : nil
-        turn.reply(answer, to: origin, whenStored: batch, orFailed: failure)
+        guard waitUntilSettled(.reply(origin, answer, orFailed: failure), entry, &turn) else {
+            return turn.reply(answer, to: origin)
+        }
+    }
+
+    /// Keeps what waits until all that changed the device so far is on disk, or has failed. Returns `false` if nothing is on its way.
+    mutating func waitUntilSettled(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
+        if entry.isTouched {
+            turn.wait(.device(entry, waiter))
+            return true
+        }
+        guard entry.batchesInFlight > 0 else { return false }
+        let isOpen = entry.lastBatch.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
+        if !turn.demand(isOpen, "the last batch of a device is answered before those before it", of: entry) {
+            settle(waiter, of: entry, CommitOutcome(ticket: 0, hasFailed: true), &turn)
+        }
+        return true
     }
 
     /// What goes with a registration: its subscriptions, and the way to it from its installation.
-    mutating func removeBelongings(
-        of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
-    ) {
-        guard let at = entry.index(of: number) else { return }
+    mutating func removeBelongings(_ at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         let registration = entry.registrations[at].registration
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             turn.write(.removeSubscription(subscription))

@@ -4,7 +4,7 @@ import Basics
 extension DeviceHub {
     /// Throttles a message whose app may not have one more now. Returns whether it did.
     mutating func throttleIfNeeded(
-        at index: Int, of entry: DeviceEntry, registrationAt at: Int, _ turn: borrowing Turn
+        at index: Int, of entry: DeviceEntry, registrationAt at: Int, _ turn: inout Turn
     ) -> Bool {
         let now = turn.now.monotonic
         let rate = turn.settings.rates.collapsible
@@ -12,7 +12,7 @@ extension DeviceHub {
         // What goes again after a lost connection has been counted.
         guard rate.isLimited, slot.entry.collapseKey != nil, !slot.isCounted else { return false }
         guard entry.registrations[at].bucket.allows(rate, now: now) else {
-            entry.setState(.throttled, at: index)
+            entry.setState(.throttled, at: index, &turn)
             if !entry.registrations[at].isDue {
                 entry.registrations[at].isDue = true
                 throttled.add(
@@ -53,7 +53,7 @@ extension DeviceHub {
         for index in entry.mailbox.slots.indices {
             let slot = entry.mailbox.slots[index]
             guard slot.state == .throttled, slot.entry.registration == number else { continue }
-            entry.setState(.waiting(isStored: true), at: index)
+            entry.setState(.waiting(isStored: true), at: index, &turn)
             first = first ?? slot.entry.sequence
         }
         goBack(to: first, entry, &turn)
@@ -62,7 +62,7 @@ extension DeviceHub {
     /// Hands over again from a message on; what has been sent is not sent again.
     mutating func goBack(to first: Sequence?, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let first, let link = entry.link else { return }
-        entry.rewind(before: first)
+        entry.rewind(before: first, &turn)
         switch link.mode {
         case .live: proceed(entry, &turn)
         case .accepting, .loading, .queued, .paused, .closing: break

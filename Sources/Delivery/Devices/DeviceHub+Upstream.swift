@@ -20,6 +20,7 @@ extension DeviceHub {
         guard entry.buckets.takeUpstream(turn.settings.rates, turn.now.monotonic) else {
             return turn.refuse(upstream, .tooMany)
         }
+        turn.demand(name.device == entry.device, "a message comes from the app of another device", of: entry)
         entry.countWaiting(name.number, by: 1)
         guard let group = upstream.group else {
             turn.forward(.upstreamResolved(upstream, from: name))

@@ -26,6 +26,9 @@ struct DeviceHub: ~Copyable {
 
     /// Handles one event; one that needs the device's state waits until the store has answered.
     mutating func handle(_ event: consuming DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
+        guard turn.demand(event.isFor(device), "an event of another device", owner: .device(device)) else {
+            return refuse(event, of: device, &turn)
+        }
         guard let entry = table[device] else {
             if event.needsState { wait(event, for: device, &turn) }
             return
@@ -36,7 +39,8 @@ struct DeviceHub: ~Copyable {
 
     /// Handles an event of a device in memory.
     private mutating func perform(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
-        table.wake(entry)
+        turn.demand(table.wake(entry), "more devices are woken than were idle", of: entry)
+        turn.demand(!entry.isForgotten, "an event reaches a device that is no longer in memory", of: entry)
         if event.needsState, !event.isForTopic { entry.isPassing = false }
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
@@ -44,12 +48,12 @@ struct DeviceHub: ~Copyable {
             acknowledged(connection, entry, sequences, &turn)
         case .login(let login): self.login(login, entry, &turn)
         case .writable(let connection): writable(connection, entry, &turn)
-        case .congested(let connection): congested(connection, entry)
+        case .congested(let connection): congested(connection, entry, &turn)
         case .idleChanged(let connection, let isIdle):
             idleChanged(connection, entry, isIdle: isIdle, &turn)
         case .closed(let connection): closed(connection, entry, &turn)
         case .receiptStored(let sequence): receiptStored(entry, sequence, &turn)
-        case .receiptRefused(let sequence): receiptRefused(entry, sequence)
+        case .receiptRefused(let sequence): receiptRefused(entry, sequence, &turn)
         case .upstreamReceived(let upstream): upstreamReceived(upstream, entry, &turn)
         case .upstreamAnswered(let number): entry.countWaiting(number, by: -1)
         case .upstreamReturned(let gone): upstreamReturned(gone, entry, &turn)
@@ -65,7 +69,12 @@ struct DeviceHub: ~Copyable {
         case .forget(let origin): forget(entry, origin, &turn)
         case .unseen: unseen(entry, &turn)
         }
-        table.rest(entry)
+        rest(entry, &turn)
+    }
+
+    /// Notes that a device is idle, if it is.
+    mutating func rest(_ entry: DeviceEntry, _ turn: inout Turn) {
+        turn.demand(table.rest(entry), "too many idle devices, and none that can leave memory", of: entry)
     }
 
     mutating func tick(_ turn: inout Turn) {
@@ -80,8 +89,8 @@ struct DeviceHub: ~Copyable {
     private mutating func wait(_ event: consuming DeviceEvent, for device: DeviceID, _ turn: inout Turn) {
         let entry = DeviceEntry(device)
         entry.isPassing = event.isForTopic
-        entry.wait(event)
-        table.insert(entry)
+        entry.wait(event, &turn)
+        turn.demand(table.insert(entry), "a device comes into memory twice", of: entry)
         turn.load(.device(device))
     }
 
@@ -89,7 +98,7 @@ struct DeviceHub: ~Copyable {
     private mutating func wait(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         if !event.isForTopic { entry.isPassing = false }
         if entry.state.waiting.count < turn.settings.eventsWaitingForDevice {
-            entry.wait(event)
+            entry.wait(event, &turn)
         } else {
             refuse(event, of: entry.device, &turn)
         }
@@ -103,10 +112,29 @@ struct DeviceHub: ~Copyable {
         turn.load(.device(entry.device))
     }
 
+    /// Reads a device again whose state was found broken; its connection has been told to close.
+    func readAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
+        entry.link?.mode = .closing
+        guard !entry.isForgotten, !entry.state.isLoading else { return }
+        entry.becomeStale()
+        reload(entry, &turn)
+    }
+
     /// The store has answered what it holds of a device.
     mutating func loaded(_ state: DeviceState, _ turn: inout Turn) {
-        guard let entry = table[state.device], entry.state.isLoading else { return }
-        let waiting = entry.finishLoading(state)
+        let entry = turn.demand(
+            table[state.device], "a device was read that is not in memory", owner: .device(state.device))
+        guard let entry else { return }
+        guard turn.demand(entry.state.isLoading, "a device was read that nobody asked for", of: entry) else {
+            return
+        }
+        // What the store says of another device, or in another order, is as good as no answer.
+        guard turn.demand(state.isOfOneDevice, "the store mixes devices up", of: entry),
+            turn.demand(state.isInOrder, "the store answers out of order", of: entry)
+        else { return loadFailed(state.device, &turn) }
+        turn.demand(
+            entry.batchesInFlight == 0, "a device was read while changes to it are on their way", of: entry)
+        let waiting = entry.finishLoading(state, &turn)
         if let newest = state.mailbox.last?.sequence { turn.sequences.observe(newest) }
         for message in state.mailbox where entry.index(of: message.registration) == nil {
             // Its registration is gone: nobody may have it any more.
@@ -115,26 +143,32 @@ struct DeviceHub: ~Copyable {
         removeExpired(entry, &turn)
         if entry.link != nil { resume(entry, &turn) }
         for event in waiting { handle(event, of: state.device, &turn) }
-        table.rest(entry)
+        rest(entry, &turn)
     }
 
     mutating func loadFailed(_ device: DeviceID, _ turn: inout Turn) {
-        guard let entry = table[device], entry.state.isLoading else { return }
+        let entry = turn.demand(
+            table[device], "a device could not be read that is not in memory", owner: .device(device))
+        guard let entry else { return }
+        guard
+            turn.demand(entry.state.isLoading, "a device could not be read that nobody asked for", of: entry)
+        else { return }
         if let link = entry.link {
             turn.send(.close(.storeFailed), to: link.connection)
             contacts.note(entry.device, at: turn.contactTime)
         }
         entry.link = nil
         for event in entry.failLoading() { refuse(event, of: device, &turn) }
-        forgetIfUnread(entry)
+        forgetIfUnread(entry, &turn)
     }
 
     /// Removes a device from memory that could not be read, unless an answer about it is still to come.
-    mutating func forgetIfUnread(_ entry: DeviceEntry) {
+    mutating func forgetIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
             entry.batchesInFlight == 0, !entry.isTouched
         else { return }
-        table.remove(entry)
+        turn.demand(
+            table.remove(entry), "a device leaves memory while changes to it are on their way", of: entry)
     }
 
     // MARK: Commits
@@ -144,7 +178,7 @@ struct DeviceHub: ~Copyable {
         for entry in entries {
             turn.demand(entry.batchesInFlight > 0, "a batch is answered twice", of: entry)
             entry.batchesInFlight -= 1
-            if entry.state.isStale { reload(entry, &turn) } else { table.rest(entry) }
+            if entry.state.isStale { reload(entry, &turn) } else { rest(entry, &turn) }
         }
     }
 
@@ -152,6 +186,7 @@ struct DeviceHub: ~Copyable {
     mutating func settle(
         _ waiter: DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
+        turn.demand(entry.batchesInFlight > 0, "an answer to a change that is not on its way", of: entry)
         switch waiter {
         case .submission(let message, let replyTo, let canonical):
             submissionCommitted(
@@ -161,6 +196,15 @@ struct DeviceHub: ~Copyable {
         case .report(let report, let gone): returnCommitted(report, gone, entry, outcome, &turn)
         case .login(let connection):
             loginCommitted(connection, entry, hasFailed: outcome.hasFailed, &turn)
+        // Where a batch before has failed, the device is to be read again.
+        case .reply(let origin, let answer, let failure):
+            turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: origin)
+        case .next(let event, let origin):
+            if outcome.hasFailed || !entry.state.isReady {
+                turn.refuse(origin, .serviceNotAvailable)
+            } else {
+                turn.forward(event)
+            }
         }
     }
 

@@ -25,44 +25,53 @@ struct DeviceTable {
     /// All devices in memory, in the table's order.
     var all: [DeviceEntry] { table.all }
 
-    /// Takes a device into memory.
-    mutating func insert(_ entry: DeviceEntry) { table.insert(entry, for: entry.device.number) }
+    /// Takes a device into memory. Returns whether it was not there.
+    @discardableResult mutating func insert(_ entry: DeviceEntry) -> Bool {
+        table.insert(entry, for: entry.device.number)
+    }
 
-    /// Lets go of a device; nothing of it may be on its way to the store.
-    mutating func remove(_ entry: DeviceEntry) {
-        assert(entry.batchesInFlight == 0 && !entry.isTouched, "a read would miss what is on its way")
+    /// Lets go of a device. Returns `false`, and keeps it, if something of it is on its way to the store: a read would miss that.
+    @discardableResult mutating func remove(_ entry: DeviceEntry) -> Bool {
+        guard entry.batchesInFlight == 0, !entry.isTouched else { return false }
         wake(entry)
         entry.isForgotten = true
         table.remove(entry.device.number)
+        return true
     }
 
-    /// Something is about to happen to it.
-    mutating func wake(_ entry: DeviceEntry) {
-        guard entry.idleStamp != 0 else { return }
+    /// Something is about to happen to it. Returns `false` if more devices have been woken than were idle.
+    @discardableResult mutating func wake(_ entry: DeviceEntry) -> Bool {
+        guard entry.idleStamp != 0 else { return true }
         entry.idleStamp = 0
         if entry.isPassing { passing.count -= 1 } else { idle.count -= 1 }
+        return passing.count >= 0 && idle.count >= 0
     }
 
-    /// Notes that it is idle, if it is; forgets those that have been idle for longest where there are too many.
-    mutating func rest(_ entry: DeviceEntry) {
+    /// Notes that it is idle, if it is; forgets those that have been idle for longest where there are too many. Returns `false` if
+    /// there are too many and none of them can be forgotten.
+    @discardableResult mutating func rest(_ entry: DeviceEntry) -> Bool {
         // What several events waited for rests after each of them, and once more when all are handled.
-        guard entry.idleStamp == 0, !entry.isForgotten, entry.isIdle else { return }
+        guard entry.idleStamp == 0, !entry.isForgotten, entry.isIdle else { return true }
         stamp += 1
         entry.idleStamp = stamp
         if entry.isPassing { passing.append(entry) } else { idle.append(entry) }
-        while passing.count > passingLimit, forget(passing.takeOldest()) {}
+        while passing.count > passingLimit {
+            guard forget(passing.takeOldest()) else { return false }
+        }
         while passing.count + idle.count > idleLimit {
-            guard forget(passing.takeOldest() ?? idle.takeOldest()) else { break }
+            guard forget(passing.takeOldest() ?? idle.takeOldest()) else { return false }
         }
         passing.compact(table)
         idle.compact(table)
+        return true
     }
 
-    /// Lets go of a device that was idle at that time, unless something has happened to it since; false: there is none.
+    /// Lets go of a device that was idle at that time, unless something has happened to it since; false: there is none, or it
+    /// must stay.
     private mutating func forget(_ oldest: IdleDevices.Item?) -> Bool {
         guard let oldest else { return false }
-        if let entry = table[oldest.number], entry.idleStamp == oldest.stamp { remove(entry) }
-        return true
+        guard let entry = table[oldest.number], entry.idleStamp == oldest.stamp else { return true }
+        return remove(entry)
     }
 }
 

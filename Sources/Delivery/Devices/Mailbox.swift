@@ -29,6 +29,21 @@ struct MailboxSlot {
         /// Whether it waits until the device is active.
         var isDelayed: Bool { if case .delayed = self { true } else { false } }
 
+        /// Whether a message may go from this state to another one. What is stored stays so.
+        func mayBecome(_ next: State) -> Bool {
+            switch (self, next) {
+            case (.waiting(let wasStored), .waiting(let isStored)),
+                (.waiting(let wasStored), .delayed(let isStored)),
+                (.delayed(let wasStored), .waiting(let isStored)):
+                isStored || !wasStored
+            case (.waiting, .throttled), (.waiting, .sent), (.waiting, .owingReceipt), (.sent, .owingReceipt),
+                (.owingReceipt, .sent), (.throttled, .waiting(isStored: true)),
+                (.sent, .waiting(isStored: true)), (.owingReceipt, .waiting(isStored: true)):
+                true
+            default: false
+            }
+        }
+
         /// The same once the store has it.
         var stored: State {
             switch self {

@@ -21,6 +21,8 @@ extension GroupHub {
     /// The store has said who the members are; nil: there is no such group.
     mutating func membersLoaded(_ group: GroupName, _ record: GroupRecord?, _ turn: inout Turn) {
         for submission in takeReads(of: group, &turn) {
+            turn.demand(
+                submission.group == group, "a message waits for another group", owner: .sender(group.sender))
             var members = record?.members ?? []
             if let author = submission.author {
                 // Who is in none of its groups learns nothing of it.
@@ -60,7 +62,13 @@ extension GroupHub {
     }
 
     private mutating func takeReads(of group: GroupName, _ turn: inout Turn) -> [GroupSubmission] {
-        guard let reads = sends.reads[group] else { return [] }
+        let found = turn.demand(
+            sends.reads[group], "the members of a group were read that nobody asked for",
+            owner: .sender(group.sender))
+        guard let reads = found else { return [] }
+        turn.demand(
+            !reads.asked.isEmpty, "the members of a group were read for no message",
+            owner: .sender(group.sender))
         if reads.next.isEmpty {
             sends.reads[group] = nil
         } else {
@@ -72,8 +80,10 @@ extension GroupHub {
 
     /// A member's partition has answered.
     mutating func memberAnswered(_ member: GroupSendMember, _ answer: MemberAnswer, _ turn: inout Turn) {
-        guard let send = sends.note(member, answer) else { return }
-        sends.end()
+        guard turn.demand(sends.isWaiting(for: member), "a member of a group answers twice"),
+            let send = sends.note(member, answer)
+        else { return }
+        turn.demand(sends.end(), "more messages to groups end than began")
         var told = GroupAnswer(success: 0, failed: [])
         var gone: [RegistrationName] = []
         var replaced: [(old: RegistrationName, new: RegistrationName)] = []
@@ -85,7 +95,7 @@ extension GroupHub {
             case .refused(let refusal):
                 told.failed.append((member, refusal))
                 if refusal == .notRegistered { gone.append(member) }
-            case nil: break
+            case nil: turn.demand(false, "a message to a group ends before its members have answered")
             }
         }
         turn.answer(send.submission, .success(told))
@@ -101,7 +111,7 @@ extension GroupHub {
     private mutating func end(
         _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>, _ turn: inout Turn
     ) {
-        sends.end()
+        turn.demand(sends.end(), "more messages to groups end than began")
         turn.answer(submission, outcome)
     }
 }
@@ -126,7 +136,9 @@ extension Turn {
         } else {
             send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
         }
-        guard let name = author.own.last else { return }
+        let own = demand(
+            author.own.last, "a message to a group is of no app", owner: .sender(submission.sender))
+        guard let name = own else { return }
         forward(.upstreamAnswered(name))
     }
 

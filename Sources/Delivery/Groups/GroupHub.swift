@@ -4,6 +4,8 @@ import Basics
 struct GroupChanges {
     /// Those that wait, the first one being worked on.
     var queue: [GroupRequest] = []
+    /// Whether the store has been asked what that one begins from.
+    var isAsking = false
 }
 
 /// The device groups of a partition's senders: made, changed and read (http 6.1, 6.2).
@@ -24,10 +26,21 @@ struct GroupHub: ~Copyable {
     }
 
     mutating func handle(_ event: consuming GroupEvent, of sender: SenderID, _ turn: inout Turn) {
+        guard turn.demand(event.isFor(sender), "an event of another sender's groups", owner: .sender(sender))
+        else { return refuse(event, &turn) }
         switch consume event {
         case .requested(let request): change(request, &turn)
         case .submitted(let submission): submit(submission, &turn)
         case .memberAnswered(let member, let answer): memberAnswered(member, answer, &turn)
+        }
+    }
+
+    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    func refuse(_ event: GroupEvent, _ turn: inout Turn) {
+        switch event {
+        case .requested(let request): refuse(request, .unavailable, &turn)
+        case .submitted(let submission): turn.answer(submission, .failure(.unavailable))
+        case .memberAnswered: break
         }
     }
 
@@ -40,7 +53,11 @@ struct GroupHub: ~Copyable {
         if changes[request.sender]?.queue.count == 1 { ask(request, &turn) }
     }
 
-    private func ask(_ request: GroupRequest, _ turn: inout Turn) {
+    private mutating func ask(_ request: GroupRequest, _ turn: inout Turn) {
+        turn.demand(
+            changes[request.sender]?.isAsking == false, "the store is asked twice for a change of a group",
+            owner: .sender(request.sender))
+        changes[request.sender]?.isAsking = true
         switch request.operation {
         case .create(let label, _), .find(let label):
             turn.load(.groupLabelled(request.sender, label))
@@ -54,12 +71,16 @@ struct GroupHub: ~Copyable {
     mutating func changeLoaded(
         _ sender: SenderID, _ record: GroupRecord?, _ turn: inout Turn
     ) {
-        guard let request = changes[sender]?.queue.first else { return }
+        guard let request = changeAnswered(sender, &turn) else { return }
         do throws(GroupRefusal) {
             guard let changed = try decide(request, record, &turn) else {
                 guard let record else { throw .notFound }
                 answer(request, record, &turn)
                 return nextGroupChange(of: sender, &turn)
+            }
+            let isIt = changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
+            guard turn.demand(isIt, "a change makes another group of one", owner: .sender(sender)) else {
+                throw .unavailable
             }
             if changed.members.isEmpty {
                 turn.write(.removeGroup(changed.name, label: changed.label))
@@ -74,20 +95,36 @@ struct GroupHub: ~Copyable {
     }
 
     mutating func changeLoadFailed(_ sender: SenderID, _ turn: inout Turn) {
-        guard let request = changes[sender]?.queue.first else { return }
+        guard let request = changeAnswered(sender, &turn) else { return }
         refuse(request, .unavailable, &turn)
         nextGroupChange(of: sender, &turn)
+    }
+
+    /// The store has answered for the first change of a sender, or could not.
+    private mutating func changeAnswered(_ sender: SenderID, _ turn: inout Turn) -> GroupRequest? {
+        let isAsked = changes[sender]?.isAsking == true
+        turn.demand(isAsked, "a group was read for a change that nobody asked for", owner: .sender(sender))
+        changes[sender]?.isAsking = false
+        return isAsked ? changes[sender]?.queue.first : nil
     }
 
     /// The batch of a change is on disk, or has failed.
     mutating func changeCommitted(
         _ request: GroupRequest, _ record: GroupRecord, hasFailed: Bool, _ turn: inout Turn
     ) {
+        turn.demand(
+            changes[request.sender]?.isAsking == false, "a change of a group was stored that is not made",
+            owner: .sender(request.sender))
         if hasFailed { refuse(request, .unavailable, &turn) } else { answer(request, record, &turn) }
         nextGroupChange(of: request.sender, &turn)
     }
 
     private mutating func nextGroupChange(of sender: SenderID, _ turn: inout Turn) {
+        let isThere = changes[sender]?.queue.isEmpty == false && waitingChanges > 0
+        guard turn.demand(isThere, "a change of a group ends that did not begin", owner: .sender(sender))
+        else {
+            return
+        }
         waitingChanges -= 1
         changes[sender]?.queue.removeFirst()
         if let next = changes[sender]?.queue.first {

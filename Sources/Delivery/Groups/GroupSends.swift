@@ -44,8 +44,11 @@ struct GroupSends {
     /// Counts one that is taken.
     mutating func begin() { count += 1 }
 
-    /// Counts one that has been answered.
-    mutating func end() { count -= 1 }
+    /// Counts one that has been answered. Returns whether one was open.
+    mutating func end() -> Bool {
+        count -= 1
+        return count >= 0
+    }
 
     /// Keeps a send until all of its members have answered; its number.
     mutating func insert(_ send: GroupSend) -> UInt32 {
@@ -56,12 +59,15 @@ struct GroupSends {
         return nextNumber
     }
 
-    /// Notes the answer of a member; the send, once all have answered.
+    /// Whether the answer of a member is waited for.
+    func isWaiting(for member: GroupSendMember) -> Bool {
+        guard let send = open[member.send], send.answers.indices.contains(member.place) else { return false }
+        return send.answers[member.place] == nil && send.pending > 0
+    }
+
+    /// Notes the answer of a member, which is waited for; the send, once all have answered.
     mutating func note(_ member: GroupSendMember, _ answer: MemberAnswer) -> GroupSend? {
         let (number, place) = (member.send, member.place)
-        guard let answers = open[number]?.answers, place < answers.count, answers[place] == nil else {
-            return nil
-        }
         open[number]?.answers[place] = answer
         open[number]?.pending -= 1
         guard let send = open[number], send.pending == 0 else { return nil }

@@ -148,3 +148,14 @@ public enum MemberAnswer: Sendable {
     /// Refused.
     case refused(Refusal)
 }
+
+extension GroupEvent {
+    /// Whether what the event carries is of a sender.
+    func isFor(_ sender: SenderID) -> Bool {
+        switch self {
+        case .requested(let request): request.sender == sender
+        case .submitted(let submission): submission.group.sender == sender
+        case .memberAnswered: true
+        }
+    }
+}

@@ -64,6 +64,8 @@ public struct InstallationOffer: Sendable {
 struct InstallationTurns {
     /// By id, the one whose turn it is first.
     private var changes: [[UInt8]: [InstallationEvent]] = [:]
+    /// The ids that the store has been asked for, for the one whose turn it is.
+    private var asked: Set<[UInt8]> = []
     /// How many there are.
     private(set) var count = 0
 
@@ -79,6 +81,15 @@ struct InstallationTurns {
         changes[id, default: []].append(change)
         return changes[id]?.count == 1
     }
+
+    /// Notes that the store is asked for the one whose turn it is. Returns whether there is one, and it was not asked for.
+    mutating func ask(_ id: [UInt8]) -> Bool { changes[id] != nil && asked.insert(id).inserted }
+
+    /// Notes that the store has answered. Returns whether it was asked.
+    mutating func answer(_ id: [UInt8]) -> Bool { asked.remove(id) != nil && changes[id] != nil }
+
+    /// Whether one is under way for which the store has answered.
+    func isUnderWay(_ id: [UInt8]) -> Bool { changes[id] != nil && !asked.contains(id) }
 
     /// The one whose turn it is.
     func current(_ id: [UInt8]) -> InstallationEvent? { changes[id]?.first }

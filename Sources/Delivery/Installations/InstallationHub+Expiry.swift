@@ -40,6 +40,12 @@ extension InstallationHub {
         _ found: [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds,
         _ turn: inout Turn
     ) {
+        turn.demand(sweep.isAsking, "an answer to a search for installations that nobody asked for")
+        turn.demand(
+            found.count <= Limits.expiredDevicesPerSweep, "a search found more installations than asked for")
+        turn.demand(
+            next.map { sweep.from.lexicographicallyPrecedes($0) } ?? true,
+            "a search for installations goes back")
         sweep.isAsking = false
         sweep.from = next ?? []
         if next == nil {

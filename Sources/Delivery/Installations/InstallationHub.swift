@@ -17,8 +17,12 @@ struct InstallationHub: ~Copyable {
     /// Asks the store for an installation; a change of it waits for its turn.
     mutating func handle(_ event: consuming InstallationEvent, of id: [UInt8], _ turn: inout Turn) {
         let hasRoom = waiting.count + turns.count < turn.shares.waitingInstallations
+        turn.demand(waiting.count >= 0 && turns.count >= 0, "more requests of installations end than began")
         switch event {
         case .requested(let request):
+            guard turn.demand(request.installation == id, "a request of another installation") else {
+                return turn.refuse(request, .serviceNotAvailable)
+            }
             if case .vouched(let offer, let isProved) = request.action {
                 return vouched(request, offer, isProved: isProved, &turn)
             }
@@ -37,13 +41,23 @@ struct InstallationHub: ~Copyable {
         }
     }
 
-    private func ask(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
+    private mutating func ask(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
+        if isForChange {
+            turn.demand(
+                turns.ask(id), "the store is asked twice for a change of an installation",
+                owner: .installation(id))
+        }
         turn.load(
             .installation(id, limit: Limits.registrationsPerInstallation, isForChange: isForChange))
     }
 
     /// Ends the turn of a change.
     mutating func endTurn(of id: [UInt8], _ turn: inout Turn) {
+        guard
+            turn.demand(
+                turns.isUnderWay(id), "a change of an installation ends that did not begin",
+                owner: .installation(id))
+        else { return }
         if turns.end(id) { ask(id, isForChange: true, &turn) }
     }
 
@@ -51,14 +65,43 @@ struct InstallationHub: ~Copyable {
         _ installation: [UInt8], isForChange: Bool, _ turn: inout Turn
     ) {
         guard isForChange else {
-            if let request = waiting.take(installation) {
+            if let request = takeRequest(of: installation, &turn) {
                 turn.refuse(request, .serviceNotAvailable)
             }
             return
         }
-        guard let change = turns.current(installation) else { return }
+        guard let change = takeChange(of: installation, &turn) else { return }
         if case .requested(let request) = change { turn.refuse(request, .serviceNotAvailable) }
         endTurn(of: installation, &turn)
+    }
+
+    /// The oldest request that waits for an installation which the store has answered for, or could not.
+    private mutating func takeRequest(of id: [UInt8], _ turn: inout Turn) -> InstallationRequest? {
+        turn.demand(
+            waiting.take(id), "an installation was read that nobody asked for", owner: .installation(id))
+    }
+
+    /// The change that wants such an installation.
+    private mutating func takeChange(of id: [UInt8], _ turn: inout Turn) -> InstallationEvent? {
+        guard
+            turn.demand(
+                turns.answer(id), "an installation was read for a change that nobody asked for",
+                owner: .installation(id))
+        else { return nil }
+        return turns.current(id)
+    }
+
+    /// Whether an answer of the store is about an installation, and no larger than was asked for.
+    private func isAnswer(
+        _ record: InstallationRecord?, _ names: [RegistrationName], for id: [UInt8], _ turn: inout Turn
+    ) -> Bool {
+        let isIts = turn.demand(
+            record.map { $0.id == id } ?? true, "the store answers with another installation",
+            owner: .installation(id))
+        let isBound = turn.demand(
+            names.count <= Limits.registrationsPerInstallation,
+            "the store answers with more registrations than were asked for", owner: .installation(id))
+        return isIts && isBound
     }
 
     /// Lets a request go on that shows what its installation's record asks for.
@@ -74,7 +117,10 @@ struct InstallationHub: ~Copyable {
     mutating func changeLoaded(
         _ id: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName], _ turn: inout Turn
     ) {
-        switch turns.current(id) {
+        guard isAnswer(record, names, for: id, &turn) else {
+            return loadFailed(id, isForChange: true, &turn)
+        }
+        switch takeChange(of: id, &turn) {
         case .requested(let request): change(request, record, names, &turn)
         case .unused(let before, let unlinkedBefore):
             if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) { return }
@@ -102,8 +148,11 @@ struct InstallationHub: ~Copyable {
                 guard var record else { throw .notRegistered }
                 record.refresh = nil
                 return put(record, request, names, &turn)
-            // No changes of the installation itself.
-            case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple: break
+            case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple:
+                turn.demand(
+                    false, "a change of an installation that changes none",
+                    owner: .installation(request.installation))
+                throw .serviceNotAvailable
             }
         } catch { turn.refuse(request, error) }
         endTurn(of: request.installation, &turn)
@@ -141,7 +190,11 @@ struct InstallationHub: ~Copyable {
     private mutating func vouched(
         _ request: InstallationRequest, _ offer: InstallationOffer, isProved: Bool, _ turn: inout Turn
     ) {
-        guard turns.current(request.installation) != nil else { return }
+        guard
+            turn.demand(
+                turns.isUnderWay(request.installation), "a device answers for no change of an installation",
+                owner: .installation(request.installation))
+        else { return turn.refuse(request, .serviceNotAvailable) }
         if isProved {
             make(request, offer, &turn)
         } else {
@@ -203,6 +256,9 @@ struct InstallationHub: ~Copyable {
         _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
+        turn.demand(
+            record.id == request.installation, "the record of another installation is written",
+            owner: .installation(request.installation))
         turn.write(.putInstallation(record))
         turn.replyWhenStored(.installation(record, registrations: names.count), to: request.origin)
         turn.wait(.installation(record.id))
@@ -213,7 +269,12 @@ struct InstallationHub: ~Copyable {
         _ request: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
-        guard var record else { return }
+        let found = turn.demand(
+            record, "an installation ends that is not there", owner: .installation(request.installation))
+        guard var record = found else {
+            turn.refuse(request, .serviceNotAvailable)
+            return endTurn(of: request.installation, &turn)
+        }
         record.refresh = nil
         record.usedAt = turn.contactTime
         turn.write(.putInstallation(record))
@@ -232,7 +293,10 @@ struct InstallationHub: ~Copyable {
         _ installation: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
-        guard var request = waiting.take(installation) else { return }
+        guard isAnswer(record, names, for: installation, &turn) else {
+            return loadFailed(installation, isForChange: false, &turn)
+        }
+        guard var request = takeRequest(of: installation, &turn) else { return }
         do throws(RegistrationRefusal) { try admit(&request, record) } catch {
             return turn.refuse(request, error)
         }

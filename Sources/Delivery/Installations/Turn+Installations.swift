@@ -17,7 +17,12 @@ extension Turn {
 
     /// Has a request for an installation go on where it has its turn.
     mutating func answerVouch(_ request: InstallationRequest, isProved: Bool) {
-        guard case .create(let offer) = request.action else { return }
+        guard case .create(let offer) = request.action else {
+            demand(
+                false, "a device vouches for what is no new installation",
+                owner: .installation(request.installation))
+            return
+        }
         var request = request
         request.action = .vouched(offer, isProved: isProved)
         forward(.installation(request))

@@ -30,6 +30,10 @@ enum DeviceWaiter {
     case report(StoredMessage?, UpstreamReturn)
     /// A login whose received messages are removed first.
     case login(ConnectionID)
+    /// A request that changes of other batches matter to as well: none of them may have failed.
+    indirect case reply(Origin, RequestReply, orFailed: RequestReply)
+    /// A request that goes on elsewhere, in the same way.
+    indirect case next(Event, Origin)
 }
 
 /// What waits for a change of a sender's mailbox.

@@ -30,14 +30,15 @@ public struct IdentifierTable<Value: AnyObject> {
     /// The object of a number.
     public subscript(_ number: UInt64) -> Value? { values[place(number)] }
 
-    /// Puts an object under a number that has none.
-    public mutating func insert(_ value: Value, for number: UInt64) {
+    /// Puts an object under a number that has none. Returns whether it has; otherwise nothing changes.
+    @discardableResult public mutating func insert(_ value: Value, for number: UInt64) -> Bool {
         if (count &+ 1) &* 4 > values.count &* 3 { grow() }
         let at = place(number)
-        assert(values[at] == nil, "the number is taken")
+        guard values[at] == nil else { return false }
         values[at] = value
         numbers[at] = number
         count += 1
+        return true
     }
 
     /// Removes the object of a number, if there is one.

@@ -3,7 +3,15 @@ import Basics
 /// What the store reports: commits and answers.
 extension Partition {
     mutating func committed(_ outcome: CommitOutcome) {
-        guard let record = turn.ledger.take(outcome.ticket) else { return }
+        let isKnown = outcome.ticket < turn.ledger.nextTicket
+        guard let record = turn.ledger.take(outcome.ticket) else {
+            turn.demand(!isKnown, "a batch is answered twice")
+            return
+        }
+        turn.demand(turn.ledger.mutations >= 0, "fewer changes wait for the store than were given to it")
+        turn.demand(
+            outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
+            "a batch has more duplicates than changes")
         if outcome.hasFailed {
             // Before the answers: what they lead to must not rely on what is in memory.
             undo(record)
@@ -18,7 +26,10 @@ extension Partition {
 
     /// A failed batch may be on disk or not: what it changed is read again, or written again.
     private mutating func undo(_ record: borrowing BatchRecord) {
-        for entry in record.devices { entry.becomeStale() }
+        for entry in record.devices {
+            turn.demand(!entry.state.isLoading, "a device was read while a change was on its way", of: entry)
+            entry.becomeStale()
+        }
         for mutation in record.mutations {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
@@ -59,15 +70,23 @@ extension Partition {
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
+            turn.demand(entries.count <= Limits.expiredPerSweep, "a search found more than it was asked for")
             expirySweep.isAsking = false
             for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):
+            let isIt = record.map { $0.name == name } ?? true
+            guard turn.demand(isIt, "the store answers with another group", owner: .sender(name.sender))
+            else { return loadFailed(.group(name, isForChange: isForChange)) }
             if isForChange {
                 groups.changeLoaded(name.sender, record, &turn)
             } else {
                 groups.membersLoaded(name, record, &turn)
             }
-        case .groupLabelled(let sender, _, let record): groups.changeLoaded(sender, record, &turn)
+        case .groupLabelled(let sender, let label, let record):
+            let isIt = record.map { $0.name.sender == sender && $0.label == label } ?? true
+            guard turn.demand(isIt, "the store answers with a group of another label", owner: .sender(sender))
+            else { return loadFailed(.groupLabelled(sender, label)) }
+            groups.changeLoaded(sender, record, &turn)
         case .unseen(let found, let next): devices.unseenLoaded(found, next: next, &turn)
         case .installation(let installation, let record, let names, let isForChange):
             if isForChange {
@@ -99,9 +118,12 @@ extension Partition {
         switch question {
         case .device(let device): devices.loadFailed(device, &turn)
         case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)
-        case .upstream(let sender, _, _): senders.pageLoadFailed(sender)
-        case .expired: expirySweep.isAsking = false
-        case .unseen: devices.sweep.isAsking = false
+        case .upstream(let sender, _, _): senders.pageLoadFailed(sender, &turn)
+        case .expired:
+            expirySweep.isAsking = false
+        case .unseen:
+            turn.demand(devices.sweep.isAsking, "a search for devices fails that nobody asked for")
+            devices.sweep.isAsking = false
         case .group(let name, let isForChange):
             if isForChange {
                 groups.changeLoadFailed(name.sender, &turn)
@@ -111,9 +133,15 @@ extension Partition {
         case .groupLabelled(let sender, _): groups.changeLoadFailed(sender, &turn)
         case .installation(let installation, _, let isForChange):
             installations.loadFailed(installation, isForChange: isForChange, &turn)
-        case .unusedInstallations: installations.sweep.isAsking = false
-        case .topicPage(let job, _, _, _): topics.pageLoadFailed(job, turn)
-        case .topicJobs: topics.resumption.isAsking = false
+        case .unusedInstallations:
+            turn.demand(
+                installations.sweep.isAsking, "a search for installations fails that nobody asked for")
+            installations.sweep.isAsking = false
+        case .topicPage(let job, _, _, _): topics.pageLoadFailed(job, &turn)
+        case .topicJobs:
+            turn.demand(
+                topics.resumption.isAsking, "a search for messages to topics fails that nobody asked for")
+            topics.resumption.isAsking = false
         }
     }
 }

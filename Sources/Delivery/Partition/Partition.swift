@@ -40,16 +40,34 @@ public struct Partition: ~Copyable {
     /// Handles one event; what follows from it is appended to `effects`.
     public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
         swap(&turn.effects, &effects)
+        defer { swap(&turn.effects, &effects) }
         turn.read(now)
+        if let key = event.key {
+            let isOurs = key.partition(of: turn.partitions) == turn.partition
+            guard turn.demand(isOurs, "an event of another partition", owner: key) else {
+                return refuse(event)
+            }
+        }
         switch consume event {
         case .device(let device, let event): devices.handle(event, of: device, &turn)
         case .sender(let sender, let event): senders.handle(event, of: sender, &turn)
         case .group(let sender, let event): groups.handle(event, of: sender, &turn)
-        case .topic(_, let event): topics.handle(event, &turn)
+        case .topic(let sender, let event): topics.handle(event, of: sender, &turn)
         case .installation(let id, let event): installations.handle(event, of: id, &turn)
         case .partition(let event): handle(event, machine: now)
         }
-        swap(&turn.effects, &effects)
+    }
+
+    /// Answers an event that has come to the wrong place, as far as anybody waits for an answer.
+    private mutating func refuse(_ event: consuming Event) {
+        switch consume event {
+        case .device(let device, let event): devices.refuse(event, of: device, &turn)
+        case .sender(_, let event): senders.refuse(event, &turn)
+        case .group(_, let event): groups.refuse(event, &turn)
+        case .topic(_, let event): topics.refuse(event, &turn)
+        case .installation(_, .requested(let request)): turn.refuse(request, .serviceNotAvailable)
+        case .installation(_, .unused), .partition: break
+        }
     }
 
     private mutating func handle(_ event: consuming PartitionEvent, machine: Now) {
@@ -69,6 +87,9 @@ public struct Partition: ~Copyable {
 
     /// Ends the turn: returns the changes of this turn as a batch, which `effects` no longer holds; `nil` if nothing changes.
     /// The batch's ticket returns in `.committed`.
+    ///
+    /// Where a state was found that cannot be, the batch is refused, as if the store had failed; answering that may make another
+    /// batch.
     public mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
         swap(&turn.effects, &effects)
         var batch = turn.takeBatch()
@@ -81,8 +102,17 @@ public struct Partition: ~Copyable {
             committed(CommitOutcome(ticket: ticket, hasFailed: true))
             batch = turn.takeBatch()
         }
+        if !turn.broken.isEmpty { mendBroken() }
         swap(&turn.effects, &effects)
         return batch
+    }
+
+    /// Has what is in memory of those read again whose state was found broken.
+    private mutating func mendBroken() {
+        var broken = BrokenStates()
+        swap(&broken, &turn.broken)
+        for entry in broken.devices { devices.readAgain(entry, &turn) }
+        for entry in broken.senders { senders.readAgain(entry) }
     }
 
     /// When `.tick` is wanted, if earlier than twice a second: the next search for messages that have expired.

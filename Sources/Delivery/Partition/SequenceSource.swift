@@ -2,7 +2,8 @@ import Basics
 
 /// Makes sequences: the wall clock in microseconds, or one more than the last where that is not later.
 struct SequenceSource {
-    private var last: UInt64
+    /// The last one that was made, or found in the store.
+    private(set) var last: UInt64
 
     /// Makes none at or below a floor.
     init(floor: UInt64) { last = floor }

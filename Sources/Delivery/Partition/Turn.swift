@@ -20,6 +20,8 @@ struct Turn: ~Copyable {
     var batch = BatchRecord()
     /// Whether the batch of this turn must not be stored: a state was found that cannot be.
     var refusesBatch = false
+    /// Of whom such a state is.
+    var broken = BrokenStates()
     /// Batches that the store has not answered.
     var ledger = BatchLedger()
     var settings: DeliverySettings
@@ -47,7 +49,12 @@ struct Turn: ~Copyable {
     mutating func read(_ machine: Now) { now = clock.read(machine, grace: settings.clockGraceSeconds) }
 
     /// A sequence greater than all before.
-    mutating func nextSequence() -> Sequence { sequences.next(now) }
+    mutating func nextSequence() -> Sequence {
+        let before = sequences.last
+        let next = sequences.next(now)
+        demand(next.number > before, "a sequence is not above the one before")
+        return next
+    }
 
     /// When this partition first searches for what nobody uses any more: the partitions take turns.
     var firstSearch: Instant {
@@ -79,6 +86,8 @@ struct Turn: ~Copyable {
 
     /// Records that the batch of this turn changes a device.
     mutating func touch(_ entry: DeviceEntry) {
+        demand(entry.state.isReady, "a device changes that has not been read", of: entry)
+        demand(!entry.isForgotten, "a device changes that is no longer in memory", of: entry)
         guard !entry.isTouched else { return }
         entry.isTouched = true
         batch.devices.append(entry)
@@ -86,9 +95,10 @@ struct Turn: ~Copyable {
 
     /// Returns the batch of this turn, with what waits for it kept in the ledger; `nil` if nothing changes.
     mutating func takeBatch() -> WriteBatch? {
-        guard !effects.mutations.isEmpty else {
-            assert(batch.waiters.isEmpty && batch.devices.isEmpty, "something waits for no change")
-            return nil
+        if effects.mutations.isEmpty {
+            let isEmpty = batch.waiters.isEmpty && batch.devices.isEmpty && !batch.removesUpstream
+            // What waits is answered by the refusal of a batch that changes nothing.
+            if demand(isEmpty, "something waits for a batch without changes") { return nil }
         }
         let ticket = ledger.nextTicket
         var record = BatchRecord()
@@ -97,7 +107,9 @@ struct Turn: ~Copyable {
         effects.mutations = []
         effects.mutations.reserveCapacity(min(record.mutations.count, 64))
         for entry in record.devices {
+            demand(entry.isTouched, "a device is in a batch that does not change it", of: entry)
             entry.isTouched = false
+            entry.lastBatch = ticket
             entry.batchesInFlight += 1
         }
         let batch = WriteBatch(

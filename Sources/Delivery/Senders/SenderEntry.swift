@@ -58,6 +58,14 @@ struct AppServerSessionState {
         case ready
         /// Takes no more; what it has still counts.
         case draining
+
+        /// Whether a session may go from this mode to another one.
+        func mayBecome(_ next: Mode) -> Bool {
+            switch (self, next) {
+            case (.loggedIn, .ready), (_, .draining): true
+            default: false
+            }
+        }
     }
 
     let connection: ConnectionID
@@ -126,6 +134,15 @@ final class SenderEntry {
 
     init(_ sender: SenderID) { self.sender = sender }
 
+    /// Moves a session to another mode.
+    func setMode(_ mode: AppServerSessionState.Mode, at index: Int, _ turn: inout Turn) {
+        guard
+            turn.demand(
+                sessions[index].mode.mayBecome(mode), "a session cannot go to this mode", of: self)
+        else { return }
+        sessions[index].mode = mode
+    }
+
     /// Place of a session in `sessions`.
     func index(of connection: ConnectionID) -> Int? { sessions.firstIndex { $0.connection == connection } }
 
@@ -170,10 +187,29 @@ final class SenderEntry {
     }
 
     /// A message left a window.
-    func released(_ item: OutstandingUpstream) {
-        guard !item.isReceipt, var sticky = self.sticky[item.device] else { return }
+    func released(_ item: OutstandingUpstream, _ turn: inout Turn) {
+        guard !item.isReceipt else { return }
+        let sticky = turn.demand(
+            self.sticky[item.device], "a message leaves a session whose device has none there", of: self)
+        guard var sticky else { return }
+        turn.demand(sticky.count > 0, "more messages of a device leave sessions than came", of: self)
         sticky.count -= 1
         self.sticky[item.device] = sticky.count > 0 ? sticky : nil
+    }
+
+    /// One message less is in the mailbox; those put before the sender came into memory are not counted.
+    func countRemoved() { stored = max(0, stored - 1) }
+
+    /// Forgets what was read, and counts again what the sessions have.
+    func startAnew() {
+        rewind(before: Sequence(1))
+        sticky = [:]
+        for session in sessions {
+            for item in session.window.messages {
+                let count = sticky[item.device]?.count ?? 0
+                sticky[item.device] = Sticky(connection: session.connection, count: count + 1)
+            }
+        }
     }
 }
 

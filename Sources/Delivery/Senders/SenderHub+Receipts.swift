@@ -13,7 +13,11 @@ extension SenderHub {
             from: due.message, category: due.category, messageID: due.messageID,
             expiresAt: turn.now.end(after: Int64(Limits.upstreamLifetimeSeconds) * 1_000), lifetimeSeconds: 0,
             body: [])
-        table.entry(due.sender).stored += 1
+        let entry = table.entry(due.sender)
+        turn.demand(
+            receipt.sequence > entry.newest && receipt.sequence > entry.cursor,
+            "a receipt is older than what is stored", of: entry)
+        entry.stored += 1
         // The store keeps no connection: the waiter does.
         var routed = receipt
         routed.origin = due.origin

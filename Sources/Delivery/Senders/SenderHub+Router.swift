@@ -28,6 +28,19 @@ extension SenderHub {
         _ turn: inout Turn
     ) {
         let isReceipt = message.kind != .message
+        let window = turn.settings.pendingWindow
+        turn.demand(message.sender == entry.sender, "a message is handed to another sender", of: entry)
+        turn.demand(
+            isReceipt
+                ? entry.sessions[at].takesReceipt(window: window)
+                : entry.sessions[at].takesMessage(window: window),
+            "a message is handed to a session that takes none", of: entry)
+        turn.demand(
+            !isStored || message.sequence <= entry.cursor, "a message is handed out before its turn",
+            of: entry)
+        turn.demand(
+            !isStored || message.expiresAt > turn.now.ended, "a message is handed out after its end",
+            of: entry)
         let connection = entry.sessions[at].connection
         let device = isReceipt ? 0 : message.from.device.number
         entry.sessions[at].window.insert(
@@ -61,6 +74,10 @@ extension SenderHub {
             hand(message, toSessionAt: at, of: entry, isStored: true, &turn)
         } else if entry.hasReadySession, entry.backlog.count < turn.settings.mailboxPage {
             entry.cursor = message.sequence
+            let newest = entry.backlog.last?.sequence
+            turn.demand(
+                newest.map { $0 < message.sequence } ?? true, "what waits for a session is out of order",
+                of: entry)
             entry.backlog.append(message)
         } else {
             entry.isBehind = true
@@ -74,6 +91,9 @@ extension SenderHub {
         guard entry.isBehind, entry.load == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
             entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
         else { return }
+        turn.demand(
+            entry.backlog.last.map { $0.sequence <= entry.cursor } ?? true,
+            "what waits for a session goes beyond what was read", of: entry)
         entry.load = SenderEntry.Load(after: entry.cursor, target: entry.newest)
         turn.load(.upstream(entry.sender, after: entry.cursor, limit: turn.settings.mailboxPage))
     }
@@ -101,11 +121,18 @@ extension SenderHub {
     mutating func pageLoaded(
         _ sender: SenderID, _ messages: [StoredUpstream], isLast: Bool, _ turn: inout Turn
     ) {
-        guard let entry = table[sender], let load = entry.load else { return }
-        entry.load = nil
+        guard let (entry, load) = pageAnswered(sender, &turn) else { return }
+        turn.demand(
+            messages.count <= turn.settings.mailboxPage, "a page has more messages than were asked for",
+            of: entry)
+        turn.demand(
+            isLast || !messages.isEmpty, "an empty page is not the last", of: entry)
         // Nobody is there, or it went back meanwhile: what was read is read again.
         guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, &turn) }
-        for message in messages where message.sequence > entry.cursor {
+        for message in messages {
+            guard turn.demand(message.sender == sender, "a page has a message of another sender", of: entry),
+                turn.demand(message.sequence > entry.cursor, "a page is out of order", of: entry)
+            else { return }
             entry.cursor = message.sequence
             if entry.holds(message.sequence) { continue }
             if message.expiresAt <= turn.now.ended {
@@ -119,11 +146,26 @@ extension SenderHub {
             entry.cursor = max(entry.cursor, load.target)
             entry.isBehind = entry.newest > entry.cursor
         }
+        turn.demand(
+            entry.backlog.count <= turn.settings.mailboxPage + turn.settings.mailboxPage / 2,
+            "more messages wait for a session than there is room for", of: entry)
         if let newest = messages.last?.sequence { turn.sequences.observe(newest) }
         pump(entry, &turn)
     }
 
-    mutating func pageLoadFailed(_ sender: SenderID) { table[sender]?.load = nil }
+    mutating func pageLoadFailed(_ sender: SenderID, _ turn: inout Turn) { _ = pageAnswered(sender, &turn) }
+
+    /// A page that was asked for has come, or could not be read.
+    private func pageAnswered(_ sender: SenderID, _ turn: inout Turn) -> (SenderEntry, SenderEntry.Load)? {
+        let entry = turn.demand(
+            table[sender], "a page of a sender that is not in memory", owner: .sender(sender))
+        guard let entry, let load = turn.demand(entry.load, "a page that nobody asked for", of: entry) else {
+            return nil
+        }
+        turn.demand(load.target <= entry.newest, "a newer message was known than is now", of: entry)
+        entry.load = nil
+        return (entry, load)
+    }
 
     // MARK: Leaving
 
@@ -139,7 +181,7 @@ extension SenderHub {
         guard let entry = table[sender], let at = entry.index(of: connection),
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
-        entry.released(item)
+        entry.released(item, &turn)
         if settlement == .expired, item.isStored, !item.isReceipt {
             // Read again, since its device is to hear of it by its ID.
             entry.rewind(before: sequence)
@@ -159,7 +201,7 @@ extension SenderHub {
         guard !entry.leaving.contains(sequence.number) else { return }
         for at in entry.sessions.indices {
             guard let item = entry.sessions[at].window.remove(sequence) else { continue }
-            entry.released(item)
+            entry.released(item, &turn)
         }
         entry.backlog.removeAll { $0.sequence == sequence }
         expire(sequence, expiresAt, author, of: entry, &turn)
@@ -175,8 +217,9 @@ extension SenderHub {
             return remove(sequence, expiresAt, isReceipt: true, of: entry, reason: .expired, &turn)
         }
         entry.leaving.insert(sequence.number)
-        entry.stored = max(0, entry.stored - 1)
+        entry.countRemoved()
         entry.shares.remove(author.from.device, endingAt: expiresAt)
+        turn.demand(entry.shares.isSound, "more places of devices are given back than were taken", of: entry)
         turn.forward(
             .upstreamReturned(
                 UpstreamReturn(
@@ -202,9 +245,11 @@ extension SenderHub {
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
         reason: Milestone, _ turn: inout Turn
     ) {
+        turn.demand(
+            reason.isTerminal && reason != .refused, "a message is removed that has not ended", of: entry)
         turn.write(.removeUpstream(entry.sender, sequence, expiresAt: expiresAt, reason: reason))
         entry.leaving.insert(sequence.number)
-        entry.stored = max(0, entry.stored - 1)
+        entry.countRemoved()
         turn.batch.removesUpstream = true
         if isReceipt { return }
         turn.batch.upstream[reason] += 1

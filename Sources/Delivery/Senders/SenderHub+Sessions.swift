@@ -16,6 +16,9 @@ extension SenderHub {
             turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
             return
         }
+        guard turn.demand(entry.index(of: connection) == nil, "a connection logs in twice", of: entry) else {
+            return
+        }
         entry.sessions.append(AppServerSessionState(connection: connection))
         turn.send(AppServerCommand.loginAccepted, to: connection)
     }
@@ -24,15 +27,15 @@ extension SenderHub {
         _ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn
     ) {
         guard let entry = table[sender], let at = entry.index(of: connection),
-            entry.sessions[at].mode == .loggedIn
+            entry.sessions[at].mode != .draining
         else { return }
-        entry.sessions[at].mode = .ready
+        entry.setMode(.ready, at: at, &turn)
         pump(entry, &turn)
     }
 
     mutating func draining(_ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn) {
         guard let entry = table[sender], let at = entry.index(of: connection) else { return }
-        entry.sessions[at].mode = .draining
+        entry.setMode(.draining, at: at, &turn)
         leaveBacklogToStore(entry)
         // What kept to this session may go to another one now.
         pump(entry, &turn)
@@ -58,13 +61,16 @@ extension SenderHub {
         let session = entry.sessions.remove(at: at)
         forgetStreams(of: connection, in: entry, &turn)
         for item in session.window.messages + session.window.receipts {
-            entry.released(item)
+            entry.released(item, &turn)
             if item.isStored {
                 entry.rewind(before: item.sequence)
             } else {
                 turn.effects.upstream.expired += 1
             }
         }
+        turn.demand(
+            !entry.sessions.isEmpty || entry.sticky.isEmpty, "messages are with a session that is gone",
+            of: entry)
         leaveBacklogToStore(entry)
         pump(entry, &turn)
     }

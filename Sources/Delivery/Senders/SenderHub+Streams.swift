@@ -3,11 +3,20 @@ import Basics
 /// Streams of app servers that outlive their connection (XEP-0198; ccs-xmpp 1.15).
 extension SenderHub {
     /// A session's stream may be resumed from now on.
-    mutating func streamManaged(_ connection: ConnectionID, _ sender: SenderID, id: String) {
+    mutating func streamManaged(
+        _ connection: ConnectionID, _ sender: SenderID, id: String, _ turn: inout Turn
+    ) {
         guard let entry = table[sender], entry.index(of: connection) != nil else { return }
         // One for each session at most, so their number is bounded.
         entry.streams.removeAll { $0.connection == connection }
         entry.streams.append(KnownStream(id: id, connection: connection))
+        demandBound(of: entry, &turn)
+    }
+
+    private func demandBound(of entry: SenderEntry, _ turn: inout Turn) {
+        turn.demand(
+            entry.streams.count <= entry.sessions.count + Limits.resumableStreamsPerSender,
+            "more streams are kept than there is room for", of: entry)
     }
 
     /// A session lost its connection; `appServerClosed` follows.
@@ -17,6 +26,8 @@ extension SenderHub {
         guard let entry = table[sender],
             let at = entry.streams.firstIndex(where: { $0.connection == connection && $0.id == remains.id })
         else { return }
+        turn.demand(
+            entry.index(of: connection) != nil, "a stream lives on a connection that is gone", of: entry)
         var stream = entry.streams.remove(at: at)
         if let waiting = stream.waiting {
             turn.send(.streamResumed(remains), to: waiting)
@@ -28,6 +39,7 @@ extension SenderHub {
         entry.streams.append(stream)
         let detached = entry.streams.indices.filter { entry.streams[$0].connection == nil }
         if detached.count > Limits.resumableStreamsPerSender { entry.streams.remove(at: detached[0]) }
+        demandBound(of: entry, &turn)
     }
 
     /// A session wants to go on with a stream.
@@ -40,6 +52,10 @@ extension SenderHub {
             turn.send(.streamNotResumed, to: connection)
             return
         }
+        let (isLost, hasRemains) = (entry.streams[at].connection == nil, entry.streams[at].remains != nil)
+        turn.demand(
+            isLost == hasRemains, "what is left of a stream is kept while it lives, or lost with it",
+            of: entry)
         if let remains = entry.streams[at].remains {
             entry.streams.remove(at: at)
             turn.send(.streamResumed(remains), to: connection)

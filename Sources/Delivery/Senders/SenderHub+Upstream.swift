@@ -20,6 +20,10 @@ extension SenderHub {
             messageID: upstream.messageID, persistentID: upstream.persistentID,
             expiresAt: turn.now.end(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
             body: upstream.body)
+        turn.demand(name.device == upstream.device, "a message is of the app of another device", of: entry)
+        turn.demand(
+            message.sequence > entry.newest && message.sequence > entry.cursor,
+            "a message is older than what is stored", of: entry)
         if lifetime == 0 {
             passOn(message, upstream, entry, &turn)
         } else if entry.stored >= turn.settings.storedUpstreamPerSender
@@ -30,6 +34,8 @@ extension SenderHub {
         } else if turn.isOverloaded {
             refuse(upstream, from: name, .unavailable, &turn)
         } else {
+            turn.demand(entry.stored >= 0, "more messages left a mailbox than came", of: entry)
+            turn.demand(message.expiresAt > turn.now.wall, "a message ends before it begins", of: entry)
             entry.stored += 1
             entry.shares.add(upstream.device, endingAt: message.expiresAt, turn.now.wall)
             turn.write(
@@ -53,7 +59,7 @@ extension SenderHub {
         hand(message, toSessionAt: at, of: entry, isStored: false, &turn)
     }
 
-    private func refuse(
+    func refuse(
         _ upstream: UpstreamSubmission, from name: RegistrationName, _ refusal: UpstreamRefusal,
         _ turn: inout Turn
     ) {
@@ -69,8 +75,10 @@ extension SenderHub {
             $0.0 == message.sender && $0.1 == message.sequence
         }
         if outcome.hasFailed || isDuplicate, let entry = table[message.sender] {
-            entry.stored -= 1
+            entry.countRemoved()
             entry.shares.remove(message.from.device, endingAt: message.expiresAt)
+            turn.demand(
+                entry.shares.isSound, "more places of devices are given back than were taken", of: entry)
         }
         guard !outcome.hasFailed else {
             turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)

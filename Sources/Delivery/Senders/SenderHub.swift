@@ -7,6 +7,9 @@ struct SenderHub: ~Copyable {
     init(hash: SipHash) { table = SenderTable(hash: hash) }
 
     mutating func handle(_ event: consuming SenderEvent, of sender: SenderID, _ turn: inout Turn) {
+        guard turn.demand(event.isFor(sender), "an event of another sender", owner: .sender(sender)) else {
+            return refuse(event, &turn)
+        }
         switch consume event {
         case .login(let connection, let key): login(connection, sender, key, &turn)
         case .keysWanted(let connection):
@@ -16,7 +19,7 @@ struct SenderHub: ~Copyable {
         case .congested(let connection): congested(connection, sender)
         case .writable(let connection): writable(connection, sender, &turn)
         case .closed(let connection): closed(connection, sender, &turn)
-        case .streamManaged(let connection, let id): streamManaged(connection, sender, id: id)
+        case .streamManaged(let connection, let id): streamManaged(connection, sender, id: id, &turn)
         case .streamDetached(let connection, let stream):
             streamDetached(connection, sender, stream, &turn)
         case .streamWanted(let connection, let id): streamWanted(connection, sender, id: id, &turn)
@@ -29,6 +32,28 @@ struct SenderHub: ~Copyable {
         }
     }
 
+    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    func refuse(_ event: SenderEvent, _ turn: inout Turn) {
+        switch event {
+        case .login(let connection, _):
+            turn.send(AppServerCommand.loginRefused(.unavailable), to: connection)
+        case .keysWanted(let connection): turn.send(.loginKeys([]), to: connection)
+        case .streamWanted(let connection, _): turn.send(.streamNotResumed, to: connection)
+        case .upstreamResolved(let upstream, let name): refuse(upstream, from: name, .unavailable, &turn)
+        case .groupUpstream(let submission): turn.answer(submission, .failure(.unavailable))
+        case .receiptDue(let due): turn.forward(.receiptRefused(due.message.device, due.sequence))
+        case .bound, .draining, .congested, .writable, .closed, .streamManaged, .streamDetached,
+            .upstreamSettled, .upstreamReturnSettled:
+            break
+        }
+    }
+
+    /// Has a sender whose state was found broken read again; its connections have been told to close.
+    func readAgain(_ entry: SenderEntry) {
+        for at in entry.sessions.indices { entry.sessions[at].mode = .draining }
+        entry.startAnew()
+    }
+
     // MARK: Commits
 
     /// What waited for a batch.
@@ -36,8 +61,13 @@ struct SenderHub: ~Copyable {
         _ waiter: SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
         switch waiter {
-        case .upstream(let message, let origin): upstreamCommitted(origin, message, outcome, &turn)
+        case .upstream(let message, let origin):
+            turn.demand(
+                message.sender == sender, "a message was stored for another sender", owner: .sender(sender))
+            upstreamCommitted(origin, message, outcome, &turn)
         case .receipt(let receipt, let sequence):
+            turn.demand(
+                receipt.sender == sender, "a receipt was stored for another sender", owner: .sender(sender))
             receiptCommitted(receipt, ofMessage: sequence, hasFailed: outcome.hasFailed, &turn)
         }
     }
@@ -73,7 +103,7 @@ struct SenderHub: ~Copyable {
         for entry in table.all {
             if let record = turn.directory[entry.sender], !record.isSuspended { continue }
             for at in entry.sessions.indices {
-                entry.sessions[at].mode = .draining
+                entry.setMode(.draining, at: at, &turn)
                 turn.send(.close(.credentialsRevoked), to: entry.sessions[at].connection)
             }
             leaveBacklogToStore(entry)
@@ -92,21 +122,27 @@ struct SenderHub: ~Copyable {
                 }
             }
             if !entry.failedRemovals.isEmpty {
+                turn.demand(
+                    entry.failedRemovals.count <= Limits.expiredPerSweep,
+                    "more failed removals are kept than there is room for", of: entry)
                 turn.effects.mutations += entry.failedRemovals
                 entry.failedRemovals = []
                 turn.batch.removesUpstream = true
             }
             forgetOldStreams(of: entry, turn)
             pump(entry, &turn)
-            forgetIfUnneeded(entry, turn)
+            forgetIfUnneeded(entry, &turn)
         }
     }
 
     /// A removed sender stays in memory only until nothing of it is under way.
-    private mutating func forgetIfUnneeded(_ entry: SenderEntry, _ turn: borrowing Turn) {
+    private mutating func forgetIfUnneeded(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.load == nil,
             turn.directory[entry.sender] == nil
         else { return }
+        turn.demand(
+            entry.sticky.isEmpty && entry.backlog.isEmpty, "a sender leaves memory with messages under way",
+            of: entry)
         table.remove(entry.sender)
     }
 }

@@ -12,6 +12,9 @@ struct UpstreamShares {
     /// At how many of them those that are over are looked for everywhere.
     private var tidiesAt = 1_024
 
+    /// Whether no more places were given back than were taken.
+    var isSound: Bool { count >= 0 }
+
     /// How many places a device has.
     mutating func places(of device: DeviceID, _ now: UnixMilliseconds) -> Int {
         dropEnded(of: device.number, now)

@@ -14,11 +14,20 @@ struct TopicHub: ~Copyable {
     /// What is wrong with the state; `nil` if nothing is.
     var violation: String? { runs.violation }
 
-    mutating func handle(_ event: consuming TopicEvent, _ turn: inout Turn) {
+    mutating func handle(_ event: consuming TopicEvent, of sender: SenderID, _ turn: inout Turn) {
+        guard turn.demand(event.isFor(sender), "an event of another sender's topics", owner: .sender(sender))
+        else { return refuse(event, &turn) }
         switch consume event {
         case .submitted(let submission): submit(submission, &turn)
         case .answered(let run, let answer): answered(run, answer, &turn)
         }
+    }
+
+    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    func refuse(_ event: TopicEvent, _ turn: inout Turn) {
+        guard case .submitted(let submission) = event else { return }
+        turn.effects.downstream.refused += 1
+        turn.reply(.refused(.unavailable), to: submission.origin)
     }
 
     private mutating func submit(_ submission: TopicSubmission, _ turn: inout Turn) {
@@ -65,13 +74,16 @@ struct TopicHub: ~Copyable {
         turn.reply(.accepted(id: id, canonical: nil), to: origin)
         turn.effects.topicJobs += 1
         turn.effects.topicJobsOpen += 1
-        runs.insert(job)
+        turn.demand(runs.insert(job), "a message to topics begins twice", owner: .sender(job.name.sender))
     }
 
     /// The batch of a job is on disk, or has failed.
     mutating func jobCommitted(
         _ job: TopicJob, _ origin: Origin, hasFailed: Bool, _ turn: inout Turn
     ) {
+        turn.demand(
+            job.isStored && job.cursor == TopicCursor(), "a message to topics was stored half of the way",
+            owner: .sender(job.name.sender))
         guard hasFailed else {
             begin(job, origin, &turn)
             return askForTopicPages(&turn)
@@ -87,8 +99,16 @@ struct TopicHub: ~Copyable {
     /// Asks for as many pages as may be under way.
     private mutating func askForTopicPages(_ turn: inout Turn) {
         while let number = runs.takeReady(pages: turn.shares.topicPages) {
-            guard let run = runs[number] else { continue }
+            guard let run = turn.demand(runs[number], "a page is due of no message to topics") else {
+                continue
+            }
             let job = run.job
+            turn.demand(
+                runs.pagesInFlight <= Limits.topicPagesInFlight,
+                "more pages of topics are under way than may be")
+            turn.demand(
+                !run.isAsking && run.pending == 0, "a page is due while another one is under way",
+                owner: .sender(job.name.sender))
             guard job.cursor.pass < run.passes.count else {
                 finish(number, &turn)
                 continue
@@ -97,6 +117,7 @@ struct TopicHub: ~Copyable {
             if case .topic(let place) = run.passes[job.cursor.pass] { topic = job.target.topics[place] }
             // Of one whose time is over only what is left of it is asked for.
             let limit = isOver(job, turn) ? 0 : Limits.topicPage
+            runs[number]?.isAsking = true
             turn.load(.topicPage(job.name, of: topic, after: job.cursor.after, limit: limit))
         }
     }
@@ -109,7 +130,10 @@ struct TopicHub: ~Copyable {
     mutating func pageLoaded(
         _ name: TopicJobName, _ page: TopicPage, _ turn: inout Turn
     ) {
-        guard let number = runs.number(of: name), let run = runs[number] else { return }
+        guard let number = pageAnswered(name, &turn), let run = runs[number] else { return }
+        guard isInOrder(page, of: run.job, &turn) else {
+            return endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
+        }
         runs[number]?.marked.formUnion(page.marked)
         guard !isOver(run.job, turn) else {
             finish(number, &turn)
@@ -137,9 +161,44 @@ struct TopicHub: ~Copyable {
         if page.names.isEmpty { topicPageDone(number, &turn) }
     }
 
-    mutating func pageLoadFailed(_ name: TopicJobName, _ turn: borrowing Turn) {
-        guard let number = runs.number(of: name) else { return }
-        runs.pageEnded(number, wantsMore: true, retryAfter: retryTime(turn))
+    mutating func pageLoadFailed(_ name: TopicJobName, _ turn: inout Turn) {
+        guard let number = pageAnswered(name, &turn) else { return }
+        endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
+    }
+
+    /// A page that was asked for has come, or could not be read.
+    private mutating func pageAnswered(_ name: TopicJobName, _ turn: inout Turn) -> UInt32? {
+        let found = turn.demand(
+            runs.number(of: name), "a page of no message to topics", owner: .sender(name.sender))
+        guard let number = found else { return nil }
+        turn.demand(
+            runs[number]?.isAsking == true, "a page of topics that nobody asked for",
+            owner: .sender(name.sender))
+        runs[number]?.isAsking = false
+        return number
+    }
+
+    /// Whether a page goes on where the job is, and is no larger than was asked for.
+    private func isInOrder(_ page: TopicPage, of job: TopicJob, _ turn: inout Turn) -> Bool {
+        let key = PartitionKey.sender(job.name.sender)
+        let after = job.cursor.after
+        var last = after
+        for name in page.names {
+            let isNext = last.map { $0 < name } ?? true
+            guard turn.demand(isNext, "a page of topics is out of order", owner: key) else { return false }
+            last = name
+        }
+        turn.demand(
+            page.names.count <= Limits.topicPage, "a page of topics is larger than asked for", owner: key)
+        let advances = page.next.map { next in after.map { $0 < next } ?? true } ?? true
+        return turn.demand(advances, "a page of topics ends where it begins", owner: key)
+    }
+
+    private mutating func endPage(
+        _ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil, _ turn: inout Turn
+    ) {
+        let wasUnderWay = runs.pageEnded(number, wantsMore: wantsMore, retryAfter: time)
+        turn.demand(wasUnderWay, "more pages of topics end than began")
     }
 
     private func retryTime(_ turn: borrowing Turn) -> Instant {
@@ -150,7 +209,11 @@ struct TopicHub: ~Copyable {
     private mutating func answered(
         _ number: UInt32, _ answer: TopicAnswer, _ turn: inout Turn
     ) {
-        guard let run = runs[number], run.pending > 0 else { return }
+        guard let run = turn.demand(runs[number], "a subscriber answers for no message to topics"),
+            turn.demand(
+                run.pending > 0 && run.pending <= run.names.count, "a subscriber answers twice",
+                owner: .sender(run.job.name.sender))
+        else { return }
         runs[number]?.pending -= 1
         switch answer {
         case .reached:
@@ -164,14 +227,18 @@ struct TopicHub: ~Copyable {
 
     /// All of a page have answered: the job moves behind it, unless the store could not serve some.
     private mutating func topicPageDone(_ number: UInt32, _ turn: inout Turn) {
-        guard var run = runs[number] else { return }
+        guard var run = turn.demand(runs[number], "a page is done of no message to topics") else { return }
+        turn.demand(
+            run.pending == 0 && run.reached <= UInt64(run.names.count),
+            "a page of topics is done before its subscribers have answered",
+            owner: .sender(run.job.name.sender))
         run.job.cursor.reached += run.reached
         run.marked.formUnion(run.names)
         run.names = []
         guard !run.isRefused || !run.job.isStored else {
             // What it has reached is marked, so that the same page, asked for again, names the others alone.
             runs[number] = run
-            return runs.pageEnded(number, wantsMore: true, retryAfter: retryTime(turn))
+            return endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
         }
         run.job.cursor.after = run.next
         if run.next == nil { run.job.cursor.pass += 1 }
@@ -185,19 +252,21 @@ struct TopicHub: ~Copyable {
             run.marked = []
         }
         runs[number] = run
-        runs.pageEnded(number, wantsMore: true)
+        endPage(number, wantsMore: true, &turn)
         askForTopicPages(&turn)
     }
 
     /// A job whose page is under way is over.
     private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
-        guard let run = runs[number] else { return }
+        guard let run = turn.demand(runs[number], "a message to topics ends twice") else { return }
         if run.job.isStored {
             turn.write(.removeTopicJob(run.job.name, marked: run.marked.sorted()))
         }
         turn.effects.topicJobsOpen -= 1
-        runs.remove(number)
-        runs.pageEnded(number, wantsMore: false)
+        turn.demand(
+            runs.remove(number), "a message to topics is not counted for its sender",
+            owner: .sender(run.job.name.sender))
+        endPage(number, wantsMore: false, &turn)
     }
 
     /// A batch has failed: what it was to change of jobs is changed later.
@@ -235,6 +304,13 @@ struct TopicHub: ~Copyable {
 
     /// Jobs that an earlier process has left go on.
     mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
+        turn.demand(resumption.isAsking, "an answer to a search for messages to topics that nobody asked for")
+        turn.demand(
+            jobs.count <= Limits.topicJobsRead, "a search found more messages to topics than asked for")
+        turn.demand(
+            isLast || !jobs.isEmpty, "a search for messages to topics finds none and is not at its end")
+        let advances = jobs.first.map { first in resumption.after.map { $0 < first.name } ?? true } ?? true
+        turn.demand(advances, "a search for messages to topics goes back")
         resumption.isAsking = false
         resumption.isDone = isLast
         resumption.after = jobs.last?.name ?? resumption.after
@@ -242,7 +318,8 @@ struct TopicHub: ~Copyable {
             turn.sequences.observe(job.name.sequence)
             guard job.salt != turn.salt, runs.number(of: job.name) == nil else { continue }
             turn.effects.topicJobsOpen += 1
-            runs.insert(job)
+            turn.demand(
+                runs.insert(job), "a message to topics goes on twice", owner: .sender(job.name.sender))
         }
         askForTopicPages(&turn)
     }

@@ -184,3 +184,13 @@ public enum TopicAnswer: Sendable {
     /// The store cannot take it now.
     case unavailable
 }
+
+extension TopicEvent {
+    /// Whether what the event carries is of a sender.
+    func isFor(_ sender: SenderID) -> Bool {
+        switch self {
+        case .submitted(let submission): submission.sender == sender
+        case .answered: true
+        }
+    }
+}

@@ -9,6 +9,8 @@ struct TopicRun {
     var names: [RegistrationName] = []
     /// After which the next page begins.
     var next: RegistrationName?
+    /// Whether the store has been asked for a page.
+    var isAsking = false
     /// Of those, how many have not answered.
     var pending = 0
     /// How many have been sent the message.
@@ -73,22 +75,25 @@ struct TopicRuns {
     /// The run of a job.
     func number(of job: TopicJobName) -> UInt32? { numbers[job] }
 
-    /// Takes in a job, which is to begin when a page is free; its number.
-    mutating func insert(_ job: TopicJob) {
+    /// Takes in a job, which is to begin when a page is free. Returns `false` if it is under way already.
+    mutating func insert(_ job: TopicJob) -> Bool {
+        guard numbers[job.name] == nil else { return false }
         repeat { lastNumber &+= 1 } while runs[lastNumber] != nil
         runs[lastNumber] = TopicRun(job)
         numbers[job.name] = lastNumber
         counts[job.name.sender, default: 0] += 1
         ready.append(lastNumber)
+        return true
     }
 
-    /// Forgets a run.
-    mutating func remove(_ number: UInt32) {
-        guard let run = runs.removeValue(forKey: number) else { return }
+    /// Forgets a run. Returns whether it was counted for its sender.
+    mutating func remove(_ number: UInt32) -> Bool {
+        guard let run = runs.removeValue(forKey: number) else { return false }
         numbers[run.job.name] = nil
         let sender = run.job.name.sender
-        counts[sender] = (counts[sender] ?? 1) - 1
-        if counts[sender] == 0 { counts[sender] = nil }
+        guard let count = counts[sender] else { return false }
+        counts[sender] = count > 1 ? count - 1 : nil
+        return count > 0
     }
 
     /// The next run that may ask for a page now, of up to `pages` under way; it counts as under way from then on.
@@ -107,8 +112,9 @@ struct TopicRuns {
         return nil
     }
 
-    /// A page is done, or has failed: the run goes to the end of those that wait, where it wants another.
-    mutating func pageEnded(_ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil) {
+    /// A page is done, or has failed: the run goes to the end of those that wait, where it wants another. Returns whether one was
+    /// under way.
+    mutating func pageEnded(_ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil) -> Bool {
         pagesInFlight -= 1
         if let time {
             if refused.isEmpty { retryAt = time }
@@ -116,6 +122,7 @@ struct TopicRuns {
         } else if wantsMore {
             ready.append(number)
         }
+        return pagesInFlight >= 0
     }
 
     /// Time has passed: those that the store could not serve are tried again.

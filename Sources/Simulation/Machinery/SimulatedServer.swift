@@ -45,6 +45,8 @@ final class SimulatedServer {
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
+        // They are reported with the seed.
+        settings.trapsAtFailedInvariants = false
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
         }
@@ -229,6 +231,7 @@ final class SimulatedServer {
         if world.canary == nil, let words = hosted.core.violation(of: event.key) {
             world.fail("invariants", words)
         }
+        reportFailures(of: hosted)
         if case .partition(.tick) = event, commands == hosted.effects.commands.count,
             mutations == hosted.effects.mutations.count, loads == hosted.effects.loads.count,
             forwards == hosted.effects.forwards.count
@@ -250,6 +253,7 @@ final class SimulatedServer {
                 || !hosted.effects.loads.isEmpty
         else { return }
         let batch = hosted.core.endTurn(now: world.clock.now, effects: &hosted.effects)
+        reportFailures(of: hosted)
         var effects = Effects()
         swap(&effects, &hosted.effects)
         let commands = effects.commands
@@ -263,6 +267,17 @@ final class SimulatedServer {
                 cross(from: number, to: Int(id.reactor)) { [self] in perform(command, id) }
             }
         }
+    }
+
+    /// States that the core found and that cannot be.
+    private func reportFailures(of hosted: Hosted) {
+        guard !hosted.effects.invariantFailures.isEmpty else { return }
+        if world.canary == nil {
+            for failure in hosted.effects.invariantFailures {
+                world.fail("invariants", "\(failure.what): \(failure.owner.map { "\($0)" } ?? "partition")")
+            }
+        }
+        hosted.effects.invariantFailures.removeAll()
     }
 
     /// A planted fault.

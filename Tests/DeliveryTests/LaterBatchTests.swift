@@ -1,0 +1,82 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// An answer that rests on an earlier batch waits for that one, whatever becomes of those behind it.
+@Suite struct LaterBatchTests {
+    private func subscribe(_ ticket: UInt32) throws -> Event {
+        .subscribe(
+            TopicRequest(
+                origin: Origin(connection: web, ticket: ticket), name: Harness.target, token: token,
+                topic: try #require(TopicName(bytes("news"))), isEnd: false))
+    }
+
+    /// Two batches on their way: one subscribes the device, the other is another device's.
+    private func bench() throws -> (Harness, DeviceID) {
+        let bench = Harness.withDevice()
+        let other = bench.addDevice()
+        bench.submit(1)
+        post(2, to: other, bench)
+        bench.settle()
+        _ = bench.take(appServer)
+        bench.post(try subscribe(1))
+        bench.runTurns()
+        post(3, to: other, bench)
+        bench.runTurns()
+        return (bench, other)
+    }
+
+    private func post(_ ticket: UInt32, to other: DeviceID, _ bench: Harness) {
+        let name = RegistrationName(device: other, number: RegistrationNumber(1))
+        bench.post(.submitted(Harness.submission(ticket, to: name)))
+    }
+
+    @Test("A subscription whose batch fails is not promised since the batch behind it is on disk")
+    func failedBefore() throws {
+        let (bench, _) = try bench()
+        bench.post(try subscribe(2))
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty)
+        let partition = bench.partitions[0]
+        bench.apply(partition, failing: true)
+        bench.apply(partition)
+        bench.tellOutcome(partition)
+        bench.tellOutcome(partition)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 3"])
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
+        #expect(bench.store.subscriptions.isEmpty)
+    }
+
+    @Test("Nor is it promised at once since the batch behind it was refused before it")
+    func refusedBehind() throws {
+        let (bench, _) = try bench()
+        let partition = bench.partitions[0]
+        let refused = partition.batches.removeLast()
+        partition.events.append(.committed(CommitOutcome(ticket: refused.ticket, hasFailed: true)))
+        bench.runTurns()
+        bench.post(try subscribe(2))
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        bench.settle()
+        #expect(bench.take(web).words == ["unregistered 1", "unregistered 2"])
+        #expect(bench.store.subscriptions.count == 1)
+    }
+
+    @Test("A change behind a batch that fails is refused with it, although its own is on disk")
+    func failedBeforeOwn() throws {
+        let (bench, _) = try bench()
+        bench.submit(4)
+        bench.post(try subscribe(2))
+        bench.runTurns()
+        let partition = bench.partitions[0]
+        bench.apply(partition, failing: true)
+        bench.apply(partition)
+        bench.apply(partition)
+        for _ in 0..<3 { bench.tellOutcome(partition) }
+        bench.settle()
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
+        #expect(bench.take(appServer).words == ["ack 3", "ack 4"])
+    }
+}
