@@ -135,7 +135,9 @@ import Wire
         ]
         let older = try LivingDaemon(status, controlSocket: "/s")
         #expect(
-            older == LivingDaemon(process: 42, store: "/d", controlSocket: "/s", ports: [port]),
+            older
+                == LivingDaemon(
+                    process: 42, store: "/d", controlSocket: "/s", ports: [port], partitions: 16),
             "a daemon of another version is known by what its status has")
         #expect(throws: FieldProblem.self) { try LivingDaemon(["pid": 42], controlSocket: "/s") }
         let living = LivingDaemon(
