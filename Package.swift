@@ -22,14 +22,18 @@ let product: [SwiftSetting] =
             ["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     ]
 
+/// What each module begins with, for its readers.
+let overview = ["Overview.md"]
+
 /// A module of ours.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: product)
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: overview, swiftSettings: product)
 }
 
 /// A program of ours.
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: product)
+    .executableTarget(
+        name: name, dependencies: dependencies, exclude: overview, swiftSettings: product)
 }
 
 /// The tests of one module.
@@ -42,13 +46,13 @@ let package = Package(
     name: "ccsd",
     targets: [
         // Doors to C: module maps and one-line shims, no logic.
-        .target(name: "CLinux"),
+        .target(name: "CLinux", exclude: overview),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
-            name: "CRocksDB", cxxSettings: [.unsafeFlags(["-fno-rtti"])],
+            name: "CRocksDB", exclude: overview, cxxSettings: [.unsafeFlags(["-fno-rtti"])],
             linkerSettings: [.linkedLibrary("rocksdb")]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
@@ -61,7 +65,7 @@ let package = Package(
         module("HTTP2Engine", ["Basics", "CNGHTTP2"]),
         module("Compression", ["Basics", "CZlib"]),
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
-        module("Delivery", ["Basics"], exclude: ["Overview.md"]),
+        module("Delivery", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
@@ -84,7 +88,8 @@ let package = Package(
         program("ccsctl", ["Client", "ClientProtocol", "Operator", "Catalogue", "Basics", "Wire"]),
         program("ccs-device", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
-        .executableTarget(name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"]),
+        .executableTarget(
+            name: "ccs-relay", dependencies: ["COpenSSL", "CExpat"], exclude: overview),
         program(
             "ccs-bench",
             [
@@ -186,7 +191,7 @@ let package = Package(
 if Context.environment["CCS_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "ccs-fuzz", dependencies: ["FuzzTargets"],
+            name: "ccs-fuzz", dependencies: ["FuzzTargets"], exclude: overview,
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 

@@ -8,7 +8,7 @@ extension HTTP2Session {
         return unsafe Unmanaged<HTTP2Session>.fromOpaque(user).takeUnretainedValue().handler
     }
 
-    static func makeSession(_ role: Role) -> OpaquePointer {
+    static func makeSession(_ role: Role, firstStreams: Int) -> OpaquePointer {
         var options: OpaquePointer?
         var callbacks: OpaquePointer?
         var session: OpaquePointer?
@@ -20,6 +20,7 @@ extension HTTP2Session {
             let options = unsafe options, let callbacks = unsafe callbacks
         else { fatalError("out of memory") }
         unsafe setOptions(options)
+        unsafe nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(clamping: firstStreams))
         unsafe setReceiving(callbacks)
         unsafe setSending(callbacks)
         let result =
@@ -77,10 +78,10 @@ extension HTTP2Session {
             let header = unsafe HTTP2FrameHeader(frame.pointee.hd)
             switch header.type {
             case .goAway:
-                let (last, code) = unsafe (
-                    frame.pointee.goaway.last_stream_id, frame.pointee.goaway.error_code
-                )
-                handler.goAwayReceived(lastStream: last, HTTP2ErrorCode(rawValue: code))
+                let goAway = unsafe frame.pointee.goaway
+                let reason = unsafe UnsafeRawBufferPointer(
+                    start: goAway.opaque_data, count: goAway.opaque_data_len)
+                unsafe handler.goAwayReceived(HTTP2ErrorCode(rawValue: goAway.error_code), reason.bytes)
             case .resetStream:
                 let code = unsafe frame.pointee.rst_stream.error_code
                 handler.resetReceived(header.stream, HTTP2ErrorCode(rawValue: code))

@@ -4,28 +4,28 @@ import CNGHTTP2
 /// A header list to send, in one run of bytes.
 public struct HTTP2Fields: ~Copyable {
     private var bytes = ByteBuffer()
-    private var ends: [(name: Int, value: Int, isSecret: Bool)] = []
+    private var ends: [(name: Int, value: Int, isUnindexed: Bool)] = []
 
     /// An empty list.
     public init() {}
 
-    /// Appends a field. A secret value does not enter the compression table (RFC 7541, 7.1.3).
+    /// Appends a field. An unindexed one does not enter the compression table (RFC 7541, 7.1.3).
     public mutating func add(
-        _ name: StaticString, isSecret: Bool = false, _ value: (inout ByteBuffer) -> Void
+        _ name: StaticString, isUnindexed: Bool = false, _ value: (inout ByteBuffer) -> Void
     ) {
         let start = bytes.count
         bytes.append(name)
-        end(nameFrom: start, isSecret, value)
+        end(nameFrom: start, isUnindexed, value)
     }
 
     /// Appends a field whose name is not known before.
-    public mutating func add(name: String, isSecret: Bool = false, _ value: (inout ByteBuffer) -> Void) {
+    public mutating func add(name: String, isUnindexed: Bool = false, _ value: (inout ByteBuffer) -> Void) {
         let start = bytes.count
         bytes.append(text: name)
-        end(nameFrom: start, isSecret, value)
+        end(nameFrom: start, isUnindexed, value)
     }
 
-    private mutating func end(nameFrom start: Int, _ isSecret: Bool, _ value: (inout ByteBuffer) -> Void) {
+    private mutating func end(nameFrom start: Int, _ isUnindexed: Bool, _ value: (inout ByteBuffer) -> Void) {
         // Names are lower case in HTTP/2 (RFC 9113, 8.2.1).
         for at in start..<bytes.count {
             let byte = bytes.bytes.byte(at: at)
@@ -33,7 +33,7 @@ public struct HTTP2Fields: ~Copyable {
         }
         let middle = bytes.count
         value(&bytes)
-        ends.append((middle, bytes.count, isSecret))
+        ends.append((middle, bytes.count, isUnindexed))
     }
 
     /// Calls a function that copies the list.
@@ -44,7 +44,7 @@ public struct HTTP2Fields: ~Copyable {
             var list: [nghttp2_nv] = unsafe []
             var at = 0
             for end in ends {
-                let flag = end.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+                let flag = end.isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
                 unsafe list.append(
                     nghttp2_nv(
                         name: first + at, value: first + end.name, namelen: end.name - at,

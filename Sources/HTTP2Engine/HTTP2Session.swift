@@ -24,8 +24,10 @@ import CNGHTTP2
     private(set) var handler: (any HTTP2SessionHandler)?
 
     /// Creates a session. The settings, and as a client the preface, are the first bytes to be written.
-    public init(_ role: Role, _ settings: [HTTP2Setting]) {
-        unsafe session = Self.makeSession(role)
+    ///
+    /// As a client it opens `firstStreams` streams at once before the server's settings have come.
+    public init(_ role: Role, _ settings: [HTTP2Setting], firstStreams: Int = 1) {
+        unsafe session = Self.makeSession(role, firstStreams: firstStreams)
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
         let entries = settings.map(\.entry)
         unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
@@ -71,11 +73,6 @@ import CNGHTTP2
     /// Bytes of bodies are kept no longer: the window of the connection opens again.
     public func consumeConnection(_ count: Int) {
         if count > 0 { unsafe nghttp2_session_consume_connection(session, count) }
-    }
-
-    /// Bytes of a body are kept no longer: the windows of its stream and of the connection open again.
-    public func consume(_ stream: Int32, _ count: Int) {
-        if count > 0 { unsafe nghttp2_session_consume(session, stream, count) }
     }
 
     /// Sets how many bytes of unconsumed bodies the peer may send on a stream, or on the connection for stream 0.

@@ -6,12 +6,12 @@ public protocol HTTP2SessionHandler {
     func headersStarted(_ stream: Int32, isRequest: Bool)
     /// A field of that header block. Returns whether to go on; false ends the connection.
     func fieldReceived(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool
-    /// A piece of a body. Its bytes stay charged to the flow-control windows until `consume`.
+    /// A piece of a body. Its bytes stay charged to the window of the connection until `consumeConnection`.
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan)
     /// A frame has come as a whole and is valid.
     func frameReceived(_ frame: HTTP2FrameHeader)
-    /// The peer announces its end: streams of ours above `lastStream` were not processed (RFC 9113, 6.8).
-    func goAwayReceived(lastStream: Int32, _ code: HTTP2ErrorCode)
+    /// The peer announces its end, and perhaps why. Streams of ours that it has not processed end as refused next (RFC 9113, 6.8).
+    func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan)
     /// The peer ends a stream by RST_STREAM.
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode)
     /// A stream is over, in order or not. A request that can no longer be sent ends as refused.

@@ -8,6 +8,8 @@ public struct HTTPCall: Sendable {
     public var path: String
     /// Headers besides Host and Content-Length.
     public var headers: [(name: String, value: Redacted<String>)] = []
+    /// The names of headers whose values are those of this call alone: HTTP/2 does not remember them.
+    public var singularHeaders: Set<String> = []
     /// The body.
     public var body: [UInt8] = []
 

@@ -14,7 +14,9 @@ struct HTTP2ServerHandler: HTTP2SessionHandler {
     }
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.bodyCame(stream, bytes) }
     func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameCame(frame) }
-    func goAwayReceived(lastStream: Int32, _ code: HTTP2ErrorCode) { connection.peerLeaves = true }
+    func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
+        connection.peerLeaves = true
+    }
     /// The stream is closed next.
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {}
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream) }

@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case http1
     /// Frames of HTTP/2, to the connection and to the session.
     case http2
+    /// Frames of an HTTP/2 server, to a connection of ours.
+    case http2client
     /// Requests to each endpoint: legacy sends, HTTP v1, batches, groups, tokens, assertions, web push.
     case requests
     /// Bodies by themselves: forms, gzip, multipart, check-ins, conditions.
@@ -47,6 +49,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .device: try fuzzDevice(input)
         case .http1: try fuzzHTTP1(input)
         case .http2: try fuzzHTTP2(input)
+        case .http2client: try fuzzHTTP2Client(input)
         case .requests: try fuzzRequests(input)
         case .bodies: try fuzzBodies(input)
         case .tokens: try fuzzTokens(input)

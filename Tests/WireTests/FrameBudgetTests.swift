@@ -2,8 +2,6 @@ import Basics
 import Testing
 import Wire
 
-@testable import Sessions
-
 /// How much a peer may send on an HTTP/2 connection that brings no request on, as time passes.
 @Suite struct FrameBudgetTests {
     private func tally(_ idleFrames: Int) -> HTTP2Connection.Tally {

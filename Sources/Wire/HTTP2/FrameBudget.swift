@@ -1,17 +1,17 @@
-import Basics
-import Wire
+public import Basics
 
 /// How much a peer may send on an HTTP/2 connection that brings no request on: so much at once, some more with time, and some
 /// more with each answer, since a client reports what it has read.
-struct FrameBudget {
+public struct FrameBudget {
     private var spent = 0
     private var resets = TokenBucket()
     private var since: Instant
 
-    init(now: Instant) { since = now }
+    /// The whole budget.
+    public init(now: Instant) { since = now }
 
     /// Notes what has happened; false once it is more than any client has reason to send.
-    mutating func take(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
+    public mutating func take(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
         let seconds = Int(now.milliseconds(since: since) / 1_000)
         since = since.advanced(seconds: seconds)
         let earned =

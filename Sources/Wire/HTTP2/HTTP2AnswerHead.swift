@@ -1,0 +1,41 @@
+import Basics
+
+/// A header block of an answer while it is decompressed.
+struct HTTP2AnswerHead {
+    /// The stream that it belongs to.
+    let stream: Int32
+    /// Bytes on the wire since it began, frame headers included.
+    var wireBytes = 0
+    /// Bytes decompressed so far, counted as RFC 9113 counts a header list (10.5.1).
+    private(set) var size = 0
+    /// Whether it is longer than what is kept.
+    private(set) var isTooLong = false
+    private var status = 0
+    private var headers: [(name: String, value: String)] = []
+
+    init(stream: Int32) { self.stream = stream }
+
+    /// Takes a field. Returns false once the block is so long that it can only be an attack.
+    mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
+        size += name.byteCount + value.byteCount + 32
+        guard size <= Limits.http2AnswerHeadBytes, headers.count < Limits.http2AnswerHeaders else {
+            isTooLong = true
+            headers = []
+            return size <= Limits.http2AnswerHeadBytes * Limits.http2HeadBombFactor
+        }
+        guard !isTooLong else { return true }
+        let text = String(decoding: [UInt8](copying: value), as: UTF8.self)
+        if name.equals(":status") {
+            // The session has checked that it is a number of three digits.
+            status = Int(text) ?? 0
+        } else {
+            headers.append((String(decoding: [UInt8](copying: name), as: UTF8.self), text))
+        }
+        return true
+    }
+
+    /// The answer without its body.
+    var answer: HTTPAnswer { HTTPAnswer(status: status, headers: headers, body: [], closes: false) }
+    /// Whether another head follows (RFC 9110, 15.2).
+    var isInterim: Bool { status / 100 == 1 }
+}

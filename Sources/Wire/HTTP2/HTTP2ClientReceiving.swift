@@ -1,0 +1,158 @@
+import Basics
+import HTTP2Engine
+
+/// Passes what the session reads and has written to the connection.
+struct HTTP2ClientHandler: HTTP2SessionHandler {
+    let connection: HTTP2ClientConnection
+
+    func frameStarted(_ frame: HTTP2FrameHeader) { connection.frameStarted(frame) }
+    func headersStarted(_ stream: Int32, isRequest: Bool) {
+        connection.head = HTTP2AnswerHead(stream: stream)
+    }
+    func fieldReceived(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
+        connection.head?.add(name, value) ?? true
+    }
+    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.dataReceived(stream, bytes) }
+    func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameReceived(frame) }
+    func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
+        let count = min(reason.byteCount, Limits.http2GoAwayBytes)
+        connection.leave(code: code.rawValue, reason: [UInt8](copying: reason.extracting(0..<count)))
+    }
+    func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {
+        connection.streams[stream]?.reset = code.rawValue
+    }
+    func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream, code) }
+    func frameSent(_ frame: HTTP2FrameHeader) {
+        if frame.type == .headers { connection.streams[frame.stream]?.isSent = true }
+        if frame.endsStream { connection.streams[frame.stream]?.isSentWhole = true }
+    }
+    func goAwaySent(_ code: HTTP2ErrorCode) {
+        guard code != .noError else { return }
+        connection.sessionFailure = code == .enhanceYourCalm ? .flood : .protocolError
+    }
+    func nextBody(of stream: Int32, upTo count: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
+        connection.nextBody(of: stream, upTo: count)
+    }
+}
+
+/// What the server's frames bring about.
+extension HTTP2ClientConnection {
+    /// A frame starts; one that brings no answer on counts as idle.
+    func frameStarted(_ frame: HTTP2FrameHeader) {
+        if frame.type != .continuation { head = nil }
+        guard frame.type == .data else { return tally.idleFrames += 1 }
+        let isWanted = streams[frame.stream].map { !$0.isDone } ?? false
+        if !isWanted || !frame.endsStream && frame.length < Limits.http2TinyDataBytes {
+            tally.idleFrames += 1
+        }
+    }
+
+    /// A header block or a piece of a body has come as a whole.
+    func frameReceived(_ frame: HTTP2FrameHeader) {
+        if frame.type == .settings, !frame.isAcknowledgement { hasSettings = true }
+        if frame.type == .headers { headersReceived(frame.stream) }
+        if frame.endsStream { answerEnded(frame.stream) }
+    }
+
+    private func headersReceived(_ stream: Int32) {
+        guard let head, head.stream == stream else { return }
+        self.head = nil
+        guard let entry = streams[stream], !entry.isDone else { return }
+        guard !head.isTooLong, answersBytes + head.size <= Limits.http2AnswersBytes else {
+            return fail(stream, .answerTooLong)
+        }
+        // A head after the answer's is that of trailers, which have no meaning here.
+        guard entry.answer == nil, !head.isInterim else { return }
+        tally.idleFrames -= 1
+        streams[stream]?.answer = head.answer
+        keep(head.size, of: stream)
+    }
+
+    private func keep(_ count: Int, of stream: Int32) {
+        streams[stream]?.answerBytes += count
+        answersBytes += count
+    }
+
+    /// A piece of a body. The window of the connection opens again once it is kept no longer; that of the stream is as long
+    /// as a body may be.
+    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) {
+        guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else {
+            return session.consumeConnection(bytes.byteCount)
+        }
+        guard answer.body.count + bytes.byteCount <= Limits.http2AnswerBodyBytes,
+            answersBytes + bytes.byteCount <= Limits.http2AnswersBytes
+        else {
+            session.consumeConnection(bytes.byteCount)
+            return fail(stream, .answerTooLong)
+        }
+        streams[stream]?.answer?.body.append(contentsOf: [UInt8](copying: bytes))
+        keep(bytes.byteCount, of: stream)
+    }
+
+    private func answerEnded(_ stream: Int32) {
+        guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else { return }
+        // Who answers early does not need the rest of the request (RFC 9113, 8.1).
+        close(stream, resets: !entry.isSentWhole)
+        tally.answers += 1
+        events.append(.answered(UInt32(bitPattern: stream), answer))
+    }
+
+    /// The session has closed a stream.
+    func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) {
+        if let entry = streams[stream], !entry.isDone {
+            let failure: HTTP2RequestFailure =
+                if code == .refusedStream {
+                    .unprocessed
+                } else if let reset = entry.reset {
+                    .reset(code: reset)
+                } else {
+                    .malformedAnswer
+                }
+            fail(stream, failure, resets: false)
+        }
+        streams[stream] = nil
+    }
+
+    /// The next bytes of a request's body, and whether they are the last.
+    func nextBody(of stream: Int32, upTo limit: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
+        guard let entry = streams[stream], !entry.isDone else { return ([], true) }
+        let count = min(limit, entry.unsent)
+        streams[stream]?.written += count
+        unsentBytes -= count
+        return (entry.body[entry.written..<entry.written + count], count == entry.unsent)
+    }
+}
+
+extension HTTPCall {
+    /// The header list of the request.
+    func fields(authority: String) throws(HTTP2SendFailure) -> HTTP2Fields {
+        var size = 0
+        func isProper(_ value: String) -> Bool {
+            size += value.utf8.count + 32
+            return value.utf8.allSatisfy(ASCII.isFieldValue)
+        }
+        guard method.utf8.allSatisfy(ASCII.isToken), isProper(authority), isProper(path),
+            path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 > 0x20 })
+        else { throw .malformed }
+        var fields = HTTP2Fields()
+        fields.add(":method") { $0.append(text: method) }
+        fields.add(":scheme") { $0.append("https") }
+        fields.add(":authority") { $0.append(text: authority) }
+        fields.add(":path") { $0.append(text: path) }
+        for header in headers {
+            guard !header.name.isEmpty, header.name.utf8.allSatisfy(ASCII.isToken), isProper(header.name),
+                isProper(header.value.revealed)
+            else { throw .malformed }
+            // A credential must not enter the table that later header blocks are compressed with, and what is never said
+            // again need not.
+            let isUnindexed =
+                header.name.lowercased() == "authorization" || singularHeaders.contains(header.name)
+            fields.add(name: header.name, isUnindexed: isUnindexed) { $0.append(text: header.value.revealed) }
+        }
+        guard size <= Limits.requestHeadBytes else { throw .malformed }
+        if !body.isEmpty || method == "POST" {
+            fields.add("content-length") { $0.append(decimal: body.count) }
+        }
+        return fields
+    }
+}

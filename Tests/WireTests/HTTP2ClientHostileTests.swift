@@ -1,0 +1,273 @@
+import Basics
+import HTTP2Peer
+import Testing
+
+@testable import Wire
+
+/// Servers that do what none should.
+@Suite struct HTTP2ClientHostileTests {
+    typealias Desk = HTTP2ClientDesk
+    typealias Frames = HTTP2Frames
+
+    /// A connection with one request under way.
+    private func asking() -> Desk {
+        let desk = Desk()
+        desk.send()
+        return desk
+    }
+
+    @Test(
+        "A body that is too long ends its stream, and the connection goes on", arguments: [1, 1_000, 16_000])
+    func longBody(piece: Int) {
+        let desk = asking()
+        desk.hear(Frames.headers(1, [(":status", "200")]))
+        var sent = 0
+        while sent + piece <= Limits.http2AnswerBodyBytes {
+            desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
+            sent += piece
+            if piece == 1, sent == 1_000 {
+                desk.hear(Frames.data(1, [UInt8](repeating: 1, count: Limits.http2AnswerBodyBytes - sent)))
+                sent = Limits.http2AnswerBodyBytes
+            }
+        }
+        #expect(desk.events().isEmpty)
+        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
+        #expect(desk.events() == ["1: answerTooLong"])
+        // By one byte the server was within its window.
+        #expect(desk.peer.answers[1]?.reset == (piece == 1 ? 8 : 3))
+        desk.expectNothingLeft()
+        desk.send()
+        desk.hear(Desk.answer(3, "fine"))
+        #expect(desk.events() == ["3: 200 fine"])
+    }
+
+    @Test("What all answers hold together is bounded")
+    func heldAnswers() {
+        let desk = Desk(streams: 1_000)
+        let body = [UInt8](repeating: 1, count: 10_000)
+        var failed = 0
+        for at in 0..<UInt32(300) {
+            desk.send()
+            desk.hear(Frames.headers(2 * at + 1, [(":status", "200")]) + Frames.data(2 * at + 1, body))
+            #expect(desk.connection.answersBytes <= Limits.http2AnswersBytes)
+            failed += desk.events().count
+        }
+        #expect(failed > 80 && failed < 100 && desk.connection.failure == nil)
+        desk.connection.connectionLost()
+        _ = desk.events()
+        desk.expectNothingLeft()
+    }
+
+    @Test("Headers that are too long or too many end their stream, trailers too; a bomb ends the connection")
+    func longHeads() {
+        let long = ("a", String(repeating: "b", count: 15_000))
+        let many = (0...Limits.http2AnswerHeaders).map { ("a\($0)", "b") }
+        for (fields, isTooLong) in [([long], false), ([long, long], true), (many, true)] {
+            let desk = asking()
+            let block = Frames.block([(":status", "200")] + fields)
+            desk.hear(Frames.frame(1, flags: 1, stream: 1, Array(block.prefix(16_000))))
+            desk.hear(Frames.continuation(1, Array(block.dropFirst(16_000)), isLast: true))
+            #expect(desk.events() == [isTooLong ? "1: answerTooLong" : "1: 200 "])
+            #expect(desk.connection.failure == nil)
+            desk.expectNothingLeft()
+        }
+        let desk = asking()
+        // One field of 4,000 bytes that is remembered, then one byte for each repetition.
+        let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
+        let block = Frames.block([(":status", "200")]) + field + [UInt8](repeating: 0xBE, count: 10_000)
+        desk.hear(Frames.frame(1, flags: 5, stream: 1, block))
+        #expect(desk.events() == ["1: connectionEnded", "ended: flood"] && desk.peer.goodbye?.code == 11)
+        desk.expectNothingLeft()
+    }
+
+    @Test("CONTINUATION without end ends the connection", arguments: [0, 1, 100])
+    func continuations(bytes: Int) {
+        let desk = asking()
+        desk.hear(Frames.headers(1, [(":status", "200")], isWhole: false))
+        let limit = Limits.http2AnswerHeadBytes * Limits.http2HeadBombFactor
+        var sent = 0
+        while desk.connection.failure == nil, sent <= 2 * limit {
+            desk.hear(Frames.continuation(1, [UInt8](repeating: 0x88, count: bytes), isLast: false))
+            sent += 9 + bytes
+        }
+        #expect(desk.connection.failure == .flood && sent <= limit + 9 + bytes)
+        desk.flush()
+        #expect(desk.peer.goodbye?.code == 11)
+    }
+
+    @Test("PING and SETTINGS that the server lets nobody answer end the connection")
+    func unansweredAcks() {
+        for frame in [Frames.ping, Frames.settings()] {
+            let desk = asking()
+            let many = Array(repeatElement(frame, count: Limits.http2WaitingAcks + 1).joined())
+            desk.hear(many, listens: false)
+            #expect(desk.events() == ["1: connectionEnded", "ended: flood"])
+            desk.expectNothingLeft()
+        }
+        let desk = asking()
+        desk.hear(Frames.settings((0...Limits.http2Settings).map { (UInt16($0) + 100, 1) }))
+        #expect(desk.connection.failure != nil)
+    }
+
+    static let idle: [[UInt8]] = [
+        Frames.ping, Frames.settings(), Frames.room(0, 1), Frames.room(1, 1), Frames.data(1, []),
+        Frames.data(1, [1]), Frames.headers(1, [(":status", "103")]), Frames.reset(1),
+        Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), Desk.goAway(last: 0x7FFF_FFFF),
+    ]
+
+    @Test("Frames without end that bring no answer on end the connection", arguments: idle)
+    func idleFrames(frame: [UInt8]) {
+        let desk = Desk()
+        desk.send()
+        desk.send()
+        let isData = frame[3] == 0
+        if isData { desk.hear(Frames.headers(1, [(":status", "200")])) }
+        var sent = 0
+        while desk.connection.failure == nil, sent < 2 * Limits.http2IdleFrames {
+            desk.hear(Array(repeatElement(frame, count: 50).joined()))
+            sent += 50
+        }
+        #expect(desk.connection.failure == .flood && sent <= Limits.http2IdleFrames + 100, "\(frame)")
+        desk.flush()
+        #expect(desk.peer.goodbye?.code == 11)
+        // What time brings back is enough for any server that is in order.
+        let slow = Desk()
+        for _ in 0..<100 {
+            slow.now = slow.now.advanced(seconds: 1)
+            slow.hear(Array(repeatElement(Frames.ping, count: Limits.http2IdleFramesPerSecond).joined()))
+        }
+        #expect(slow.connection.failure == nil)
+    }
+
+    static let brokenFrames: [([UInt8], UInt32)] = [
+        // Answers and bodies for streams that were never opened, and the server's own streams.
+        (Frames.headers(9, [(":status", "200")], ends: true), 1), (Frames.data(9, [1], ends: true), 1),
+        (Frames.headers(2, [(":status", "200")], ends: true), 1), (Frames.reset(9), 1),
+        (Frames.frame(5, flags: 4, stream: 1, Frames.word(2) + Frames.block(Frames.request("GET", "/"))), 1),
+        // The protocol.
+        (Frames.frame(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), 9),
+        (Frames.data(0, [1]), 1), (Frames.frame(6, [1, 2, 3]), 6), (Frames.frame(4, [1, 2, 3]), 6),
+        (Frames.settings([(4, 0x8000_0000)]), 3), (Frames.settings([(2, 1)]), 1),
+        (Frames.room(0, 0), 1), (Frames.room(0, 0x7FFF_FFFF), 3),
+        (Frames.frame(9, flags: 4, stream: 1, [0x88]), 1),
+        (Frames.frame(0, stream: 1, [], length: 0xFF_FFFF), 6),
+        (Frames.frame(7, [0, 0, 0]), 6),
+    ]
+
+    @Test("What breaks the protocol ends the connection with its error", arguments: brokenFrames)
+    func broken(frame: [UInt8], code: UInt32) {
+        let desk = asking()
+        desk.hear(frame)
+        #expect(desk.events() == ["1: connectionEnded", "ended: protocolError"], "\(frame)")
+        #expect(desk.peer.goodbye?.code == code, "\(frame)")
+        desk.hear(Desk.answer(1))
+        #expect(desk.events().isEmpty)
+        desk.expectNothingLeft()
+    }
+
+    static let improperAnswers: [[(String, String)]] = [
+        [], [("a", "b")], [(":status", "200"), (":status", "200")], [(":status", "20")],
+        [(":status", "2000")], [(":status", "abc")], [(":status", "200"), ("Upper", "a")],
+        [(":status", "200"), ("a", "b\r\nc: d")], [("a", "b"), (":status", "200")],
+        [(":status", "200"), ("connection", "close")], [(":status", "200"), ("content-length", "5")],
+        [(":status", "200"), ("content-length", "x")], [(":status", "103")],
+        [(":status", "101")], [(":status", "200"), (":path", "/")],
+    ]
+
+    @Test(
+        "Answers that are not proper end their stream, and the connection goes on",
+        arguments: improperAnswers.indices)
+    func improper(index: Int) {
+        let desk = asking()
+        desk.hear(Frames.headers(1, Self.improperAnswers[index], ends: true))
+        #expect(desk.events() == ["1: malformedAnswer"], "\(Self.improperAnswers[index])")
+        #expect(desk.peer.answers[1]?.reset != nil && desk.connection.failure == nil)
+        desk.expectNothingLeft()
+        desk.send()
+        desk.hear(Desk.answer(3))
+        #expect(desk.events() == ["3: 200 "])
+    }
+
+    @Test("A server that sends more than its window ends its stream, and nothing of it comes out")
+    func overWindow() {
+        let desk = asking()
+        desk.hear(Frames.headers(1, [(":status", "200")]))
+        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: 16_000)))
+        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: 16_000)) + Frames.data(1, [1], ends: true))
+        #expect(desk.events() == ["1: answerTooLong"] && desk.peer.answers[1]?.reset == 3)
+        desk.expectNothingLeft()
+        desk.send()
+        desk.hear(Desk.answer(3))
+        #expect(desk.events() == ["3: 200 "])
+    }
+
+    @Test("An answer that comes again is not the answer to another request")
+    func again() {
+        let desk = Desk()
+        desk.send()
+        desk.send()
+        desk.hear(Desk.answer(1, "one"))
+        desk.hear(Desk.answer(1, "two"))
+        let events = desk.events()
+        #expect(events.first == "1: 200 one" && !events.contains { $0.contains("two") })
+    }
+
+    @Test("What is no HTTP/2 ends the connection")
+    func notHTTP2() {
+        for start in [Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), Frames.ping, Frames.data(1, [1])] {
+            let desk = Desk(greets: false)
+            desk.send()
+            desk.hear(start)
+            #expect(desk.events().last == "ended: protocolError")
+        }
+    }
+
+    @Test("Cut anywhere, a connection waits for more and gives nothing twice")
+    func truncations() {
+        let stream =
+            Frames.headers(1, [(":status", "200"), ("content-length", "3")])
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.ping
+            + Desk.answer(3, "x", status: "404")
+        for cut in 0..<stream.count {
+            let desk = Desk()
+            desk.send()
+            desk.send()
+            desk.hear(Array(stream[..<cut]))
+            var events = desk.events()
+            #expect(events.count < 2 && desk.connection.failure == nil, "cut at \(cut)")
+            desk.hear(Array(stream[cut...]))
+            events += desk.events()
+            #expect(events == ["1: 200 abc", "3: 404 x"], "cut at \(cut)")
+        }
+    }
+
+    @Test("Noise instead of frames never comes out as more than it is", arguments: 1...20)
+    func noise(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let proper =
+            Frames.headers(1, [(":status", "200"), ("content-length", "3")])
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.room(0, 100) + Frames.ping
+            + Desk.answer(3, "x") + Frames.reset(5) + Desk.goAway(last: 5, reason: "bye")
+        for _ in 0..<200 {
+            var stream = proper
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let at = Int.random(in: 0..<stream.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: stream[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: stream.remove(at: at)
+                default: stream.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                }
+            }
+            let desk = Desk()
+            for _ in 0..<3 { desk.send() }
+            desk.hear(stream)
+            desk.connection.connectionLost()
+            let events = desk.events()
+            for stream in [1, 3, 5] {
+                #expect(events.count { $0.hasPrefix("\(stream): ") } == 1, "\(events)")
+            }
+            #expect(events.count { $0.hasPrefix("ended") } == 1 && events.last?.hasPrefix("ended") == true)
+            desk.expectNothingLeft()
+        }
+    }
+}

@@ -1,0 +1,297 @@
+import Basics
+import HTTP2Peer
+import Testing
+
+@testable import Wire
+
+@Suite struct HTTP2ClientTests {
+    typealias Desk = HTTP2ClientDesk
+    typealias Frames = HTTP2Frames
+
+    @Test(
+        "The connection opens with preface and settings: no push, no streams of the server, bounded headers")
+    func opening() {
+        let desk = Desk(greets: false)
+        desk.flush()
+        let first = desk.peer.frames.first
+        #expect(first?.type == 4 && first?.flags == 0)
+        let entries = first.map { frame in
+            stride(from: 0, to: frame.payload.count, by: 6).map { at in
+                "\(frame.payload[at + 1])=\(frame.word(at: at + 2))"
+            }
+        }
+        #expect(
+            entries == [
+                "2=0", "3=0", "4=\(Limits.http2AnswerBodyBytes + 1)", "6=\(Limits.http2AnswerHeadBytes)",
+                "9=1",
+            ])
+        #expect(desk.peer.frames(8).map { Int($0.word(at: 0)) + 65_535 } == [2 * Limits.http2AnswersBytes])
+        desk.hear(Frames.settings())
+        #expect(desk.peer.frames(4).contains { $0.flags == 1 }, "the server's settings are acknowledged")
+    }
+
+    @Test("A request has the fields of HTTP/2, its headers in lower case, and its body")
+    func request() {
+        let desk = Desk()
+        var call = HTTPCall("POST", "/3/device/ab?c=d")
+        call.add("Apns-Topic", "a.b")
+        call.headers.append(("authorization", Redacted("bearer x")))
+        call.body = Array("hello".utf8)
+        #expect(desk.send(call) == "1")
+        let sent = desk.peer.answers[1]
+        #expect(
+            sent?.headers == [
+                ":method": "POST", ":scheme": "https", ":authority": "push.example",
+                ":path": "/3/device/ab?c=d", "apns-topic": "a.b", "authorization": "bearer x",
+                "content-length": "5",
+            ])
+        #expect(sent?.body == Array("hello".utf8) && sent?.isWhole == true)
+        #expect(desk.send(HTTPCall("GET", "/")) == "3")
+        #expect(desk.peer.answers[3]?.headers["content-length"] == nil)
+        #expect(desk.peer.frames(2).isEmpty, "no priorities are sent")
+    }
+
+    @Test("Credentials and headers of one call alone do not enter the compression table")
+    func compression() {
+        func lengths(_ name: String, singular: Set<String> = []) -> [Int] {
+            let desk = Desk()
+            for _ in 0..<2 {
+                var call = HTTPCall("GET", "/")
+                call.add(name, String(repeating: "x", count: 200))
+                call.singularHeaders = singular
+                _ = desk.send(call)
+            }
+            return desk.peer.frames(1).map(\.payload.count)
+        }
+        #expect((lengths("apns-topic").last ?? 0) < 30, "canary: others do")
+        #expect((lengths("authorization").last ?? 0) > 100)
+        #expect((lengths("apns-id", singular: ["apns-id"]).last ?? 0) > 100)
+    }
+
+    @Test("An answer comes out whole, whatever the split, without its interim heads and trailers")
+    func answer() {
+        let stream =
+            Frames.settings() + Frames.settingsKnown
+            + Frames.headers(1, [(":status", "103"), ("link", "x")])
+            + Frames.headers(1, [(":status", "410"), ("apns-id", "7")])
+            + Frames.data(1, Array("he".utf8)) + Frames.data(1, Array("llo".utf8))
+            + Frames.headers(1, [("x-sum", "1")], ends: true)
+        for step in [1, 2, 3, 7, 50, stream.count] {
+            let desk = Desk(greets: false)
+            #expect(desk.send() == "1")
+            for start in Swift.stride(from: 0, to: stream.count, by: step) {
+                desk.hear(Array(stream[start..<min(start + step, stream.count)]))
+            }
+            guard case .answered(1, let answer)? = desk.connection.next() else {
+                Issue.record("step \(step)")
+                return
+            }
+            #expect(answer.status == 410 && answer.text == "hello" && answer.header("apns-id") == "7")
+            #expect(answer.header("link") == nil && answer.header("x-sum") == nil)
+            #expect(desk.connection.failure == nil)
+            desk.expectNothingLeft()
+        }
+    }
+
+    @Test(
+        "Before the server's settings one request goes alone, then as many as they allow, also when they change"
+    )
+    func streams() {
+        let desk = Desk(greets: false)
+        #expect(desk.connection.room == 1 && desk.send() == "1")
+        #expect(desk.connection.room == 0 && desk.send() == "busy")
+        desk.hear(Frames.settings([(3, 3)]) + Frames.settingsKnown)
+        #expect(desk.connection.room == 2)
+        #expect(desk.send() == "3" && desk.send() == "5" && desk.send() == "busy")
+        desk.hear(Frames.settings([(3, 1)]))
+        desk.hear(Desk.answer(3))
+        #expect(desk.events() == ["3: 200 "] && desk.connection.room == 0 && desk.send() == "busy")
+        desk.hear(Desk.answer(1) + Desk.answer(5))
+        #expect(desk.connection.room == 1 && desk.send() == "7")
+        let many = HTTP2ClientConnection(authority: "h", firstStreams: 5, now: desk.now)
+        #expect(many.room == 5)
+        desk.hear(Frames.settings([(3, 100_000)]))
+        #expect(desk.connection.room == Limits.http2ClientStreams - 1, "our own limit is below")
+    }
+
+    @Test("Many requests are under way at once, and answers are taken in any order")
+    func many() {
+        let desk = Desk(streams: 1_000)
+        for at in 0..<Limits.http2ClientStreams { #expect(desk.send() == "\(2 * at + 1)") }
+        #expect(desk.send() == "busy" && desk.connection.underWay == Limits.http2ClientStreams)
+        for at in (0..<UInt32(Limits.http2ClientStreams)).reversed() {
+            desk.hear(Desk.answer(2 * at + 1, "\(at)"))
+        }
+        let events = desk.events()
+        #expect(events.count == Limits.http2ClientStreams && events.last == "1: 200 0")
+        desk.expectNothingLeft()
+        #expect(desk.connection.room == Limits.http2ClientStreams)
+    }
+
+    @Test("Bodies wait for the windows of the server, those of the stream and of the connection")
+    func windows() {
+        let desk = Desk(greets: false)
+        desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
+        #expect(desk.send(body: [UInt8](repeating: 1, count: 100)) == "1")
+        #expect(desk.peer.answers[1]?.body.count == 10 && desk.connection.unsentBytes == 90)
+        desk.hear(Frames.room(1, 50))
+        #expect(desk.peer.answers[1]?.body.count == 60 && desk.connection.unsentBytes == 40)
+        desk.hear(Frames.room(1, 50))
+        #expect(desk.peer.answers[1]?.isWhole == true && desk.connection.unsentBytes == 0)
+        // The window of the connection: 65,535 bytes for all streams.
+        desk.hear(Frames.settings([(4, 1_000_000)]))
+        #expect(desk.send(body: [UInt8](repeating: 1, count: 100_000)) == "3")
+        #expect(desk.send(body: [1]) == "5")
+        #expect(desk.peer.answers[5]?.body.isEmpty == true)
+        desk.hear(Frames.room(0, 100_000))
+        #expect(desk.peer.answers[3]?.isWhole == true && desk.peer.answers[5]?.isWhole == true)
+    }
+
+    @Test("What waits to be written is bounded, and given back by answers, resets and the end")
+    func unsent() {
+        let desk = Desk(greets: false)
+        desk.hear(Frames.settings([(3, 100), (4, 0)]) + Frames.settingsKnown)
+        let half = [UInt8](repeating: 1, count: Limits.http2UnsentBytes / 2)
+        for stream in [1, 3] { #expect(desk.send(body: half) == "\(stream)") }
+        #expect(desk.send(body: [1]) == "busy" && desk.connection.room == 98)
+        desk.hear(Desk.answer(1))
+        #expect(desk.connection.unsentBytes == half.count && desk.send(body: half) == "5")
+        desk.hear(Frames.reset(3))
+        #expect(desk.connection.unsentBytes == half.count)
+        desk.connection.connectionLost()
+        #expect(desk.events().count == 4)
+        desk.expectNothingLeft()
+    }
+
+    @Test("What was read is given back, so that a server may send long answers one after the other")
+    func consumed() {
+        let desk = Desk()
+        let body = String(repeating: "a", count: 10_000)
+        for at in 0..<900 {
+            let stream = UInt32(2 * at + 1)
+            #expect(desk.send() == "\(stream)")
+            desk.hear(Desk.answer(stream, body))
+            #expect(desk.events() == ["\(stream): 200 \(body)"])
+        }
+        let given = desk.peer.frames(8).filter { $0.stream == 0 }.reduce(0) { $0 + Int($1.word(at: 0)) }
+        #expect(given > 9_000_000 - Limits.http2AnswersBytes && desk.connection.failure == nil)
+    }
+
+    @Test("An answer that comes before the request is written ends it; the rest is not sent")
+    func early() {
+        let desk = Desk(greets: false)
+        desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
+        _ = desk.send(body: [UInt8](repeating: 1, count: 100))
+        desk.hear(Desk.answer(1, "no", status: "413"))
+        #expect(desk.events() == ["1: 413 no"] && desk.peer.answers[1]?.reset == 8)
+        desk.hear(Frames.reset(1, code: 0))
+        #expect(desk.events().isEmpty && desk.connection.failure == nil)
+        desk.expectNothingLeft()
+    }
+
+    @Test("GOAWAY: what the server has not processed may be sent again, the rest is waited for")
+    func goAway() {
+        let desk = Desk()
+        for _ in 0..<3 { desk.send() }
+        desk.hear(Desk.goAway(last: 1, reason: #"{"reason":"Shutdown"}"#))
+        #expect(desk.events() == [#"leaving 0 {"reason":"Shutdown"}"#, "3: unprocessed", "5: unprocessed"])
+        #expect(desk.send() == "leaving" && desk.connection.room == 0)
+        desk.hear(Desk.goAway(last: 1) + Desk.answer(1, "late"))
+        #expect(desk.events() == ["1: 200 late", "ended: finished"])
+        desk.expectNothingLeft()
+        #expect(HTTP2RequestFailure.unprocessed.maySendAgain)
+        for other in [HTTP2RequestFailure.reset(code: 2), .noAnswer, .connectionEnded, .answerTooLong] {
+            #expect(!other.maySendAgain)
+        }
+    }
+
+    @Test("GOAWAY in two steps: first no more requests, then which of them were processed")
+    func twoGoAways() {
+        let desk = Desk()
+        for _ in 0..<3 { desk.send() }
+        desk.hear(Desk.goAway(last: 0x7FFF_FFFF))
+        #expect(desk.events() == ["leaving 0 "])
+        desk.hear(Desk.goAway(last: 3))
+        #expect(desk.events() == ["5: unprocessed"])
+        desk.hear(Desk.answer(3) + Desk.answer(1))
+        #expect(desk.events() == ["3: 200 ", "1: 200 ", "ended: finished"])
+    }
+
+    @Test("A request that was not written when the server leaves may be sent again")
+    func unwritten() {
+        let desk = Desk()
+        desk.send()
+        desk.send(listens: false)
+        desk.hear(Desk.goAway(last: 0x7FFF_FFFF))
+        #expect(desk.events() == ["leaving 0 ", "3: unprocessed"] && desk.peer.answers[3] == nil)
+        desk.hear(Desk.answer(1))
+        #expect(desk.events() == ["1: 200 ", "ended: finished"])
+        desk.expectNothingLeft()
+    }
+
+    @Test("A reset says by its code whether the request may be sent again")
+    func resets() {
+        let desk = Desk()
+        for _ in 0..<4 { desk.send() }
+        desk.hear(Frames.reset(1, code: 7) + Frames.reset(3, code: 2) + Frames.reset(5, code: 0))
+        #expect(desk.events() == ["1: unprocessed", "3: reset(code: 2)", "5: reset(code: 0)"])
+        desk.hear(Frames.headers(7, [(":status", "200")]) + Frames.reset(7, code: 1))
+        #expect(desk.events() == ["7: reset(code: 1)"] && desk.connection.failure == nil)
+        desk.expectNothingLeft()
+    }
+
+    @Test("When the transport ends, what was written has an unknown outcome, the rest may be sent again")
+    func lost() {
+        let desk = Desk()
+        desk.send()
+        desk.send(listens: false)
+        desk.connection.connectionLost()
+        #expect(desk.events() == ["1: connectionEnded", "3: unprocessed", "ended: lost"])
+        #expect(desk.send() == "leaving" && desk.connection.deadline == .distantFuture)
+        desk.expectNothingLeft()
+    }
+
+    @Test("This side leaves: no more requests, and the end when the last has its answer")
+    func shutDown() {
+        let desk = Desk()
+        desk.send()
+        desk.connection.shutDown()
+        desk.flush()
+        #expect(desk.events() == ["leaving 0 "] && desk.send() == "leaving")
+        #expect(desk.peer.goodbye?.code == 0)
+        desk.hear(Desk.answer(1))
+        #expect(desk.events() == ["1: 200 ", "ended: finished"])
+        let idle = Desk()
+        idle.connection.shutDown()
+        #expect(idle.events() == ["leaving 0 ", "ended: finished"])
+    }
+
+    @Test("A request that is given up is reset, and its answer is not reported")
+    func cancel() {
+        let desk = Desk()
+        desk.send()
+        desk.send(listens: false)
+        desk.connection.cancel(1)
+        desk.connection.cancel(3)
+        desk.connection.cancel(9)
+        desk.flush()
+        #expect(desk.peer.answers[1]?.reset == 8 && desk.peer.answers[3] == nil)
+        desk.hear(Desk.answer(1, "late"))
+        #expect(desk.events().isEmpty && desk.connection.failure == nil)
+        desk.expectNothingLeft()
+    }
+
+    @Test("A call that HTTP/2 cannot carry is refused before anything is sent")
+    func malformed() {
+        let desk = Desk()
+        var calls = ["", "a", "/a b", "/a\r\n", "/a\u{0}"].map { HTTPCall("GET", $0) }
+        calls.append(HTTPCall("GE T", "/"))
+        for (name, value) in [("", "a"), ("a b", "c"), (":path", "/"), ("a", "b\r\nc: d"), ("a", "b\u{0}")] {
+            calls.append(HTTPCall("GET", "/"))
+            calls[calls.count - 1].add(name, value)
+        }
+        calls.append(HTTPCall("GET", "/" + String(repeating: "a", count: Limits.requestHeadBytes)))
+        for call in calls { #expect(desk.send(call) == "malformed", "\(call.path) \(call.headers)") }
+        #expect(desk.send() == "1", "canary: a good one is sent")
+    }
+}

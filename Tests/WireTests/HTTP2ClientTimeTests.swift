@@ -1,0 +1,123 @@
+import Basics
+import HTTP2Peer
+import Testing
+
+@testable import Wire
+
+/// What a connection of ours does when a server takes its time.
+@Suite struct HTTP2ClientTimeTests {
+    typealias Desk = HTTP2ClientDesk
+    typealias Frames = HTTP2Frames
+
+    /// What the server answers to a PING.
+    private func pong(_ desk: Desk) throws -> [UInt8] {
+        Frames.frame(6, flags: 1, try #require(desk.peer.frames(6).last).payload)
+    }
+
+    @Test("A server that sends no settings is given up, and what was written has an unknown outcome")
+    func noSettings() {
+        let desk = Desk(greets: false)
+        desk.send()
+        desk.pass(seconds: Limits.http2PongSeconds - 1)
+        #expect(desk.events().isEmpty)
+        desk.pass(seconds: 1)
+        #expect(desk.events() == ["1: connectionEnded", "ended: silent"])
+        #expect(desk.peer.goodbye?.code == 0)
+        desk.expectNothingLeft()
+    }
+
+    @Test(
+        "Silence while an answer is due is asked about; who answers is waited for, until the request is late")
+    func asked() throws {
+        let desk = Desk()
+        desk.send()
+        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        #expect(desk.peer.frames(6).isEmpty)
+        desk.pass(seconds: 1)
+        #expect(desk.peer.frames(6).count == 1)
+        desk.hear(try pong(desk))
+        desk.pass(seconds: Limits.http2PingSeconds)
+        #expect(desk.peer.frames(6).count == 2)
+        desk.hear(try pong(desk))
+        desk.pass(seconds: Limits.http2AnswerSeconds - 2 * Limits.http2PingSeconds)
+        #expect(desk.events() == ["1: noAnswer"] && desk.peer.answers[1]?.reset == 8)
+        desk.hear(Desk.answer(1, "late"))
+        #expect(desk.events().isEmpty && desk.connection.failure == nil)
+        desk.expectNothingLeft()
+    }
+
+    @Test("Who does not answer a PING is gone")
+    func silent() {
+        let desk = Desk()
+        desk.send()
+        desk.pass(seconds: Limits.http2PingSeconds + Limits.http2PongSeconds - 1)
+        #expect(desk.events().isEmpty)
+        desk.pass(seconds: 1)
+        #expect(desk.events().last == "ended: silent")
+        desk.expectNothingLeft()
+    }
+
+    @Test("Whatever a server sends is a sign of life")
+    func otherSigns() {
+        let desk = Desk()
+        desk.send()
+        desk.pass(seconds: Limits.http2PingSeconds)
+        desk.hear(Frames.headers(1, [(":status", "200")]))
+        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        #expect(desk.peer.frames(6).count == 1 && desk.connection.failure == nil)
+    }
+
+    @Test("An idle connection is asked after long, and beside the first request after some silence")
+    func idle() throws {
+        let desk = Desk()
+        desk.pass(seconds: Limits.http2IdlePingSeconds - 1)
+        #expect(desk.peer.frames(6).isEmpty)
+        desk.pass(seconds: 1)
+        #expect(desk.peer.frames(6).count == 1)
+        desk.hear(try pong(desk))
+        desk.pass(seconds: Limits.http2StaleSeconds - 1)
+        desk.send()
+        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        #expect(desk.peer.frames(6).count == 1)
+        desk.hear(Desk.answer(1))
+        desk.pass(seconds: Limits.http2StaleSeconds)
+        desk.send()
+        desk.send()
+        #expect(desk.peer.frames(6).count == 2)
+        desk.pass(seconds: Limits.http2PongSeconds)
+        #expect(desk.events().last == "ended: silent")
+    }
+
+    @Test("Requests are late one by one, and those that were never written may be sent again")
+    func late() throws {
+        let desk = Desk()
+        desk.send()
+        desk.now = desk.now.advanced(seconds: 3)
+        desk.send()
+        // The server allows no more: the third waits within the session.
+        desk.send(listens: false)
+        desk.hear(Frames.settings([(3, 0)]))
+        for _ in 0..<Limits.http2AnswerSeconds + 4 {
+            desk.now = desk.now.advanced(seconds: 1)
+            desk.hear(Frames.ping)
+            desk.connection.wake(now: desk.now)
+            desk.flush()
+        }
+        #expect(desk.events() == ["1: noAnswer", "3: noAnswer", "5: unprocessed"])
+        #expect(desk.peer.answers[5] == nil && desk.connection.failure == nil)
+        desk.hear(Frames.settings([(3, 2)]))
+        #expect(desk.peer.answers[5] == nil)
+        desk.expectNothingLeft()
+    }
+
+    @Test("A connection without requests is woken for nothing but its signs of life")
+    func deadline() {
+        let desk = Desk()
+        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.http2IdlePingSeconds))
+        desk.send()
+        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.http2PingSeconds))
+        desk.hear(Desk.answer(1))
+        desk.pass(seconds: Limits.http2AnswerSeconds)
+        #expect(desk.connection.deadline > desk.now.advanced(seconds: Limits.http2StaleSeconds))
+    }
+}

@@ -1,0 +1,176 @@
+import Basics
+import Testing
+
+@testable import Wire
+
+/// Our client against our server, with nothing between them.
+@Suite struct HTTP2PairTests {
+    /// Both ends of a connection.
+    private final class Pair {
+        let client: HTTP2ClientConnection
+        let server = HTTP2Connection()
+        let now = Instant(nanoseconds: 1_000_000_000)
+        /// Bytes that go over at once.
+        let step: Int
+
+        init(step: Int = 100_000) {
+            client = HTTP2ClientConnection(authority: "h", now: now)
+            self.step = step
+        }
+
+        /// Takes bytes over, both ways, until there are none.
+        func settle() {
+            while client.canWrite || server.canWrite {
+                var out = ByteBuffer()
+                client.write(upTo: 20_000, to: &out)
+                inPieces(out.copied()) { server.receive($0, at: 0) }
+                var back = ByteBuffer()
+                server.write(upTo: 20_000, to: &back)
+                inPieces(back.copied()) { client.receive($0, now: now) }
+                if out.isEmpty, back.isEmpty { break }
+            }
+        }
+
+        private func inPieces(_ bytes: [UInt8], _ take: (RawSpan) -> Void) {
+            for start in stride(from: 0, to: bytes.count, by: step) {
+                take(Array(bytes[start..<min(start + step, bytes.count)]).raw)
+            }
+        }
+
+        func send(_ path: String, _ body: [UInt8] = []) throws(HTTP2SendFailure) -> UInt32 {
+            var call = HTTPCall("POST", path)
+            call.body = body
+            return try client.send(call, now: now)
+        }
+
+        /// Answers all requests by their paths and the lengths of their bodies.
+        func answerAll() {
+            while let (stream, request) = server.next() {
+                let text = String(decoding: request.path, as: UTF8.self) + " \(request.body.count)"
+                server.answer(stream, HTTPResponse(.ok, HTTPResponse.text, Array(text.utf8)), at: 0)
+            }
+        }
+
+        func events() -> [HTTP2ClientEvent] {
+            var events: [HTTP2ClientEvent] = []
+            while let event = client.next() { events.append(event) }
+            return events
+        }
+
+        /// The texts of answers, by their streams.
+        func answers() -> [UInt32: String] {
+            var answers: [UInt32: String] = [:]
+            for case .answered(let stream, let answer) in events() { answers[stream] = answer.text }
+            return answers
+        }
+    }
+
+    @Test(
+        "Requests with bodies of any length are answered, whatever the pieces",
+        arguments: [1, 7, 1_000, 100_000])
+    func bodies(step: Int) throws {
+        let pair = Pair(step: step)
+        pair.settle()
+        var expected: [UInt32: String] = [:]
+        for length in step == 1 ? [0, 1, 9_000] : [0, 1, 8_192, 8_193, 65_536, 200_000] {
+            expected[try pair.send("/\(length)", [UInt8](repeating: 1, count: length))] =
+                "/\(length) \(length)"
+        }
+        for _ in 0..<20 {
+            pair.settle()
+            pair.answerAll()
+        }
+        pair.settle()
+        #expect(pair.answers() == expected)
+        #expect(pair.client.failure == nil && pair.server.failure == nil && pair.server.isEmpty)
+        #expect(pair.client.underWay == 0 && pair.client.unsentBytes == 0 && pair.client.answersBytes == 0)
+    }
+
+    @Test(
+        "As many requests as the server allows are under way, ten thousand one after the other leave nothing")
+    func many() throws {
+        let pair = Pair()
+        pair.settle()
+        #expect(pair.client.room == Limits.http2Streams)
+        var answered = 0
+        while answered < 10_000 {
+            while pair.client.room > 0 { _ = try pair.send("/", [1]) }
+            #expect(throws: HTTP2SendFailure.busy) { try pair.send("/") }
+            pair.settle()
+            pair.answerAll()
+            pair.settle()
+            answered += pair.answers().count
+            #expect(pair.client.streams.isEmpty && pair.server.isEmpty)
+        }
+        #expect(pair.client.failure == nil && pair.server.failure == nil)
+    }
+
+    @Test("What a server refuses unprocessed comes through when it is sent again")
+    func refused() throws {
+        let pair = Pair()
+        pair.settle()
+        // More than a stranger may leave on its way: the server refuses some.
+        let body = [UInt8](repeating: 1, count: 8_000)
+        var underWay: [UInt32: Int] = [:]
+        var waiting = Array(0..<Limits.http2Streams)
+        var answers: Set<String> = []
+        var refused = 0
+        for _ in 0..<30 {
+            // Several batches reach the server before it answers.
+            for _ in 0..<5 {
+                while let at = waiting.last, let stream = try? pair.send("/\(at)", body) {
+                    underWay[stream] = at
+                    waiting.removeLast()
+                }
+                pair.settle()
+            }
+            for event in pair.events() {
+                switch event {
+                case .answered(_, let answer): answers.insert(answer.text)
+                case .failed(let stream, let failure):
+                    #expect(failure.maySendAgain)
+                    refused += 1
+                    waiting.append(try #require(underWay[stream]))
+                case .leaving, .ended: Issue.record("\(event)")
+                }
+            }
+            pair.answerAll()
+        }
+        #expect(refused > 0, "canary: the server refuses at all")
+        #expect(answers.count == Limits.http2Streams && pair.client.underWay == 0)
+    }
+
+    @Test("A server that shuts down answers what it has begun, and the client then ends")
+    func shutDown() throws {
+        let pair = Pair()
+        pair.settle()
+        let stream = try pair.send("/a")
+        pair.settle()
+        pair.server.shutDown()
+        pair.settle()
+        #expect(throws: HTTP2SendFailure.leaving) { try pair.send("/b") }
+        pair.answerAll()
+        pair.settle()
+        let events = pair.events()
+        guard events.count == 3, case .leaving(0, []) = events[0], case .answered(stream, _) = events[1],
+            case .ended(.finished) = events[2]
+        else {
+            Issue.record("\(events)")
+            return
+        }
+    }
+
+    @Test("A client that leaves has its answers, and the server sees that it leaves")
+    func clientLeaves() throws {
+        let pair = Pair()
+        pair.settle()
+        _ = try pair.send("/a")
+        pair.settle()
+        pair.client.shutDown()
+        pair.settle()
+        #expect(pair.server.peerLeaves && !pair.server.isFinished)
+        pair.answerAll()
+        pair.settle()
+        #expect(pair.client.failure == .finished && pair.server.isFinished && pair.server.failure == nil)
+    }
+}
