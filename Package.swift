@@ -71,7 +71,7 @@ let package = Package(
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
-        module("Operator", ["Basics", "Wire"], exclude: ["Overview.md"]),
+        module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Operator"]),
         module(
             "Server",
