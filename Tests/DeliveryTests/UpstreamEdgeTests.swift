@@ -28,6 +28,26 @@ import Testing
     }
 
     @Test(
+        "A message of an app waits for the registration that it goes by to be on disk, and is refused where it is lost",
+        arguments: [false, true])
+    func registrationOnItsWay(failing: Bool) {
+        let bench = bench()
+        bench.post(
+            .register(
+                RegistrationRequest(
+                    origin: Origin(connection: web, ticket: 9), device: device, token: token,
+                    category: bytes("new"), subtype: [], senderText: bytes("100"))))
+        bench.post(.upstreamReceived(Harness.upstream(1, category: "new")))
+        bench.runTurns()
+        #expect(bench.take(phone).isEmpty && bench.store.put.isEmpty)
+        bench.apply(bench.partitions[0], failing: failing)
+        bench.tellOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(phone).words == [failing ? "refused 1 unavailable" : "stored 1"])
+        #expect(bench.store.put == (failing ? [] : [bytes("u1")]))
+    }
+
+    @Test(
         "A device has only its share of a sender's places; what is acknowledged or over makes room; canary: another's is free"
     )
     func share() {

@@ -5,13 +5,14 @@ extension DeviceHub {
     mutating func upstreamReceived(
         _ upstream: UpstreamSubmission, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
+        // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
+        let found = entry.registrations.last {
+            $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
+        }
+        if let batch = found?.batch, turn.wait(.device(entry, .upstream(upstream)), for: batch) { return }
         turn.traceUpstream(upstream, .received)
         turn.noteDeviceTime(upstream, entry)
-        // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
-        let name = entry.registrations.last {
-            $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
-        }?.registration.name
-        guard let name else {
+        guard let name = found?.registration.name else {
             return turn.refuse(upstream, .invalidParameters)
         }
         guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {

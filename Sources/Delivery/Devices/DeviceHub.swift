@@ -196,6 +196,12 @@ struct DeviceHub: ~Copyable {
         case .report(let report, let gone): returnCommitted(report, gone, entry, outcome, &turn)
         case .login(let connection):
             loginCommitted(connection, entry, hasFailed: outcome.hasFailed, &turn)
+        case .upstream(let upstream):
+            if outcome.hasFailed {
+                turn.refuse(upstream, .unavailable)
+            } else {
+                handle(.upstreamReceived(upstream), of: entry.device, &turn)
+            }
         // Where a batch before has failed, the device is to be read again.
         case .reply(let origin, let answer, let failure):
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: origin)

@@ -30,6 +30,8 @@ enum DeviceWaiter {
     case report(StoredMessage?, UpstreamReturn)
     /// A login whose received messages are removed first.
     case login(ConnectionID)
+    /// A message of an app whose registration is on its way: were that lost, nobody could be told of the message's end.
+    case upstream(UpstreamSubmission)
     /// A request that changes of other batches matter to as well: none of them may have failed.
     indirect case reply(Origin, RequestReply, orFailed: RequestReply)
     /// A request that goes on elsewhere, in the same way.

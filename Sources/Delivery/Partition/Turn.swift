@@ -78,6 +78,13 @@ struct Turn: ~Copyable {
     /// Keeps what waits for the batch of this turn.
     mutating func wait(_ waiter: Waiter) { batch.waiters.append(waiter) }
 
+    /// Keeps what waits for a batch: that of this turn, or one on its way. Returns false where it has been answered.
+    mutating func wait(_ waiter: Waiter, for ticket: UInt64) -> Bool {
+        guard ticket == ledger.nextTicket else { return ledger.wait(waiter, for: ticket) }
+        wait(waiter)
+        return true
+    }
+
     /// Adds a change to the batch of this turn, and what waits for it.
     mutating func write(_ mutation: Mutation, then waiter: Waiter) {
         effects.mutations.append(mutation)
@@ -159,8 +166,7 @@ struct Turn: ~Copyable {
         _ reply: RequestReply, to origin: Origin, whenStored batch: UInt64?,
         orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
     ) {
-        if batch == ledger.nextTicket { return replyWhenStored(reply, to: origin, orFailed: failure) }
-        if let batch, ledger.wait(.reply(origin, reply, orFailed: failure), for: batch) { return }
+        if let batch, wait(.reply(origin, reply, orFailed: failure), for: batch) { return }
         self.reply(reply, to: origin)
     }
 
