@@ -1,25 +1,19 @@
 import Basics
-import ClientProtocol
 import Delivery
 import Sessions
 import Wire
 
-/// A device that speaks MCS by the machine of the tools: frames in any pieces, stream acks or selective ones.
-///
-/// The machine acknowledges nothing by itself, so that the device may do so late, twice, for another device, or never.
+/// A device that speaks MCS: frames in any pieces, stream acks or selective ones.
 final class WireDevicePort: DevicePort, ClientEnd {
-    /// A message on its way to the server.
-    private struct Upstream {
-        var number: Int
-        var messageID: [UInt8]
-        var persistentID: [UInt8]
-    }
-
     private unowned let client: DeviceClient
     private let world: World
     private var pipe: Pipe?
-    private var machine: DeviceMachine
-    private var onTheWay: [Upstream] = []
+    private var reader = MCS.FrameReader()
+    private var sent: Int32 = 0
+    private var heard: Int32 = 0
+    /// Upstream messages on their way: the frame that carries each.
+    private var onTheWay: [(frame: Int32, number: Int, messageID: [UInt8])] = []
+    private var isLoggedIn = false
     /// Whether it acknowledges by counts, which say that all before has come, or by ids.
     private let usesStreamAcks: Bool
 
@@ -27,70 +21,72 @@ final class WireDevicePort: DevicePort, ClientEnd {
         self.world = world
         self.client = client
         usesStreamAcks = client.number % 2 == 0
-        machine = Self.machine(DeviceIdentity(device: DeviceID(0), token: 0), [])
         guard let server = world.server else { return nil }
         let pipe = world.openPipe(self)
         pipe.attach(server.accept { world.makeDeviceEnd($0, pipe) })
         self.pipe = pipe
     }
 
-    private static func machine(_ identity: DeviceIdentity, _ received: [PersistentID]) -> DeviceMachine {
-        DeviceMachine(
-            identity: ClientProtocol.DeviceIdentity(
-                androidID: identity.device.number, securityToken: Redacted(identity.token)),
-            received: received.map { Array($0.text.utf8) }, acknowledgement: .manual)
-    }
-
     // MARK: Speaking
 
-    private func say(_ write: (inout DeviceMachine, inout Outbox) -> Void) {
-        var out = Outbox()
-        write(&machine, &out)
-        if !out.isEmpty { pipe?.sendToServer(.bytes(out.bytes.copied())) }
+    private func say(_ write: (inout ByteBuffer) -> Void) {
+        var buffer = ByteBuffer()
+        if sent == 0 { buffer.append(byte: MCS.version) }
+        write(&buffer)
+        sent += 1
+        pipe?.sendToServer(.bytes(buffer.copied()))
     }
 
     func login(_ identity: DeviceIdentity, received: [PersistentID]) {
-        machine = Self.machine(identity, received)
-        say { $0.open(out: &$1) }
+        var request = MCS.LoginRequest()
+        request.id = Array("chrome-1".utf8)
+        request.domain = Array("mcs.android.com".utf8)
+        request.user = Array("\(identity.device.number)".utf8)
+        request.resource = request.user
+        request.authToken = Array("\(identity.token)".utf8)
+        request.receivedIDs = received.map { Array($0.text.utf8) }
+        say { request.append(to: &$0) }
     }
 
     func acknowledge(_ ids: [PersistentID]) {
         if usesStreamAcks {
             client.acknowledgedAll()
-            say { $0.acknowledgeAll(out: &$1) }
+            say { MCS.Iq(.streamAck, lastStreamIDReceived: heard).append(to: &$0) }
         } else {
-            acknowledgeForeign(ids)
+            say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
         }
     }
 
     func acknowledgeForeign(_ ids: [PersistentID]) {
-        say { $0.acknowledge(ids.map { Array($0.text.utf8) }, out: &$1) }
+        say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
     }
 
     func setIdle(_ isIdle: Bool) {
-        say {
-            $0.isIdle = isIdle
-            $0.heartbeat(out: &$1)
-        }
+        say { MCS.Heartbeat(status: isIdle ? 1 : 0).append(as: .heartbeatPing, to: &$0) }
     }
 
     func send(_ draft: UpstreamDraft) {
-        var message = ClientProtocol.Upstream(
-            sender: draft.sender, category: draft.category, messageID: draft.messageID,
-            persistentID: draft.persistentID)
-        message.group = draft.group.map {
-            world.sessionSettings.value.seal.groupKey(of: $0) + Array("@gcm.googleapis.com".utf8)
-        }
-        message.lifetimeSeconds = draft.lifetimeSeconds
-        message.data = [(Array("n".utf8), draft.content)]
-        say { $0.send(message, now: world.clock.honest, out: &$1) }
-        onTheWay.append(
-            Upstream(
-                number: draft.number, messageID: draft.messageID, persistentID: draft.persistentID))
+        var message = MCS.DataMessage()
+        message.sent = world.clock.honest
+        message.id = draft.messageID
+        message.from = Array("gcm@chrome.com".utf8)
+        let address =
+            draft.group.map { world.sessionSettings.value.seal.groupKey(of: $0) }
+            ?? Array("\(draft.sender.number)".utf8)
+        message.to = address + Array("@gcm.googleapis.com".utf8)
+        message.category = draft.category
+        var body = ByteBuffer()
+        AppData.append(key: "n", value: draft.content.raw, to: &body)
+        message.body = body.copied()
+        if !draft.persistentID.isEmpty { message.persistentID = draft.persistentID }
+        message.timeToLive = Int32(clamping: draft.lifetimeSeconds)
+        message.queued = 0
+        say { message.append(to: &$0) }
+        onTheWay.append((sent, draft.number, draft.messageID))
     }
 
     func close() {
-        if world.chance(1, in: 2) { say { $0.close(out: &$1) } }
+        if world.chance(1, in: 2) { say { MCS.Close().append(to: &$0) } }
         pipe?.closeByClient()
         pipe = nil
     }
@@ -108,49 +104,71 @@ final class WireDevicePort: DevicePort, ClientEnd {
 
     func received(_ cargo: Cargo) {
         guard case .bytes(let bytes) = cargo else { return }
-        var events: [ClientProtocol.DeviceEvent] = []
-        say { $0.receive(bytes.raw, out: &$1, events: &events) }
-        for event in events where pipe != nil { hear(event) }
+        var reader = MCS.FrameReader()
+        swap(&reader, &self.reader)
+        do throws(MCSError) {
+            try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
+                heard += 1
+                try hear(tag, message)
+                return pipe != nil
+            }
+        } catch { world.fail("wire", "the server sent a frame that cannot be read: \(error)") }
+        swap(&reader, &self.reader)
     }
 
-    private func hear(_ event: ClientProtocol.DeviceEvent) {
-        switch event {
-        case .loggedIn: client.hear(.loggedIn, self)
-        case .loginRefused: client.hear(.refusedLogin, self)
-        case .message(let message): hear(message)
-        case .upstreamStored(let id): stored(id)
-        case .heartbeat, .idleAsked, .closeRequested, .closed: break
-        case .unexpected(let what): world.fail("wire", "the server sent \(what)")
+    private func hear(_ tag: UInt8, _ message: RawSpan) throws(MCSError) {
+        switch MCS.Tag(rawValue: tag) {
+        case .loginResponse:
+            let response = try MCS.LoginResponse(decoding: message)
+            if response.error != nil { client.hear(.refusedLogin, self) }
+            confirm(response.lastStreamIDReceived)
+        case .iq:
+            let iq = try MCS.Iq(decoding: message)
+            if case .selectiveAck(let stored) = iq.content, !isLoggedIn {
+                isLoggedIn = true
+                if !stored.isEmpty { world.fail("wire", "upstream messages are named by their IDs alone") }
+                client.hear(.loggedIn, self)
+            }
+            confirm(iq.lastStreamIDReceived)
+        case .dataMessage: try hear(try MCS.DataMessage(decoding: message))
+        case .heartbeatPing:
+            confirm(try MCS.Heartbeat(decoding: message).lastStreamIDReceived)
+            say { MCS.Heartbeat().append(as: .heartbeatAck, to: &$0) }
+        case .heartbeatAck, .close: break
+        default: world.fail("wire", "the server sent a frame of tag \(tag)")
         }
     }
 
-    private func hear(_ message: DeviceMessage) {
-        guard !message.isRefusal, !message.isReturn else { return hear(report: message) }
-        var heard = HeardMessage(from: message.from)
-        heard.id = PersistentID(text: message.persistentID.raw)
-        if heard.id == nil, !message.persistentID.isEmpty {
-            world.fail("wire", "a persistent id that is none")
+    private func hear(_ message: MCS.DataMessage) throws(MCSError) {
+        var pairs: [String: [UInt8]] = [:]
+        try AppData.forEach(in: message.body.raw) { key, value in
+            pairs[String(decoding: [UInt8](copying: key), as: UTF8.self)] = [UInt8](copying: value)
         }
-        heard.number = message["n"].flatMap { Number.of($0) }
-        if message.isDeletedMarker {
-            heard.deleted = message["total_deleted"].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        if pairs["message_type"] == Array("send_error".utf8) {
+            let messageID = pairs["message_id"] ?? []
+            if message.persistentID != messageID { world.fail("wire", "a report under another id") }
+            if message.immediateAck == true {
+                client.hear(.returned(messageID: messageID), self)
+                acknowledgeReport(messageID)
+            } else if let number = onTheWay.first(where: { $0.messageID == messageID })?.number {
+                onTheWay.removeAll { $0.number == number }
+                let word = String(decoding: pairs["error"] ?? [], as: UTF8.self)
+                let refusal = UpstreamRefusal(rawValue: word) ?? .unavailable
+                client.hear(.upstreamRefused(number: number, refusal, mayRetry: false), self)
+            }
+        } else {
+            var heard = HeardMessage(from: message.from)
+            heard.id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
+            if heard.id == nil, message.persistentID != nil {
+                world.fail("wire", "a persistent id that is none")
+            }
+            heard.number = pairs["n"].flatMap { Number.of($0) }
+            if pairs["message_type"] == Array("deleted_messages".utf8) {
+                heard.deleted = pairs["total_deleted"].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            }
+            client.hear(.message(heard), self)
         }
-        client.hear(.message(heard), self)
-    }
-
-    /// A message of this device was refused, or came back.
-    private func hear(report: DeviceMessage) {
-        let messageID = report["message_id"] ?? []
-        if report.persistentID != messageID { world.fail("wire", "a report under another id") }
-        if report.isReturn {
-            client.hear(.returned(messageID: messageID), self)
-            acknowledgeReport(messageID)
-        } else if let at = onTheWay.firstIndex(where: { $0.messageID == messageID }) {
-            let word = String(decoding: report["error"] ?? [], as: UTF8.self)
-            let refusal = UpstreamRefusal(rawValue: word) ?? .unavailable
-            let number = onTheWay.remove(at: at).number
-            client.hear(.upstreamRefused(number: number, refusal, mayRetry: false), self)
-        }
+        confirm(message.lastStreamIDReceived)
     }
 
     /// Mostly: what is not acknowledged comes again.
@@ -160,15 +178,17 @@ final class WireDevicePort: DevicePort, ClientEnd {
             // On a connection that is replaced by now others may have come that the device has not looked at.
             guard pipe != nil, client.port === self else { return }
             guard !usesStreamAcks else { return acknowledge([]) }
-            say { $0.acknowledge([messageID], out: &$1) }
+            say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }
         }
     }
 
-    /// The server has stored a message: the first with this id that was sent and not yet reported.
-    private func stored(_ persistentID: [UInt8]) {
-        guard let at = onTheWay.firstIndex(where: { $0.persistentID == persistentID }) else {
-            return world.fail("wire", "the server has stored a message that is not on its way")
+    /// The server has stored what so many frames held.
+    private func confirm(_ count: Int32?) {
+        guard let count else { return }
+        if count > sent { world.fail("wire", "the server acknowledges frame \(count) of \(sent)") }
+        while let first = onTheWay.first, first.frame <= count {
+            onTheWay.removeFirst()
+            client.hear(.upstreamStored(number: first.number), self)
         }
-        client.hear(.upstreamStored(number: onTheWay.remove(at: at).number), self)
     }
 }
