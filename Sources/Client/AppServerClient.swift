@@ -25,8 +25,8 @@ public final class AppServerClient: ConnectionDelegate {
         self.login = login
         machine = AppServerMachine(login: login)
         backoff = Backoff(
-            floorMilliseconds: Limits.reconnectFloorMilliseconds,
-            ceilingMilliseconds: Limits.reconnectCeilingMilliseconds, seed: SecureRandom.number())
+            floorMilliseconds: Limits.Client.reconnectLeastMilliseconds,
+            ceilingMilliseconds: Limits.Client.reconnectMostMilliseconds, seed: SecureRandom.number())
     }
 
     /// Whether messages may be sent.
@@ -80,7 +80,7 @@ public final class AppServerClient: ConnectionDelegate {
     // MARK: ConnectionDelegate
 
     public func connectionOpened(_ connection: Connection, now: Now) {
-        connection.deadline = now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
+        connection.deadline = now.monotonic.advanced(seconds: Limits.Client.answerSeconds)
         write { $0.open(out: &$1) }
     }
 

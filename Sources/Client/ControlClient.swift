@@ -43,7 +43,7 @@ public struct ControlClient: ~Copyable {
 
     /// Connects to the socket at a path.
     public init(
-        path: String, silenceSeconds: Int = Limits.controlSilenceSeconds
+        path: String, silenceSeconds: Int = Limits.Operator.silenceSeconds
     ) throws(ControlError) {
         descriptor = try Self.connected(to: path, silenceSeconds)
         self.silenceSeconds = silenceSeconds
@@ -157,7 +157,7 @@ public struct ControlClient: ~Copyable {
                 return line
             }
             searched = buffer.count
-            guard buffer.count <= Limits.controlLineBytes else { throw .malformed("a line without end") }
+            guard buffer.count <= Limits.Operator.lineBytes else { throw .malformed("a line without end") }
             try receive()
         }
     }

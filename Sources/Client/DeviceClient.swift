@@ -41,8 +41,8 @@ public final class DeviceClient: ConnectionDelegate {
         self.acknowledgement = acknowledgement
         machine = DeviceMachine(identity: identity, received: received, acknowledgement: acknowledgement)
         backoff = Backoff(
-            floorMilliseconds: Limits.reconnectFloorMilliseconds,
-            ceilingMilliseconds: Limits.reconnectCeilingMilliseconds, seed: SecureRandom.number())
+            floorMilliseconds: Limits.Client.reconnectLeastMilliseconds,
+            ceilingMilliseconds: Limits.Client.reconnectMostMilliseconds, seed: SecureRandom.number())
     }
 
     /// Whether it is logged in.
@@ -115,7 +115,7 @@ public final class DeviceClient: ConnectionDelegate {
     // MARK: ConnectionDelegate
 
     public func connectionOpened(_ connection: Connection, now: Now) {
-        connection.deadline = now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
+        connection.deadline = now.monotonic.advanced(seconds: Limits.Client.answerSeconds)
         write { $0.open(out: &$1) }
     }
 
@@ -149,7 +149,7 @@ public final class DeviceClient: ConnectionDelegate {
 
     private func remember(_ id: [UInt8]) {
         guard replays, !id.isEmpty, !history.contains(id) else { return }
-        if history.count == Limits.receivedIDs { history.removeFirst() }
+        if history.count == Limits.MCS.receivedIDs { history.removeFirst() }
         history.append(id)
     }
 
@@ -166,7 +166,7 @@ public final class DeviceClient: ConnectionDelegate {
         self.connection = nil
         onEvent?(self, .closed(reason, detail: detail), now)
         guard reconnects, !isEnding else { return }
-        let wait = max(backoff.next(), wasAskedToGo ? Limits.reconnectAfterCloseMilliseconds : 0)
+        let wait = max(backoff.next(), wasAskedToGo ? Limits.Client.reconnectAfterCloseMilliseconds : 0)
         reactor.schedule(at: now.monotonic.advanced(milliseconds: wait)) { [self] _ in
             if reconnects, !isEnding { try? connect() }
         }

@@ -36,7 +36,7 @@ public enum DeviceEnrolment {
     ) throws(ClientError) -> (identity: DeviceIdentity, token: String) {
         var outcome: Outcome?
         begin(identity, app, reactor: reactor, endpoint: endpoint) { outcome = $0 }
-        guard reactor.turn(seconds: 2 * Limits.clientAnswerSeconds, until: { outcome != nil }), let outcome
+        guard reactor.turn(seconds: 2 * Limits.Client.answerSeconds, until: { outcome != nil }), let outcome
         else { throw .noAnswer }
         return try outcome.get()
     }

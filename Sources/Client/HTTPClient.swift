@@ -31,7 +31,7 @@ public final class HTTPClient: ConnectionDelegate {
 
     /// Makes a request and turns the reactor until it is answered; not from within a callback.
     public func answer(
-        to call: HTTPCall, seconds: Int = Limits.clientAnswerSeconds
+        to call: HTTPCall, seconds: Int = Limits.Client.answerSeconds
     ) throws(ClientError) -> HTTPAnswer {
         var result: Result<HTTPAnswer, ClientError>?
         send(call) { result = $0 }
@@ -53,7 +53,7 @@ public final class HTTPClient: ConnectionDelegate {
         guard let connection, connection.isOpen,
             machine.write(host: endpoint.hostHeader, to: &connection.outbox)
         else { return }
-        connection.deadline = reactor.now.monotonic.advanced(seconds: Limits.clientAnswerSeconds)
+        connection.deadline = reactor.now.monotonic.advanced(seconds: Limits.Client.answerSeconds)
         connection.setNeedsFlush()
     }
 

@@ -14,8 +14,8 @@ public enum KeyFile {
     /// The first line of an open file, which `name` stands for in complaints.
     public static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: Limits.keyFileBytes)
-        while bytes.count <= Limits.keyFileBytes, !bytes.contains(0x0A) {
+        var chunk = [UInt8](repeating: 0, count: Limits.Client.keyFileBytes)
+        while bytes.count <= Limits.Client.keyFileBytes, !bytes.contains(0x0A) {
             let count = unsafe chunk.withUnsafeMutableBytes {
                 unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
             }
@@ -26,12 +26,13 @@ public enum KeyFile {
         }
         var line = bytes.prefix { $0 != 0x0A }
         while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }
-        guard !line.isEmpty, line.count <= Limits.credentialBytes,
+        guard !line.isEmpty, line.count <= Limits.Login.credentialBytes,
             line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Failure(
                 .badData, "\(name): the first line is no server key",
-                hint: "a key is one word of at most \(Limits.credentialBytes) printable ASCII characters")
+                hint:
+                    "a key is one word of at most \(Limits.Login.credentialBytes) printable ASCII characters")
         }
         return Redacted(String(decoding: line, as: UTF8.self))
     }

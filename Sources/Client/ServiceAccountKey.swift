@@ -11,7 +11,7 @@ public struct ServiceAccountKey: Sendable {
 
     /// A fresh key; nil where none can be made.
     public init?() {
-        guard let pair = RSAKey.make(bits: Limits.accountKeyBits) else { return nil }
+        guard let pair = RSAKey.make(bits: Limits.Operator.accountKeyBits) else { return nil }
         privateKey = pair.privateKey
         publicKey = Base64.text(pair.publicKey)
     }
@@ -25,7 +25,7 @@ public struct ServiceAccountKey: Sendable {
         ])
         let claims = JSONValue.object([
             .init("iss", .string(email)), .init("aud", "https://oauth2.googleapis.com/token"),
-            .init("iat", .integer(seconds)), .init("exp", .integer(seconds + Limits.accessTokenSeconds)),
+            .init("iat", .integer(seconds)), .init("exp", .integer(seconds + Limits.HTTP.accessTokenSeconds)),
             .init("scope", "https://www.googleapis.com/auth/firebase.messaging"),
         ])
         let text = Self.base64(Array(header.compact.utf8)) + "." + Self.base64(Array(claims.compact.utf8))

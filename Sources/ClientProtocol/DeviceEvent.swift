@@ -108,7 +108,7 @@ public struct Upstream: Sendable {
     /// By which repeats are known; empty for fire and forget.
     public var persistentID: [UInt8]
     /// Seconds it may wait, 0 … 86,400.
-    public var lifetimeSeconds = Limits.upstreamLifetimeSeconds
+    public var lifetimeSeconds = Limits.Message.upstreamLifetimeSeconds
     /// The pairs, in order.
     public var data: [(key: [UInt8], value: [UInt8])] = []
 

@@ -60,7 +60,7 @@ public struct DeviceMachine: ~Copyable {
         login.authToken = Array(String(identity.securityToken.revealed).utf8)
         login.deviceID = Array("android-\(String(identity.androidID, radix: 16))".utf8)
         login.settings = [MCS.Setting(name: Array("new_vc".utf8), value: [0x31])]
-        login.receivedIDs = unconfirmed.suffix(Limits.receivedIDs)
+        login.receivedIDs = unconfirmed.suffix(Limits.MCS.receivedIDs)
         login.adaptiveHeartbeat = false
         login.usesRMQ2 = true
         login.authService = 2
@@ -152,7 +152,7 @@ public struct DeviceMachine: ~Copyable {
     /// Remembers a message for the next acknowledgement.
     private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
         if let id = message.persistentID, !id.isEmpty, keepsIDs {
-            if unconfirmed.count == Limits.receivedIDs { unconfirmed.removeFirst() }
+            if unconfirmed.count == Limits.MCS.receivedIDs { unconfirmed.removeFirst() }
             unconfirmed.append(id)
             fresh.append(id)
         }

@@ -45,7 +45,7 @@ public enum Gzip {
     ) -> Int32 {
         var status = Z_OK
         while status == Z_OK, body.count <= limit {
-            let room = min(Limits.unpackingStepBytes, limit + 1 - body.count)
+            let room = min(Limits.HTTP.unpackingStepBytes, limit + 1 - body.count)
             unsafe body.append(upTo: room) { space in
                 unsafe stream.next_out = space.bindMemory(to: UInt8.self).baseAddress
                 unsafe stream.avail_out = UInt32(room)

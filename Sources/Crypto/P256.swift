@@ -60,7 +60,7 @@ public struct KeyPair: Sendable {
     /// A fresh pair from random bytes; nil where the source gives nothing that is a key.
     public init?(random: (_ count: Int) -> [UInt8]) {
         // One draw in four thousand million is no key.
-        for _ in 0..<Limits.keyDraws {
+        for _ in 0..<Limits.Registration.keyDraws {
             guard let pair = KeyPair(privateKey: random(P256.privateKeyBytes)) else { continue }
             self = pair
             return

@@ -15,7 +15,7 @@ extension WebPush {
     /// Only tests and the fuzzer encrypt so; it stands here beside `openBody`, whose inverse it is and whose keys it shares.
     public static func sealBody(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
-        recordSize: Int = Limits.webPushRecordBytes
+        recordSize: Int = Limits.Registration.webPushRecordBytes
     ) -> [UInt8]? {
         let room = recordSize - RecordCipher.tagBytes - 1
         guard auth.count == authBytes, room > 0, let own = KeyPair(random: random),
@@ -41,7 +41,7 @@ extension WebPush {
 
     /// Decrypts a body; nil where it is not one for these keys, or is incomplete.
     public static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
-        guard auth.count == authBytes, body.count > headBytes, body.count <= Limits.frameBytes,
+        guard auth.count == authBytes, body.count > headBytes, body.count <= Limits.MCS.frameBytes,
             Int(body[saltBytes + 4]) == P256.publicKeyBytes
         else { return nil }
         let salt = Array(body[..<saltBytes])

@@ -33,7 +33,7 @@ extension WebPush {
         let salt = random(saltBytes)
         let keys = keys(agreement, auth: auth, salt: salt)
         guard var cipher = RecordCipher(key: keys.content, nonce: keys.nonce) else { return nil }
-        let room = Limits.webPushRecordBytes - padLengthBytes
+        let room = Limits.Registration.webPushRecordBytes - padLengthBytes
         var records: [UInt8] = []
         var at = 0
         // The last record must be shorter than a full one: that is how the end is known.
@@ -49,10 +49,11 @@ extension WebPush {
 
     /// Decrypts a message; nil where it is not one for these keys, or is incomplete.
     public static func open(
-        _ sealed: Sealed, keys pair: KeyPair, auth: [UInt8], recordSize: Int = Limits.webPushRecordBytes
+        _ sealed: Sealed, keys pair: KeyPair, auth: [UInt8],
+        recordSize: Int = Limits.Registration.webPushRecordBytes
     ) -> [UInt8]? {
         guard auth.count == authBytes, sealed.salt.count == saltBytes, recordSize > padLengthBytes,
-            sealed.records.count <= Limits.frameBytes,
+            sealed.records.count <= Limits.MCS.frameBytes,
             let agreement = Agreement(receiver: pair, sender: sealed.publicKey)
         else { return nil }
         let keys = keys(agreement, auth: auth, salt: sealed.salt)

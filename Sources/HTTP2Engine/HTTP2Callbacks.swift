@@ -35,8 +35,8 @@ extension HTTP2Session {
     private static func setOptions(_ options: OpaquePointer) {
         unsafe nghttp2_option_set_no_auto_window_update(options, 1)
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
-        unsafe nghttp2_option_set_max_outbound_ack(options, Limits.http2WaitingAcks)
-        unsafe nghttp2_option_set_max_settings(options, Limits.http2Settings)
+        unsafe nghttp2_option_set_max_outbound_ack(options, Limits.HTTP2.waitingAcks)
+        unsafe nghttp2_option_set_max_settings(options, Limits.HTTP2.settings)
         // It counts pieces of frames as frames, so that the split of the stream would matter: the callers count bytes.
         unsafe nghttp2_option_set_max_continuations(options, Int(UInt32.max))
         // It would look at a clock; resets are counted and bounded by the callers, which have the time.

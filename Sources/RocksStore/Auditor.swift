@@ -160,7 +160,7 @@ struct Auditor: ~Copyable {
     }
 
     private mutating func name(_ record: String) {
-        if audit.unreadable.count < Limits.unreadableNames {
+        if audit.unreadable.count < Limits.Store.unreadableNames {
             audit.unreadable.append(record)
         } else {
             leftOut += 1

@@ -51,7 +51,7 @@ struct Commit: ~Copyable {
         counting.removeAll()
         frame.begin()
         batch.clear()
-        changes.removeAll(keepingCapacity: changes.count <= Limits.writesPerCommit)
+        changes.removeAll(keepingCapacity: changes.count <= Limits.Store.writesPerCommit)
         gone.removeAll()
         repeats.removeAll()
         earliestEnds.removeAll()

@@ -62,7 +62,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
         if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
         try show(survivors, young, floor)
         if rotates || given > sizes.buffers { try retire() }
-        commit.index.forget(upTo: written, atMost: Limits.forgottenPerCommit)
+        commit.index.forget(upTo: written, atMost: Limits.Store.forgottenPerCommit)
         return result
     }
 

@@ -17,7 +17,7 @@ import Synchronization
 
     /// Opens or creates the database in a directory.
     init(
-        path: String, partitions: Int = Limits.partitions, memory: SeenMemory,
+        path: String, partitions: Int = Limits.Partition.count, memory: SeenMemory,
         sizes: EngineSizes = EngineSizes()
     ) throws(StoreError) {
         self.partitions = partitions
@@ -122,8 +122,8 @@ import Synchronization
             try property("rocksdb.num-entries-active-mem-table", of: family)
             + property("rocksdb.num-entries-imm-mem-tables", of: family)
         let taken = try property("rocksdb.cur-size-all-mem-tables", of: family)
-        let beyondStart = taken - min(taken, UInt64(Limits.registryMemtableBytes))
-        return files + max(rows * UInt64(Limits.registryRowBytes), beyondStart)
+        let beyondStart = taken - min(taken, UInt64(Limits.Registry.memtableBytes))
+        return files + max(rows * UInt64(Limits.Registry.rowBytes), beyondStart)
     }
 
     private func property(_ name: String, of family: Family) throws(StoreError) -> UInt64 {

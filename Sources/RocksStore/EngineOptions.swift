@@ -5,11 +5,11 @@ import Store
 /// How much the engine gathers before it writes sorted files, bytes. Tests take less than the service does.
 public struct EngineSizes: Sendable {
     /// Of all families together, before the engine is asked to write out what it has; at twice as many commits wait for it.
-    public var buffers = Limits.storeWriteBuffersBytes
+    public var buffers = Limits.Store.writeBuffersBytes
     /// Of the journal: in one file, with messages that stay in memory, and before the engine is asked to write out what it has.
-    public var segment = Limits.journalSegmentBytes
-    public var young = Limits.journalYoungBytes
-    public var journal = Limits.journalBytes
+    public var segment = Limits.Journal.segmentBytes
+    public var young = Limits.Journal.recentBytes
+    public var journal = Limits.Journal.bytes
 
     /// Those of the service.
     public init() {}
@@ -27,7 +27,7 @@ public struct EngineSizes: Sendable {
 
     /// Makes them; `memory` decides what the family `seen` forgets, and must outlive the database.
     init(memory: SeenMemory, sizes: EngineSizes = EngineSizes()) {
-        unsafe cache = rocksdb_cache_create_lru(Limits.storeCacheBytes)
+        unsafe cache = rocksdb_cache_create_lru(Limits.Store.cacheBytes)
         unsafe database = Self.family(cache, sizes, memoryFilter: 0.003)
         unsafe messages = Self.family(cache, sizes, memoryFilter: 0.0125)
         unsafe forgetful = Self.family(cache, sizes, memoryFilter: 0)
@@ -82,8 +82,8 @@ public struct EngineSizes: Sendable {
         unsafe rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
         unsafe ccs_rocksdb_never_resumes(options)
         unsafe ccs_rocksdb_closes_at_once(options)
-        unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.storeOpenFiles))
-        unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.storeBackgroundJobs))
+        unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.Store.openFiles))
+        unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.Store.backgroundJobs))
         unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
         // The engine's own diary goes nowhere: writing it to a full disk a second time ends the process (an assertion of
         // 7.8, which Debian keeps), and what matters in it comes back as errors, or is its first warning.
@@ -115,10 +115,10 @@ public struct EngineSizes: Sendable {
         unsafe rocksdb_block_based_options_destroy(table)
         // No family is ever full by itself: the engine writes out when it is told to (`Committer`), and at no other time. What is
         // written out for different reasons at a time ends the process (an assertion of 7.8).
-        unsafe rocksdb_options_set_write_buffer_size(options, Limits.storeFamilyBytes)
+        unsafe rocksdb_options_set_write_buffer_size(options, Limits.Store.columnFamilyBytes)
         unsafe rocksdb_options_set_max_write_buffer_number(options, 3)
         unsafe rocksdb_options_set_memtable_prefix_bloom_size_ratio(
-            options, memoryFilter * Double(2 * sizes.buffers) / Double(Limits.storeFamilyBytes))
+            options, memoryFilter * Double(2 * sizes.buffers) / Double(Limits.Store.columnFamilyBytes))
         unsafe rocksdb_options_set_memtable_whole_key_filtering(options, 1)
         unsafe rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1)
         unsafe rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))

@@ -84,10 +84,10 @@ enum Recovery {
 
     /// Opening on a full device would end the process (see `EngineOptions`), so it is not tried.
     private static func demandRoom(_ path: String) throws(StoreError) {
-        guard let free = DeviceSpace(of: path)?.free, free < Limits.storeRoomBytes else { return }
+        guard let free = DeviceSpace(of: path)?.free, free < Limits.Store.freeBytes else { return }
         throw StoreError(
             .full,
-            "\(path) has \(free / 1_024) KiB free; opening the store takes \(Limits.storeRoomBytes / 1_024) KiB"
+            "\(path) has \(free / 1_024) KiB free; opening the store takes \(Limits.Store.freeBytes / 1_024) KiB"
         )
     }
 

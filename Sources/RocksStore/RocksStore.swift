@@ -49,9 +49,9 @@ public final class RocksStore: Store {
     ///
     /// A store that is created gets `wanted` partitions; one that is there keeps the number that it has.
     public init(
-        path: String, partitions wanted: Int = Limits.partitions, sizes: EngineSizes = EngineSizes()
+        path: String, partitions wanted: Int = Limits.Partition.count, sizes: EngineSizes = EngineSizes()
     ) throws(StoreError) {
-        precondition((1...Limits.mostPartitions).contains(wanted), "no number of partitions")
+        precondition((1...Limits.Partition.most).contains(wanted), "no number of partitions")
         self.path = path
         self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {

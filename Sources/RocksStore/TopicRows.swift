@@ -198,7 +198,7 @@ extension Loading {
         var page = TopicPage(names: [], next: nil)
         var met: RegistrationName?
         var examined = 0
-        while rows.isValid, examined < Limits.topicScanRows, page.names.count < limit {
+        while rows.isValid, examined < Limits.Topic.scanRows, page.names.count < limit {
             examined += 1
             switch RegistryRow(rows.key) {
             case .registration(let name):
@@ -210,7 +210,7 @@ extension Loading {
                 }
             case .device(let device):
                 // Goes on at the device, should the page end before its first registration.
-                if examined == Limits.topicScanRows {
+                if examined == Limits.Topic.scanRows {
                     met = RegistrationName(device: device, number: RegistrationNumber(0))
                 }
             case .subscription(let name, _, _):

@@ -18,12 +18,12 @@ enum TornList {
     static func mend(_ path: String) throws(StoreError) -> String? {
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
-        guard let current = try StoreFiles.read("\(path)/CURRENT", limit: Limits.storeListBytes) else {
+        guard let current = try StoreFiles.read("\(path)/CURRENT", limit: Limits.Store.listBytes) else {
             return nil
         }
         let name = String(decoding: current.prefix { $0 != 10 }, as: UTF8.self)
         guard name.hasPrefix("MANIFEST-"),
-            let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.storeListBytes),
+            let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.Store.listBytes),
             let end = tornEnd(of: list)
         else { return nil }
         try write(list, to: "\(path)/\(name).torn", keeping: list.count)
@@ -44,7 +44,7 @@ enum TornList {
             let end = at + head + length
             guard head + length <= left, end <= list.count, isWhole(list[at..<end]) else {
                 // What the engine writes before it syncs is short. Damage is anywhere.
-                return list.count - at <= Limits.tornListBytes && isTorn(list, at, end) ? at : nil
+                return list.count - at <= Limits.Journal.tornListBytes && isTorn(list, at, end) ? at : nil
             }
             at = end
         }

@@ -95,7 +95,7 @@ final class Certificates: Sendable {
     }
 
     private static func freshBy() -> Instant {
-        Now.read().monotonic.advanced(seconds: Limits.ticketKeySeconds)
+        Now.read().monotonic.advanced(seconds: Limits.Certificate.ticketKeySeconds)
     }
 
     /// Looks whether the files changed, our own certificate is near its end or the keys of session tickets are old, and takes

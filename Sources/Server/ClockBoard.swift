@@ -27,7 +27,7 @@ final class ClockBoard: Sendable {
     /// The machine's time for sessions, by which nothing ends while it is in doubt.
     func outside(_ machine: Now) -> Now {
         var reading = machine
-        if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.latestClock }
+        if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.Clock.latest }
         return reading
     }
 

@@ -34,7 +34,7 @@ public enum DaemonProgram {
     private static func slowDown(_ code: Int32) {
         guard code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue else { return }
         SystemdNotify().status("start refused: see the log, correct the configuration and restart")
-        Threads.sleep(milliseconds: Int64(Limits.refusedStartSeconds) * 1_000)
+        Threads.sleep(milliseconds: Int64(Limits.Shutdown.refusedStartSeconds) * 1_000)
     }
 
     private static func runOnce(_ arguments: [String]) -> Int32 {
@@ -136,7 +136,8 @@ public enum DaemonProgram {
     private static func watch(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify)
         -> Int32
     {
-        let turn = min(notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.mainTurnMilliseconds)
+        let turn = min(
+            notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.Shutdown.mainTurnMilliseconds)
         var nextCheck = Now.read().monotonic
         var memory = FreeMemory()
         while true {
@@ -150,7 +151,7 @@ public enum DaemonProgram {
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 memory.giveBack()
-                nextCheck = now.advanced(seconds: Limits.certificateCheckSeconds)
+                nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }
             // Every reactor must answer, else systemd is to restart us.
             if notify.watchdogMilliseconds != nil, daemon.isAlive { notify.alive() }
@@ -164,10 +165,12 @@ public enum DaemonProgram {
             try Threads.start(name: "shutdown") { end.fulfil(Shutdown(daemon: daemon, notify: notify).run()) }
         } catch { return Shutdown(daemon: daemon, notify: notify).run().rawValue }
         let last = Now.read().monotonic.advanced(
-            seconds: daemon.configuration.shutdownSeconds + Limits.shutdownSlackSeconds)
+            seconds: daemon.configuration.shutdownSeconds + Limits.Shutdown.slackSeconds)
         while Now.read().monotonic < last {
             if let code = end.wait(milliseconds: 0) { return code.rawValue }
-            if let signal = signals.wait(milliseconds: Limits.drainPollMilliseconds), signal != .reload {
+            if let signal = signals.wait(milliseconds: Limits.Shutdown.drainPollMilliseconds),
+                signal != .reload
+            {
                 daemon.log.notice("hurried")
                 daemon.drainer.hurry()
             }

@@ -13,7 +13,7 @@ extension Configuration {
     /// Bytes of the registry from which on nothing new is added: as set, but at most its share of the device; 0: no limit.
     var registryLimit: Int {
         guard registryBytes > 0, let device = DeviceSpace(of: dataDirectory) else { return registryBytes }
-        return max(1, min(registryBytes, device.size / Limits.registryShareOfDevice))
+        return max(1, min(registryBytes, device.size / Limits.Registry.shareOfDevice))
     }
 
     /// How long the parts of a drain take.

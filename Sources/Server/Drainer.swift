@@ -39,7 +39,7 @@ final class Drainer: Sendable {
         var graceMilliseconds: Int64
         var spreadMilliseconds: Int64
         /// How long after both those that are still open are waited for.
-        var slackMilliseconds = Limits.drainSlackMilliseconds
+        var slackMilliseconds = Limits.Shutdown.drainSlackMilliseconds
     }
 
     private let mailboxes: [ReactorMailbox]
@@ -104,14 +104,14 @@ final class Drainer: Sendable {
     /// Ends all that is left, once nothing is accepted any more: each device gets its Close; a connection that was accepted
     /// last finishes its login or its first request, for a short time.
     func lastCall(seconds: Int) {
-        let most = min(Limits.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
+        let most = min(Limits.Shutdown.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
         let deadline = Now.read().monotonic.advanced(milliseconds: most)
         for latch in mailboxes.ask({ $0.beginLastCall() }) { _ = latch.wait() }
         while !isHurried.load(ordering: .relaxed), Now.read().monotonic < deadline {
             let left = mailboxes.ask { host in host.allLinks.count { $0.kind != .control } }
                 .reduce(0) { $0 + ($1.wait() ?? 0) }
             if left == 0 { break }
-            Threads.sleep(milliseconds: Limits.lastCallPollMilliseconds)
+            Threads.sleep(milliseconds: Limits.Shutdown.lastCallPollMilliseconds)
         }
     }
 
@@ -132,7 +132,7 @@ final class Drainer: Sendable {
                 isHurriedAlready = true
                 for mailbox in mailboxes { mailbox.post { host in host.endDrain(sessions, reason: reason) } }
             }
-            Threads.sleep(milliseconds: Limits.drainPollMilliseconds)
+            Threads.sleep(milliseconds: Limits.Shutdown.drainPollMilliseconds)
         }
         return sessions.count
     }
@@ -167,7 +167,7 @@ extension ReactorHost {
                 ? Int64.random(in: 0...pace.spreadMilliseconds, using: &random) : 0
             let grace =
                 link.isLoggedIn
-                ? pace.graceMilliseconds : min(pace.graceMilliseconds, Limits.lastCallMilliseconds)
+                ? pace.graceMilliseconds : min(pace.graceMilliseconds, Limits.Shutdown.lastCallMilliseconds)
             let at = now.monotonic.advanced(milliseconds: grace + jitter)
             if link.kind.isAppServer {
                 let from = now.monotonic.advanced(milliseconds: jitter)

@@ -20,7 +20,8 @@ final class HTTPLink: SessionLink<HTTPSession> {
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         super.connection(connection, received: bytes, now: now)
         weigh(session.strangersBytes)
-        guard weight > Limits.http2StreamWindowBytes, host.strangersBytes > Limits.strangersRequestBytes
+        guard weight > Limits.HTTP2.streamWindowBytes,
+            host.strangersBytes > Limits.HTTP.unauthenticatedRequestBytes
         else { return }
         connection.abort(.flood)
     }

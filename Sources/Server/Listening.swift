@@ -124,7 +124,7 @@ extension Startup {
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "name another path with --control-socket",
-                exitCode: path.utf8.count > Limits.socketPathBytes ? .configuration : error.exitCode)
+                exitCode: path.utf8.count > Limits.Config.socketPathBytes ? .configuration : error.exitCode)
         }
     }
 
@@ -160,7 +160,7 @@ extension Startup {
 
     private func pace(of kind: Link.Kind) -> PaceSettings {
         var pace = PaceSettings()
-        if kind == .control { pace.connections = Limits.controlConnections }
+        if kind == .control { pace.connections = Limits.Operator.connections }
         return pace
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The registry is what stays until somebody removes it: devices, registrations, subscriptions, installations, groups, senders.
 /// Unlike messages it has no end of its own, so that without a bound it fills the disk in time, which stops messages too. The
-/// store's thread measures it every `Limits.registryMeasureSeconds`; what is asked for in between may exceed the bound.
+/// store's thread measures it every `Limits.Registry.measureSeconds`; what is asked for in between may exceed the bound.
 public final class RegistryRoom: Sendable {
     private let measured = Atomic<Int>(0)
     private let bound: Atomic<Int>

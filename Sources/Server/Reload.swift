@@ -103,7 +103,7 @@ extension SessionSettings {
             scram = SCRAMSettings(functions: .host) { sender in
                 Array(
                     Digest.hmacSHA256(key: scramSecret, Array("\(sender.number)".utf8))
-                        .prefix(Limits.scramSaltBytes))
+                        .prefix(Limits.Login.scramSaltBytes))
             }
         }
         pushHosts = HostNames.all(configuration).map { $0.lowercased() }

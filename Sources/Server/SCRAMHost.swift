@@ -11,7 +11,7 @@ extension SCRAM.Functions {
 
 extension SCRAMVerifier {
     /// What is kept of a server key for SCRAM. The key is printable ASCII, which SASLprep leaves as it is.
-    public init(_ key: String, salt: [UInt8], iterations: Int = Limits.scramIterations) {
+    public init(_ key: String, salt: [UInt8], iterations: Int = Limits.Login.scramIterations) {
         let keys = SCRAM.Functions.host.keys(
             saltedPassword: Digest.stretched(Array(key.utf8), salt: salt, iterations: iterations))
         self.init(storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: iterations)

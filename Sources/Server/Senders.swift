@@ -81,9 +81,10 @@ final class Senders: Sendable {
             return old
         }
         record.keys.append(Self.serverKey(key, beside: record.keys, now: now))
-        guard record.keys.count <= Limits.keysPerSender else {
+        guard record.keys.count <= Limits.Operator.keysPerSender else {
             throw Problem(
-                text: "sender \(sender.number) has \(Limits.keysPerSender) keys that are still valid",
+                text:
+                    "sender \(sender.number) has \(Limits.Operator.keysPerSender) keys that are still valid",
                 hint: "wait until one expires, or rotate with --overlap-seconds 0")
         }
         try put(record)
@@ -121,12 +122,13 @@ final class Senders: Sendable {
 
     private static func checked(_ key: String?) throws(Problem) -> String? {
         guard let key else { return nil }
-        guard key.utf8.count >= Limits.shortestServerKey, key.utf8.count <= Limits.credentialBytes,
+        guard key.utf8.count >= Limits.Operator.shortestServerKey,
+            key.utf8.count <= Limits.Login.credentialBytes,
             key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Problem(
                 text:
-                    "a server key has \(Limits.shortestServerKey) to \(Limits.credentialBytes) printable ASCII characters, no blanks",
+                    "a server key has \(Limits.Operator.shortestServerKey) to \(Limits.Login.credentialBytes) printable ASCII characters, no blanks",
                 hint: "leave the key out and ccsd makes one")
         }
         return key
@@ -139,7 +141,8 @@ final class Senders: Sendable {
     private static func serverKey(_ key: String, beside others: [ServerKey], now: UnixMilliseconds)
         -> ServerKey
     {
-        let salt = others.lazy.compactMap(\.scram).last?.salt ?? SecureRandom.bytes(Limits.scramSaltBytes)
+        let salt =
+            others.lazy.compactMap(\.scram).last?.salt ?? SecureRandom.bytes(Limits.Login.scramSaltBytes)
         return ServerKey(digest: digest(key), createdAt: now, scram: SCRAMVerifier(key, salt: salt))
     }
 

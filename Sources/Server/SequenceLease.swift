@@ -37,7 +37,8 @@ public final class SequenceLease: Sendable {
         }
         return state.withLock { state in
             guard newest > state.mark else { return nil }
-            state.highest = max(state.highest, newest &+ UInt64(Limits.sequenceLeaseMilliseconds) * 1_000)
+            state.highest = max(
+                state.highest, newest &+ UInt64(Limits.Store.sequenceLeaseMilliseconds) * 1_000)
             return state.highest
         }
     }

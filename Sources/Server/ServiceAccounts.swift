@@ -15,14 +15,14 @@ extension Senders {
     ) throws(Problem) -> (account: ServiceAccount, project: String) {
         try changes.withLock { _ throws(Problem) in
             guard var record = directory[sender] else { throw Self.unknown(sender) }
-            guard RSAKey.isPublicKey(publicKey, bits: Limits.accountKeyBits) else {
+            guard RSAKey.isPublicKey(publicKey, bits: Limits.Operator.accountKeyBits) else {
                 throw Problem(
-                    text: "public_key is no RSA key of \(Limits.accountKeyBits) bits",
+                    text: "public_key is no RSA key of \(Limits.Operator.accountKeyBits) bits",
                     hint: "ccsctl service-accounts add makes one")
             }
-            guard record.accounts.count < Limits.accountsPerSender else {
+            guard record.accounts.count < Limits.Operator.accountsPerSender else {
                 throw Problem(
-                    text: "sender \(sender.number) has \(Limits.accountsPerSender) service accounts",
+                    text: "sender \(sender.number) has \(Limits.Operator.accountsPerSender) service accounts",
                     hint: "ccsctl service-accounts remove takes one away")
             }
             let keyID = Hex.text(SecureRandom.bytes(Self.keyIDBytes))
@@ -64,7 +64,7 @@ extension Senders {
         guard SenderRecord.isProjectID(project) else {
             throw Problem(
                 text:
-                    "a project id has \(Limits.projectBytes.lowerBound) to \(Limits.projectBytes.upperBound) lower-case letters, digits and dashes, a letter first and no dash last",
+                    "a project id has \(Limits.Operator.projectBytes.lowerBound) to \(Limits.Operator.projectBytes.upperBound) lower-case letters, digits and dashes, a letter first and no dash last",
                 hint: "without --project it is \(SenderRecord.presetProject(sender))")
         }
         if project.hasPrefix("ccs-"), project.dropFirst(4).utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

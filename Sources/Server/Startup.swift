@@ -120,7 +120,8 @@ struct Startup: ~Copyable {
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(
-                path: configuration.storePath, partitions: configuration.storePartitions ?? Limits.partitions)
+                path: configuration.storePath,
+                partitions: configuration.storePartitions ?? Limits.Partition.count)
         } catch { throw StartupFailure(error, opening: configuration) }
         for remark in store.remarks {
             switch remark {
@@ -199,7 +200,7 @@ struct Startup: ~Copyable {
     // MARK: Reactors
 
     private func makeReactors(descriptors: Int) throws(StartupFailure) -> [Reactor] {
-        let forConnections = descriptors - min(Limits.descriptorsKept, descriptors / 2)
+        let forConnections = descriptors - min(Limits.Connection.descriptorsKept, descriptors / 2)
         var reactors: [Reactor] = []
         for index in 0..<configuration.reactorCount {
             do {

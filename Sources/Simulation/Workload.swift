@@ -79,7 +79,7 @@ enum Workload {
         let isStranger = world.chance(1, in: 25)
         let senders = world.appServers.filter { isStranger || app.audience.contains($0.sender) }
         let sender = senders[Int(world.random(0...Int64(senders.count - 1)))]
-        let lifetimes = [0, 1, 10, 60, 3_600, Limits.lifetimeSeconds, Limits.lifetimeSeconds]
+        let lifetimes = [0, 1, 10, 60, 3_600, Limits.Message.lifetimeSeconds, Limits.Message.lifetimeSeconds]
         sender.send(
             DownstreamDraft(
                 number: number, target: target,
@@ -93,7 +93,7 @@ enum Workload {
         let device = anyDevice(world)
         let app = device.apps[Int(world.random(0...Int64(device.apps.count - 1)))]
         guard app.name != nil else { return }
-        let lifetimes = [0, 1, 5, 3_600, Limits.upstreamLifetimeSeconds]
+        let lifetimes = [0, 1, 5, 3_600, Limits.Message.upstreamLifetimeSeconds]
         device.send(
             UpstreamDraft(
                 number: number, sender: app.audience[Int(world.random(0...Int64(app.audience.count - 1)))],

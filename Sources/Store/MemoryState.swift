@@ -43,7 +43,7 @@ public struct MemoryState: Sendable {
     public private(set) var tallies: [Tally]
 
     /// Holds nothing.
-    public init(partitions: Int = Limits.partitions) {
+    public init(partitions: Int = Limits.Partition.count) {
         self.partitions = partitions
         expiry = Array(repeating: SortedKeys(), count: partitions)
         tallies = Array(repeating: Tally(), count: partitions)
@@ -316,6 +316,6 @@ public struct MemoryState: Sendable {
 public enum Upstreams {
     /// Whether a message put at a time still keeps its repeats out.
     public static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
-        now - time < Int64(Limits.upstreamMemorySeconds) * 1_000
+        now - time < Int64(Limits.Message.upstreamMemorySeconds) * 1_000
     }
 }

@@ -11,7 +11,7 @@ public final class MemoryStore: Store {
     private let state: Mutex<MemoryState>
 
     /// An empty store.
-    public init(partitions: Int = Limits.partitions) {
+    public init(partitions: Int = Limits.Partition.count) {
         self.partitions = partitions
         state = Mutex(MemoryState(partitions: partitions))
     }
@@ -48,7 +48,7 @@ public final class MemoryStore: Store {
     }
 
     public func registryBytes() throws(StoreError) -> UInt64 {
-        state.withLock { UInt64($0.registryRows * Limits.registryRowBytes) }
+        state.withLock { UInt64($0.registryRows * Limits.Registry.rowBytes) }
     }
 
     public func audit() throws(StoreError) -> StoreAudit { state.withLock { $0.audit() } }

@@ -117,7 +117,7 @@ public enum RegistryRecord {
         if written >= wideVersion {
             registration.instance = try reader.byteArray()
             let count = try reader.count()
-            guard count <= Limits.sendersPerRegistration else { throw .value }
+            guard count <= Limits.Registration.sendersPerRegistration else { throw .value }
             for _ in 0..<count { registration.otherSenders.append(SenderID(try reader.number())) }
             guard written >= webVersion || count > 0 || !registration.instance.isEmpty else {
                 throw .value

@@ -65,7 +65,7 @@ public enum TopicRecord {
         let restricted = flags.contains(.restricted) ? try reader.byteArray() : nil
         let truth = flags.contains(.condition) ? UInt32(exactly: try reader.number()) : 0
         let count = try reader.count()
-        guard let truth, (1...Limits.conditionTests).contains(count) else { throw .value }
+        guard let truth, (1...Limits.Topic.conditionTests).contains(count) else { throw .value }
         var topics: [TopicName] = []
         for _ in 0..<count {
             guard let topic = TopicName(try reader.byteArray()) else { throw .value }

@@ -81,7 +81,7 @@ final class Bench {
     func crowd(_ usual: Int) throws(BenchError) -> Int {
         let count = invocation.integer("--devices") ?? usual
         let limit = DescriptorLimit.raise()
-        let room = limit - Limits.descriptorsKept
+        let room = limit - Limits.Connection.descriptorsKept
         guard count <= room else {
             throw BenchError(
                 "--devices \(count): a program may have \(limit) descriptors here, so at most \(room) devices are connected at once; raise the hard limit (ulimit -Hn)"

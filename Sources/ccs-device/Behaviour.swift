@@ -33,7 +33,7 @@ struct Behaviour {
         replays = invocation.has("--replay")
         halfCloses = invocation.has("--half-close")
         isIdle = invocation.has("--idle")
-        heartbeatSeconds = invocation.integer("--heartbeat-seconds") ?? Limits.devicePingSeconds
+        heartbeatSeconds = invocation.integer("--heartbeat-seconds") ?? Limits.Device.pingSeconds
     }
 
     /// Makes a device behave so; before it connects.
@@ -109,7 +109,7 @@ final class Activity {
                 breaks += 1
             }
         }
-        scene.reactor.schedule(at: now.advanced(milliseconds: Limits.activityMilliseconds)) {
+        scene.reactor.schedule(at: now.advanced(milliseconds: Limits.Client.activityMilliseconds)) {
             [weak self] now in
             self?.beat(now.monotonic)
         }

@@ -66,7 +66,7 @@ final class Converse {
     }
 
     private func wait(_ what: String...) throws(Failure) {
-        let isDone = scene.wait(seconds: Limits.clientAnswerSeconds) {
+        let isDone = scene.wait(seconds: Limits.Client.answerSeconds) {
             !trouble.isEmpty || what.allSatisfy { heard.contains($0) }
         }
         guard trouble.isEmpty else { throw Failure(.failure, trouble, hint: Failure.hint(for: trouble)) }

@@ -121,7 +121,7 @@ struct DeviceState {
             guard count >= 0 else { throw failure(path) }
             guard count > 0 else { break }
             bytes += chunk[..<count]
-            guard bytes.count <= Limits.stateFileBytes else { break }
+            guard bytes.count <= Limits.Client.stateFileBytes else { break }
         }
         guard let json = try? JSONValue(parsing: bytes.raw), let state = DeviceState(json) else {
             throw Failure(

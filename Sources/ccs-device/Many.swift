@@ -38,7 +38,7 @@ final class Many {
         wanted = scene.invocation.integer("--devices") ?? 100
         behaviour = try Behaviour(scene.invocation)
         tellsEvents = scene.invocation.has("--events")
-        let room = DescriptorLimit.raise() - Limits.enrolmentsAtOnce - 64
+        let room = DescriptorLimit.raise() - Limits.Client.enrolmentsAtOnce - 64
         guard wanted <= room else {
             throw Failure(
                 .failure, "this user may have \(room) connections at once, not \(wanted)",
@@ -50,7 +50,7 @@ final class Many {
         let activity = Activity(scene) { [unowned self] in devices }
         self.activity = activity
         let seconds = scene.invocation.integer("--seconds") ?? 60
-        for _ in 0..<min(wanted, Limits.enrolmentsAtOnce) { enrol() }
+        for _ in 0..<min(wanted, Limits.Client.enrolmentsAtOnce) { enrol() }
         guard scene.wait(seconds: nil, until: { finished == wanted || failure != nil }), failure == nil else {
             throw failure.map { Failure($0, scene.https) } ?? Failure(.failure, "interrupted")
         }
@@ -58,7 +58,7 @@ final class Many {
         scene.output.tell(
             "registered", [JSONValue.Member("devices", .integer(wanted))], "\(wanted) devices are registered")
         connectMore()
-        _ = scene.wait(seconds: Limits.clientAnswerSeconds + wanted / 20) { logins == wanted }
+        _ = scene.wait(seconds: Limits.Client.answerSeconds + wanted / 20) { logins == wanted }
         scene.output.tell(
             "logged_in", [JSONValue.Member("devices", .integer(loggedIn))],
             "\(loggedIn) devices are logged in")
@@ -101,7 +101,7 @@ final class Many {
         DeviceEnrolment.begin(nil, scene.app, reactor: scene.reactor, endpoint: scene.https) {
             [unowned self] outcome in
             switch outcome {
-            case .failure(let error) where error.mayPass && failuresInRow < Limits.enrolmentsAtOnce:
+            case .failure(let error) where error.mayPass && failuresInRow < Limits.Client.enrolmentsAtOnce:
                 // A server under load lets some wait too long: they try again, as long as others get through.
                 failuresInRow += 1
                 begun -= 1
@@ -128,7 +128,7 @@ final class Many {
 
     /// Connects the next ones: so many at once as the server lets be without login.
     private func connectMore() {
-        while nextToConnect < devices.count, connecting < Limits.enrolmentsAtOnce {
+        while nextToConnect < devices.count, connecting < Limits.Client.enrolmentsAtOnce {
             let device = devices[nextToConnect]
             device.reconnects = true
             nextToConnect += 1

@@ -26,7 +26,7 @@ final class Send {
 
     private static func message(_ invocation: Invocation) throws(Failure) -> Upstream {
         let id = invocation.text("--message-id") ?? String(SecureRandom.number(), radix: 16)
-        let lifetime = invocation.integer("--time-to-live") ?? Limits.upstreamLifetimeSeconds
+        let lifetime = invocation.integer("--time-to-live") ?? Limits.Message.upstreamLifetimeSeconds
         var message = Upstream(
             sender: SenderID(UInt64(invocation.integer("--sender") ?? 0)),
             category: Array((invocation.text("--app") ?? "com.example.app").utf8), messageID: Array(id.utf8),
@@ -46,7 +46,7 @@ final class Send {
         device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
         if !message.persistentID.isEmpty { device.send(message) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
-        let isDone = scene.wait(seconds: Limits.clientAnswerSeconds) { isStored || failure != nil }
+        let isDone = scene.wait(seconds: Limits.Client.answerSeconds) { isStored || failure != nil }
         // What came beside the answer is not this command's: it comes again to the next listen.
         device.close()
         scene.settle { !device.isConnected }

@@ -53,8 +53,8 @@ enum CommandArguments {
                 .usage, "--certificate and --private-key belong together", hint: "give both, or neither")
         }
         return ReloadConfiguration(
-            certificate: try TextFile.read(certificate, limit: Limits.handedFileBytes).revealed,
-            privateKey: try TextFile.read(key, limit: Limits.handedFileBytes),
+            certificate: try TextFile.read(certificate, limit: Limits.Operator.fileBytes).revealed,
+            privateKey: try TextFile.read(key, limit: Limits.Operator.fileBytes),
             // For errors alone: the daemon may be unable to read them.
             certificateFile: certificate, privateKeyFile: key)
     }

@@ -25,10 +25,10 @@ final class ProgressBar {
     static func text(_ progress: OperatorProgress) -> String {
         let total = max(progress.total, 1)
         let done = min(max(progress.done, 0), total)
-        let filled = Limits.progressBarColumns * done / total
+        let filled = Limits.Client.progressBarColumns * done / total
         let bar =
             String(repeating: "#", count: filled)
-            + String(repeating: ".", count: Limits.progressBarColumns - filled)
+            + String(repeating: ".", count: Limits.Client.progressBarColumns - filled)
         return "[\(bar)] \(progress.done)/\(progress.total) \(Report.safe(progress.what))"
     }
 }

@@ -68,18 +68,18 @@ import Testing
         let catcher = Catcher()
         catcher.log().info("peer", ["value": .text(String(repeating: "é", count: 100_000))])
         let line = catcher.lines.first ?? ""
-        #expect(line.utf8.count < Limits.logValueBytes + 100)
+        #expect(line.utf8.count < Limits.Log.valueBytes + 100)
         #expect(line.hasSuffix("é...\"\n"))
     }
 
     @Test("a value of the limit stays whole, one byte more is cut")
     func valueLimit() {
-        for (count, end) in [(Limits.logValueBytes, "a\n"), (Limits.logValueBytes + 1, "a...\n")] {
+        for (count, end) in [(Limits.Log.valueBytes, "a\n"), (Limits.Log.valueBytes + 1, "a...\n")] {
             let catcher = Catcher()
             catcher.log().info("peer", ["value": .text(String(repeating: "a", count: count))])
             let line = catcher.lines.first ?? ""
             #expect(line.hasSuffix(end))
-            #expect(line.utf8.count(where: { $0 == UInt8(ascii: "a") }) >= Limits.logValueBytes)
+            #expect(line.utf8.count(where: { $0 == UInt8(ascii: "a") }) >= Limits.Log.valueBytes)
         }
     }
 
@@ -110,11 +110,11 @@ import Testing
         let log = catcher.log()
         for _ in 0..<100 { log.info("storm") }
         log.info("other")
-        #expect(catcher.lines.count == Limits.logLinesPerEventAndSecond + 1)
-        #expect(log.suppressed == 100 - Limits.logLinesPerEventAndSecond)
+        #expect(catcher.lines.count == Limits.Log.linesPerEventAndSecond + 1)
+        #expect(log.suppressed == 100 - Limits.Log.linesPerEventAndSecond)
         catcher.advance(milliseconds: 1_000)
         log.info("storm")
-        #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.logLinesPerEventAndSecond)") == true)
+        #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.Log.linesPerEventAndSecond)") == true)
         log.info("storm")
         #expect(catcher.lines.last?.contains("suppressed") == false, "what was counted is not counted again")
     }

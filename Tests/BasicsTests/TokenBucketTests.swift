@@ -86,7 +86,7 @@ import Testing
     @Test("The widest change there is overflows nothing")
     func extremeChange() {
         let widest = Rate(10_000, perSeconds: 10_000 * 86_400)
-        let highest = Rate(Limits.highestRate, perSeconds: 1)
+        let highest = Rate(Limits.Message.highestRate, perSeconds: 1)
         var bucket = TokenBucket()
         _ = burst(&bucket, widest, at: start, attempts: 10_000)
         bucket.change(from: widest, to: highest, now: start)

@@ -45,7 +45,9 @@ import Testing
             Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(1))
                 != Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(2)))
         #expect(AppleToken.digits("0A1b") == Array("0a1b".utf8))
-        for text in ["", "0a1", "p_01", "0g", String(repeating: "0", count: Limits.appleTokenDigits + 2)] {
+        for text in [
+            "", "0a1", "p_01", "0g", String(repeating: "0", count: Limits.Registration.appleTokenDigits + 2),
+        ] {
             #expect(AppleToken.digits(text[...]) == nil, "\(text)")
         }
     }

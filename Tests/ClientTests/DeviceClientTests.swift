@@ -164,7 +164,7 @@ import Wire
         #expect(server.reactor.turn(seconds: 20) { script.logins.count == 2 })
         let end = try #require(closed)
         let waited = server.reactor.now.monotonic.milliseconds(since: end)
-        #expect(waited >= Limits.reconnectAfterCloseMilliseconds)
+        #expect(waited >= Limits.Client.reconnectAfterCloseMilliseconds)
         client.abort()
         #expect(server.reactor.turn(seconds: 10) { !client.isConnected })
     }

@@ -102,7 +102,7 @@ import Wire
 
     @Test("A login names the newest of more ids than one login may")
     func manyIDs() {
-        let all = (0...Limits.receivedIDs).map(Self.id)
+        let all = (0...Limits.MCS.receivedIDs).map(Self.id)
         let bench = DeviceBench(received: all)
         bench.machine.open(out: &bench.out)
         guard case .loginRequest(let login)? = bench.sent().first else {
@@ -116,10 +116,10 @@ import Wire
     func keptIDs() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        for number in 0...Limits.receivedIDs { bench.hear(message(Self.id(number))) }
+        for number in 0...Limits.MCS.receivedIDs { bench.hear(message(Self.id(number))) }
         let kept = bench.machine.unconfirmed
-        #expect(kept.count == Limits.receivedIDs && kept.first == Self.id(1))
-        #expect(kept.last == Self.id(Limits.receivedIDs))
+        #expect(kept.count == Limits.MCS.receivedIDs && kept.first == Self.id(1))
+        #expect(kept.last == Self.id(Limits.MCS.receivedIDs))
     }
 
     // MARK: What comes after the end

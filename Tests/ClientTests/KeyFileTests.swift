@@ -39,7 +39,7 @@ import Testing
 
     @Test("A key has at most so many characters")
     func longest() throws {
-        let longest = String(repeating: "k", count: Limits.credentialBytes)
+        let longest = String(repeating: "k", count: Limits.Login.credentialBytes)
         #expect(try key(longest) == longest)
         #expect(try key(longest + "\n") == longest)
         #expect(try key(longest + "k") == nil)

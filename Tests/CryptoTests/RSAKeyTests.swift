@@ -6,7 +6,7 @@ import Testing
 /// RS256, against the example of RFC 7515 and against what is changed.
 struct RSAKeyTests {
     /// A key pair for all tests: making one takes a while.
-    private static let pair = RSAKey.make(bits: Limits.accountKeyBits)
+    private static let pair = RSAKey.make(bits: Limits.Operator.accountKeyBits)
 
     @Test("what the private half signs, the public half knows; whatever is changed is noticed")
     func roundTrip() throws {
@@ -29,7 +29,7 @@ struct RSAKeyTests {
         for other in [[], Array(signature.dropLast()), signature + [0]] {
             #expect(!RSAKey.verifies(other, of: text, by: pair.publicKey))
         }
-        let second = try #require(RSAKey.make(bits: Limits.accountKeyBits))
+        let second = try #require(RSAKey.make(bits: Limits.Operator.accountKeyBits))
         #expect(second.publicKey != pair.publicKey)
         #expect(!RSAKey.verifies(signature, of: text, by: second.publicKey))
     }
@@ -46,12 +46,12 @@ struct RSAKeyTests {
     @Test("only RSA keys of the right length are public keys")
     func publicKeys() throws {
         let pair = try #require(Self.pair)
-        #expect(RSAKey.isPublicKey(pair.publicKey, bits: Limits.accountKeyBits))
+        #expect(RSAKey.isPublicKey(pair.publicKey, bits: Limits.Operator.accountKeyBits))
         #expect(!RSAKey.isPublicKey(pair.publicKey, bits: 3_072))
-        #expect(!RSAKey.isPublicKey(pair.publicKey + [0], bits: Limits.accountKeyBits))
-        #expect(!RSAKey.isPublicKey(Array(pair.publicKey.dropLast()), bits: Limits.accountKeyBits))
-        #expect(!RSAKey.isPublicKey([], bits: Limits.accountKeyBits))
+        #expect(!RSAKey.isPublicKey(pair.publicKey + [0], bits: Limits.Operator.accountKeyBits))
+        #expect(!RSAKey.isPublicKey(Array(pair.publicKey.dropLast()), bits: Limits.Operator.accountKeyBits))
+        #expect(!RSAKey.isPublicKey([], bits: Limits.Operator.accountKeyBits))
         let small = try #require(RSAKey.make(bits: 1_024))
-        #expect(!RSAKey.isPublicKey(small.publicKey, bits: Limits.accountKeyBits))
+        #expect(!RSAKey.isPublicKey(small.publicKey, bits: Limits.Operator.accountKeyBits))
     }
 }

@@ -17,7 +17,7 @@ extension LegacyLibraryTests {
         // The first that it gets at all.
         #expect(try other.expectMessage { _ in true }["n"] == "2")
 
-        let large = ["n": String(repeating: "x", count: Limits.topicPayloadBytes)]
+        let large = ["n": String(repeating: "x", count: Limits.Topic.payloadBytes)]
         let refused = try bench.topic(["topic": "news", "data": large, "retries": 1])
         switch library {
         case .pyfcm: #expect(refused["id"] is NSNull, "it sees no error there: \(refused)")
@@ -25,7 +25,7 @@ extension LegacyLibraryTests {
         case .pushjack:
             #expect((refused["id"] as? [String: String])?["error"] == "MessageTooBig", "\(refused)")
         }
-        let long = String(repeating: "t", count: Limits.topicNameBytes + 1)
+        let long = String(repeating: "t", count: Limits.Topic.nameBytes + 1)
         let malformed = try bench.topic(["topic": long, "data": ["n": "1"], "retries": 1])
         switch library {
         case .pyfcm: #expect(malformed["error"] as? String == "InvalidDataError", "\(malformed)")
@@ -63,7 +63,7 @@ extension LegacyLibraryTests {
             #expect(refused["error"] as? String == "InvalidDataError", "\(refused)")
             #expect(refused["text"] as? String == text, "\(refused)")
         }
-        let tooMany = Array(repeating: first.token, count: Limits.recipientsPerRequest + 1)
+        let tooMany = Array(repeating: first.token, count: Limits.HTTP.recipientsPerRequest + 1)
         let refused = try bench.manage("subscribe", tooMany, topic: "news")
         #expect(refused["error"] as? String == "InvalidDataError", "\(refused)")
         let full = try bench.manage("subscribe", tooMany.dropLast(), topic: "news")

@@ -281,7 +281,7 @@ struct LegacyLibraryTests {
         let bench = try Bench(library)
         let device = try bench.device()
         // pushjack spoils its second request by itself: it names one token in two ways (http 12, row c05).
-        let count = Limits.recipientsPerRequest + (library == .pyfcm ? 1 : 0)
+        let count = Limits.HTTP.recipientsPerRequest + (library == .pyfcm ? 1 : 0)
         let bad = (0..<count - 2).map { "nonsense-\($0)" }
         // A token can be named once only, where results are told by token.
         let other = try bench.device()

@@ -11,7 +11,7 @@ import Testing
     .enabled(if: Places.hasPython && Places.hasPythonV1, "run Scripts/bootstrap --tests first"))
 struct V1LibraryTests {
     /// A name of a topic that is too long by one.
-    private let long = String(repeating: "t", count: Limits.topicNameBytes + 1)
+    private let long = String(repeating: "t", count: Limits.Topic.nameBytes + 1)
 
     @Test(
         "what it sends is received, refusals are its exceptions, topics work", arguments: V1Library.allCases)

@@ -220,7 +220,7 @@ import Testing
         bench.post(imported(1))
         bench.settle()
         let device = bench.store.records.keys.first ?? DeviceID(0)
-        bench.advance(milliseconds: Int64(Limits.deviceExpirySeconds + 10) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Device.expirySeconds + 10) * 1_000)
         bench.post(.unseen(device))
         bench.settle()
         #expect(bench.expiredDevices == 0 && bench.store.registrations.count == 1)

@@ -111,7 +111,7 @@ import Testing
         }
         #expect(send(bench, 1, to: 2).word == "nack 1 not_registered")
         #expect(send(bench, 2, to: 3) == ("ack 2", 5))
-        bench.advance(milliseconds: Int64(Limits.replacedRegistrationSeconds) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Registration.replacedSeconds) * 1_000)
         #expect(send(bench, 3, to: 3).word == "nack 3 not_registered")
         #expect(send(bench, 4, to: 5) == ("ack 4", nil))
     }

@@ -26,7 +26,7 @@ import Testing
 
     private func tick(_ bench: Harness, times: Int = 6) {
         for _ in 0..<times {
-            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
             bench.post(.tick)
             bench.settle()
         }
@@ -148,7 +148,7 @@ import Testing
 
     @Test(
         "A message has its whole life after the correction when nothing has ever been believed",
-        arguments: [60_000, Limits.latestClock])
+        arguments: [60_000, Limits.Clock.latest])
     func neverBelieved(wall: UnixMilliseconds) {
         let bench = Harness.withDevice(settings: settings())
         let right = bench.now.wall
@@ -201,7 +201,7 @@ import Testing
     func grace() {
         let bench = bench()
         restart(bench, setBy: 400 * Self.day)
-        bench.advance(milliseconds: Int64(Limits.clockGraceSeconds - 60) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Clock.graceSeconds - 60) * 1_000)
         tick(bench)
         #expect(doubt(bench) != nil && bench.store.downPending == 1)
         bench.advance(milliseconds: 60_000)
@@ -216,7 +216,7 @@ import Testing
     func graceAnew() {
         let bench = bench()
         restart(bench, setBy: 400 * Self.day)
-        bench.advance(milliseconds: Int64(Limits.clockGraceSeconds - 60) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Clock.graceSeconds - 60) * 1_000)
         bench.now.wall += 400 * Self.day
         tick(bench)
         bench.advance(milliseconds: 120_000)
@@ -224,7 +224,7 @@ import Testing
         #expect(doubt(bench) != nil)
         bench.now.wall = 60_000
         tick(bench)
-        bench.advance(milliseconds: 30 * Int64(Limits.clockGraceSeconds) * 1_000)
+        bench.advance(milliseconds: 30 * Int64(Limits.Clock.graceSeconds) * 1_000)
         bench.post(.clockAccepted)
         tick(bench)
         #expect(doubt(bench) == .impossible && bench.store.downPending == 1)
@@ -301,10 +301,10 @@ import Testing
         #expect(bench.expiredDevices == 0)
         bench.post(.clockAccepted)
         tick(bench, times: 60)
-        #expect((1...Limits.devicesForgottenAtOnce + 100).contains(bench.expiredDevices))
+        #expect((1...Limits.Clock.devicesForgottenAtOnce + 100).contains(bench.expiredDevices))
         bench.advance(milliseconds: 1_000)
         let before = bench.expiredDevices
         tick(bench, times: 600)
-        #expect(bench.expiredDevices - before <= Limits.devicesForgottenPerHour / 6 + 50)
+        #expect(bench.expiredDevices - before <= Limits.Clock.devicesForgottenPerHour / 6 + 50)
     }
 }

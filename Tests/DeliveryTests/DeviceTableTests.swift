@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeviceTableTests {
     private static func table(idleLimit: Int) -> DeviceTable {
         DeviceTable(
-            hash: SipHash(key: (1, 2)), idleLimit: idleLimit, passingLimit: Limits.passingDevicesInMemory)
+            hash: SipHash(key: (1, 2)), idleLimit: idleLimit, passingLimit: Limits.Device.visitingInMemory)
     }
 
     /// A device whose state is known and to which nothing happens.

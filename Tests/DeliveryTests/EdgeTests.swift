@@ -7,11 +7,11 @@ import Testing
     @Test("Four weeks are four weeks, and longer ones too")
     func lifetime() {
         let bench = Harness.withDevice()
-        bench.submit(1, lifetime: Limits.lifetimeSeconds)
-        bench.submit(2, lifetime: Limits.lifetimeSeconds + 1)
+        bench.submit(1, lifetime: Limits.Message.lifetimeSeconds)
+        bench.submit(2, lifetime: Limits.Message.lifetimeSeconds + 1)
         bench.settle()
         let ends = bench.store.messages[device]?.map(\.expiresAt) ?? []
-        let end = bench.now.wall + Int64(Limits.lifetimeSeconds) * 1_000
+        let end = bench.now.wall + Int64(Limits.Message.lifetimeSeconds) * 1_000
         #expect(ends == [end, end])
     }
 

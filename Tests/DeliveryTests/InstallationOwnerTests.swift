@@ -250,10 +250,10 @@ import Testing
     @Test("Changes that wait are bounded")
     func bounded() {
         let bench = Harness()
-        for ticket in 0...UInt32(Limits.waitingInstallations) {
+        for ticket in 0...UInt32(Limits.Installation.waiting) {
             bench.post(ask(ticket, .refresh(digest(1))))
         }
         bench.runTurns()
-        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.waitingInstallations)"])
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])
     }
 }

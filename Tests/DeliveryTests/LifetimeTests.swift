@@ -26,7 +26,7 @@ import Testing
     /// Lets the search go round: twice, since the first round begins anywhere.
     private func sweep(_ bench: Harness, turns: Int = 4) {
         for _ in 0..<turns {
-            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
             bench.post(.tick)
             bench.settle()
         }
@@ -44,7 +44,7 @@ import Testing
         bench.advance(milliseconds: 10 * Self.day - 60_000)
         sweep(bench)
         #expect(bench.store.records[device] != nil, "on its last day it stays")
-        bench.advance(milliseconds: Int64(Limits.deviceSweepRestSeconds) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Device.sweepPauseSeconds) * 1_000)
         sweep(bench)
         #expect(bench.store.records.isEmpty && bench.store.registrations.isEmpty)
         #expect(bench.store.downPending == 0 && bench.store.down.removed == 2 && bench.store.holds)
@@ -280,13 +280,13 @@ import Testing
     @Test("A search looks at so many and takes so many, one question at a time, and rests after a round")
     func bounded() {
         let bench = bench()
-        for number in 0..<3 * UInt64(Limits.devicesPerSweep) {
+        for number in 0..<3 * UInt64(Limits.Device.perSweep) {
             let other = DeviceID(1 << 40 + number)
             bench.store.records[other] = DeviceRecord(
                 device: other, token: token, createdAt: 0, seenAt: bench.now.wall, nextRegistration: 1)
         }
         bench.advance(milliseconds: 11 * Self.day)
-        bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+        bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
         for _ in 0..<3 {
             bench.post(.tick)
             bench.runTurns()
@@ -294,7 +294,7 @@ import Testing
         #expect(bench.unseenAsked == 1)
         bench.settle()
         sweep(bench)
-        #expect((1...4 * Limits.expiredDevicesPerSweep + 1).contains(bench.expiredDevices))
+        #expect((1...4 * Limits.Device.expiredPerSweep + 1).contains(bench.expiredDevices))
         // So many go in an hour, whatever is found.
         for _ in 0..<60 where !bench.store.records.isEmpty {
             bench.advance(milliseconds: 60_000)

@@ -171,7 +171,7 @@ import Testing
         bench.settle()
         bench.asked = []
         for partition in [1, 2, 0, 1] {
-            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
             bench.post(.tick)
             bench.runTurns()
             let searches = bench.partitions.map { $0.loads.map(\.word).contains("unseen") }

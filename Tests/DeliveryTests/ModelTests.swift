@@ -30,7 +30,7 @@ struct MailboxModel {
             list.removeAll { $0.key == nil }
             list.append(
                 Item(
-                    id: [], key: nil, expiresAt: now + Int64(Limits.lifetimeSeconds) * 1_000,
+                    id: [], key: nil, expiresAt: now + Int64(Limits.Message.lifetimeSeconds) * 1_000,
                     discarded: before + waiting.count))
         }
         lists[registration] = list

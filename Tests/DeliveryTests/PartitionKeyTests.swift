@@ -17,14 +17,14 @@ import Testing
     @Test("A key hashes to the slot that it always had")
     func slots() {
         for (key, slot) in Self.vectors { #expect(key.slot == slot, "\(key)") }
-        #expect(Limits.partitionSlots == 4_096)
+        #expect(Limits.Partition.slots == 4_096)
     }
 
     @Test(
         "A partition has a range of the slots, and all of them have all",
         arguments: [1, 2, 3, 16, 1_000, 1_024])
     func ranges(_ count: Int) {
-        #expect(Limits.partitions == 16 && Limits.mostPartitions == 1_024)
+        #expect(Limits.Partition.count == 16 && Limits.Partition.most == 1_024)
         for (key, slot) in Self.vectors {
             #expect(key.partition(of: count) == slot * count / 4_096, "\(key)")
         }

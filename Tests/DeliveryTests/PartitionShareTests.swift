@@ -16,34 +16,34 @@ import Testing
     @Test("One partition alone has all that the limits promise")
     func one() {
         let shares = Self.shares(1)
-        #expect(shares.idleDevices == Limits.idleDevicesInMemory)
-        #expect(shares.passingDevices == Limits.passingDevicesInMemory)
-        #expect(shares.waitingWrites == Limits.waitingWrites)
-        #expect(shares.unwrittenContacts == Limits.unwrittenContacts)
-        #expect(shares.contactsPerTick == Limits.contactsPerTick)
-        #expect(shares.expiredPerSweep == Limits.expiredPerSweep)
-        #expect(shares.sweepMilliseconds == Int64(Limits.deviceSweepMilliseconds))
+        #expect(shares.idleDevices == Limits.Device.idleInMemory)
+        #expect(shares.passingDevices == Limits.Device.visitingInMemory)
+        #expect(shares.waitingWrites == Limits.Store.waitingWrites)
+        #expect(shares.unwrittenContacts == Limits.Device.unwrittenContacts)
+        #expect(shares.contactsPerTick == Limits.Device.contactsPerTick)
+        #expect(shares.expiredPerSweep == Limits.Store.expiredPerSweep)
+        #expect(shares.sweepMilliseconds == Int64(Limits.Device.sweepMilliseconds))
         #expect(shares.forgottenDevices == Rate(200, perSeconds: 360))
-        #expect(shares.topicJobs == Limits.topicJobs && shares.topicPages == Limits.topicPagesInFlight)
-        #expect(shares.waitingInstallations == Limits.waitingInstallations)
-        #expect(shares.groupRequests == Limits.groupRequestsWaiting)
-        #expect(shares.groupSends == Limits.groupSendsWaiting)
+        #expect(shares.topicJobs == Limits.Topic.jobs && shares.topicPages == Limits.Topic.pagesInFlight)
+        #expect(shares.waitingInstallations == Limits.Installation.waiting)
+        #expect(shares.groupRequests == Limits.Group.waitingRequests)
+        #expect(shares.groupSends == Limits.Group.waitingSends)
     }
 
     @Test("Sixteen partitions have together what one has, but for what one of them needs at least")
     func sixteen() {
         let shares = Self.shares(16)
-        #expect(shares.idleDevices * 16 == Limits.idleDevicesInMemory)
-        #expect(shares.passingDevices * 16 == Limits.passingDevicesInMemory)
-        #expect(shares.waitingWrites * 16 == Limits.waitingWrites)
-        #expect(shares.unwrittenContacts * 16 == Limits.unwrittenContacts)
+        #expect(shares.idleDevices * 16 == Limits.Device.idleInMemory)
+        #expect(shares.passingDevices * 16 == Limits.Device.visitingInMemory)
+        #expect(shares.waitingWrites * 16 == Limits.Store.waitingWrites)
+        #expect(shares.unwrittenContacts * 16 == Limits.Device.unwrittenContacts)
         #expect(shares.contactsPerTick == 3)
-        #expect(shares.expiredPerSweep == Limits.leastExpiredPerSweep)
-        #expect(shares.sweepMilliseconds == 16 * Int64(Limits.deviceSweepMilliseconds))
-        #expect(shares.topicJobs == Limits.topicJobsPerSender && shares.topicPages == 1)
-        #expect(shares.waitingInstallations == Limits.leastWaitingRequests)
-        #expect(shares.groupRequests == Limits.leastWaitingRequests)
-        #expect(shares.groupSends == Limits.leastWaitingRequests)
+        #expect(shares.expiredPerSweep == Limits.Partition.leastExpiredPerSweep)
+        #expect(shares.sweepMilliseconds == 16 * Int64(Limits.Device.sweepMilliseconds))
+        #expect(shares.topicJobs == Limits.Topic.jobsPerSender && shares.topicPages == 1)
+        #expect(shares.waitingInstallations == Limits.Partition.leastWaitingRequests)
+        #expect(shares.groupRequests == Limits.Partition.leastWaitingRequests)
+        #expect(shares.groupSends == Limits.Partition.leastWaitingRequests)
     }
 
     @Test(
@@ -51,18 +51,19 @@ import Testing
         arguments: [1, 2, 16, 200, 1_024])
     func forgotten(_ count: Int) {
         let rate = Self.shares(count).forgottenDevices
-        #expect(rate.burst >= 1 && (rate.burst == 1 || rate.burst * count <= Limits.devicesForgottenAtOnce))
+        #expect(
+            rate.burst >= 1 && (rate.burst == 1 || rate.burst * count <= Limits.Clock.devicesForgottenAtOnce))
         let perHour = Double(rate.burst * count) * 3_600 / Double(rate.seconds)
-        #expect(perHour <= Double(Limits.devicesForgottenPerHour))
-        #expect(perHour >= Double(Limits.devicesForgottenPerHour) * 0.9)
+        #expect(perHour <= Double(Limits.Clock.devicesForgottenPerHour))
+        #expect(perHour >= Double(Limits.Clock.devicesForgottenPerHour) * 0.9)
     }
 
     @Test("The most partitions have what one device, sender or commit may need; a smaller setting is kept to")
     func most() {
         let shares = Self.shares(1_024)
-        #expect(shares.idleDevices == 97 && shares.passingDevices == Limits.topicPage)
-        #expect(shares.waitingWrites == Limits.writesPerCommit && shares.contactsPerTick == 1)
-        #expect(shares.unwrittenContacts == Limits.leastUnwrittenContacts && shares.topicPages == 1)
+        #expect(shares.idleDevices == 97 && shares.passingDevices == Limits.Topic.page)
+        #expect(shares.waitingWrites == Limits.Store.writesPerCommit && shares.contactsPerTick == 1)
+        #expect(shares.unwrittenContacts == Limits.Partition.leastUnwrittenContacts && shares.topicPages == 1)
         let small = Self.shares(1_024) { ($0.idleDevicesInMemory, $0.waitingWrites) = (3, 5) }
         #expect(small.idleDevices == 3 && small.waitingWrites == 5)
     }

@@ -191,7 +191,7 @@ import Testing
         }
         bench.settle()
         let words = bench.take(DeliveryTests.web).words
-        #expect(words.count { $0.hasPrefix("registered") } == Limits.registrationsPerEndpoint - 1)
+        #expect(words.count { $0.hasPrefix("registered") } == Limits.Registration.perEndpoint - 1)
         #expect(words.contains("TOO_MANY_REGISTRATIONS 29"))
         bench.post(.registerWeb(web(40, try keys(1), instance: fid)))
         bench.settle()

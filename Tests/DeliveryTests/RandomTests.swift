@@ -26,7 +26,7 @@ extension RandomWorld {
             bench.post(.appServerWritable(appServers[at].link, Harness.sender))
         }
         // What could not go back to its device is met again by the next search for what is over its time.
-        bench.advance(milliseconds: Int64(Limits.sweepMilliseconds))
+        bench.advance(milliseconds: Int64(Limits.Store.sweepMilliseconds))
         for _ in 0..<200 {
             bench.post(.tick)
             bench.settle()

@@ -19,7 +19,7 @@ import Testing
 
     @Test("The 241st message of a minute to one device is refused, and one more is taken after 250 ms")
     func deviceMinute() {
-        let bench = bench { $0.deviceShort = Rate(Limits.deviceMessagesPerMinute, perSeconds: 60) }
+        let bench = bench { $0.deviceShort = Rate(Limits.Message.deviceMessagesPerMinute, perSeconds: 60) }
         let first = answers(bench, 1...240)
         #expect(first.count == 240 && first.allSatisfy { $0.hasPrefix("ack") })
         #expect(

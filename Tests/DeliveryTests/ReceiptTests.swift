@@ -179,7 +179,7 @@ import Testing
         submit(bench, 1, from: second)
         deviceAcknowledges(bench)
         bench.post(.appServerCongested(second, Harness.sender))
-        bench.advance(milliseconds: Int64(Limits.receiptSettleSeconds) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Message.receiptSettleSeconds) * 1_000)
         bench.post(.tick)
         bench.settle()
         #expect(stored(bench).count == 1)

@@ -122,7 +122,8 @@ import Testing
     @Test("One app of one device has at most 100 senders, over all of its registrations")
     func sendersPerApp() {
         let bench = Harness.withDevice()
-        let list = (["100"] + (1..<Limits.sendersPerApp).map { String(1_000 + $0) }).joined(separator: ",")
+        let list = (["100"] + (1..<Limits.Registration.sendersPerApp).map { String(1_000 + $0) }).joined(
+            separator: ",")
         let app = "com.example.app"
         bench.post(.register(request(1, category: app, sender: list)))
         bench.settle()

@@ -107,7 +107,7 @@ import Testing
         bench.settle()
         let ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
         let unknown = [PersistentID](
-            repeating: PersistentID(sequence: Sequence(1), salt: 0), count: Limits.receivedIDs)
+            repeating: PersistentID(sequence: Sequence(1), salt: 0), count: Limits.MCS.receivedIDs)
         let next = connection(10)
         bench.login(next, received: unknown + ids)
         bench.settle()

@@ -157,7 +157,7 @@ import Testing
         settings.storedMessages = 3
         let bench = Harness.withDevice(settings: settings)
         for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
-        send(bench, 1...UInt32(Limits.sendErrorsPerDevice + 3))
+        send(bench, 1...UInt32(Limits.Message.sendErrorsPerDevice + 3))
         _ = bench.take(phone)
         expire(bench)
         bench.login()
@@ -167,7 +167,7 @@ import Testing
             bench.settle()
         }
         let heard = bench.take(phone)
-        #expect(reports(heard).count == Limits.sendErrorsPerDevice)
+        #expect(reports(heard).count == Limits.Message.sendErrorsPerDevice)
         #expect(heard.words.count { $0.hasPrefix("deliver") } == 3)
         #expect(heard.words.allSatisfy { !$0.hasPrefix("marker") })
     }

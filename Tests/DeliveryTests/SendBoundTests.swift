@@ -38,15 +38,15 @@ import Testing
     @Test("Of all senders together so many messages to topics are under way in a partition")
     func topics() throws {
         let bench = Harness.withDevice()
-        let senders = Limits.topicJobs / Limits.topicJobsPerSender
+        let senders = Limits.Topic.jobs / Limits.Topic.jobsPerSender
         for sender in 0..<UInt64(senders) {
-            for ticket in 0..<UInt32(Limits.topicJobsPerSender) {
+            for ticket in 0..<UInt32(Limits.Topic.jobsPerSender) {
                 bench.post(try Self.toTopic(ticket, from: SenderID(1_000 + sender)))
             }
         }
         bench.runTurns()
         let words = bench.take(appServer).words
-        #expect(words.count == Limits.topicJobs && words.allSatisfy { $0.hasPrefix("ack") }, "canary")
+        #expect(words.count == Limits.Topic.jobs && words.allSatisfy { $0.hasPrefix("ack") }, "canary")
         bench.post(try Self.toTopic(1, from: SenderID(9)))
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
@@ -55,15 +55,15 @@ import Testing
     @Test("So many messages to groups, and so many requests about them, wait for the store")
     func groups() {
         let bench = Harness.withDevice()
-        for ticket in 0...UInt32(Limits.groupSendsWaiting) {
+        for ticket in 0...UInt32(Limits.Group.waitingSends) {
             bench.post(
                 .groupSubmitted(GroupSubmission(group: Self.group, submission: Harness.submission(ticket))))
         }
         bench.runTurns()
-        #expect(bench.take(appServer).words == ["nack \(Limits.groupSendsWaiting) unavailable"])
+        #expect(bench.take(appServer).words == ["nack \(Limits.Group.waitingSends) unavailable"])
         bench.settle()
-        #expect(bench.take(appServer).count == Limits.groupSendsWaiting, "all others are answered")
-        for ticket in 0...UInt32(Limits.groupRequestsWaiting) {
+        #expect(bench.take(appServer).count == Limits.Group.waitingSends, "all others are answered")
+        for ticket in 0...UInt32(Limits.Group.waitingRequests) {
             bench.post(
                 .groupRequested(
                     GroupRequest(
@@ -72,9 +72,9 @@ import Testing
         }
         bench.runTurns()
         #expect(
-            bench.take(web).words == ["group refused \(Limits.groupRequestsWaiting) unavailable"])
+            bench.take(web).words == ["group refused \(Limits.Group.waitingRequests) unavailable"])
         bench.settle(rounds: 100_000)
-        #expect(bench.take(web).count == Limits.groupRequestsWaiting)
+        #expect(bench.take(web).count == Limits.Group.waitingRequests)
     }
 
     /// So many devices that subscribe to the topic, over three partitions.
@@ -100,7 +100,7 @@ import Testing
 
     @Test("What is under way is listed with how far it has come, the first ones of many")
     func running() throws {
-        let bench = try Self.bench(Limits.topicPage + 5)
+        let bench = try Self.bench(Limits.Topic.page + 5)
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         for ticket in 1...3 as ClosedRange<UInt32> { bench.post(try Self.toTopic(ticket, lifetime: 3_600)) }
         bench.settle()
@@ -127,7 +127,7 @@ import Testing
             bench.runTurns()
         }
         let later = owner.core.runningTopics(limit: 9).jobs
-        #expect(later.allSatisfy { $0.cursor.reached >= UInt64(Limits.topicPage) })
+        #expect(later.allSatisfy { $0.cursor.reached >= UInt64(Limits.Topic.page) })
         bench.settle()
         #expect(owner.core.runningTopics(limit: 9).count == 0)
     }

@@ -4,7 +4,9 @@ import Testing
 
 /// Bounds that change while the server runs.
 @Suite struct SettingsTests {
-    private func change(_ bench: Harness, window: Int = Limits.pendingWindow, _ set: (inout Rates) -> Void) {
+    private func change(
+        _ bench: Harness, window: Int = Limits.AppServer.pendingWindow, _ set: (inout Rates) -> Void
+    ) {
         var running = RunningSettings()
         running.pendingWindow = window
         set(&running.rates)

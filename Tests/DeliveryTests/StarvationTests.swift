@@ -76,7 +76,7 @@ import Testing
             got += answered(bench, busy).count
         }
         #expect(bench.take(silent).compactMap(\.upstream).count == 1)
-        #expect(got >= 299 - Limits.mailboxPage, "\(got)")
+        #expect(got >= 299 - Limits.Mailbox.page, "\(got)")
     }
 
     @Test("Where the disk takes longer than a message has to live, the device hears that its time is over")

@@ -37,7 +37,7 @@ import Testing
 
     private func sweep(_ bench: Harness) {
         for _ in 0..<4 {
-            bench.advance(milliseconds: Int64(Limits.deviceSweepMilliseconds))
+            bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
             bench.post(.tick)
             bench.settle()
         }
@@ -117,7 +117,7 @@ import Testing
         bench.advance(milliseconds: Self.day - 60_000)
         sweep(bench)
         #expect(bench.store.records.count == 3, "on its only day it stays")
-        bench.advance(milliseconds: Int64(Limits.deviceSweepRestSeconds) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Device.sweepPauseSeconds) * 1_000)
         sweep(bench)
         #expect(bench.store.records.keys.map(\.number).sorted() == [3, 4])
         #expect(bench.unusedDevices == 1 && bench.expiredDevices == 0)

@@ -56,7 +56,7 @@ import Testing
         lose(bench, connection(2), "lost")
         bench.settle()
         #expect(want(bench, 3, "ended").map(\.word) == ["stream not resumed"])
-        bench.now.monotonic = bench.now.monotonic.advanced(seconds: Limits.resumptionSeconds)
+        bench.now.monotonic = bench.now.monotonic.advanced(seconds: Limits.AppServer.resumptionSeconds)
         bench.post(.tick)
         bench.settle()
         #expect(want(bench, 4, "lost").map(\.word) == ["stream not resumed"])
@@ -85,7 +85,7 @@ import Testing
     @Test("only so many streams of a sender wait, the oldest goes first")
     func bounded() {
         let bench = Harness.withDevice()
-        let limit = UInt32(Limits.resumableStreamsPerSender)
+        let limit = UInt32(Limits.AppServer.resumableStreamsPerSender)
         for number in 1...limit + 1 {
             manage(bench, connection(number), "s\(number)")
             lose(bench, connection(number), "s\(number)")

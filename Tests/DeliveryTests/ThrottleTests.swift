@@ -6,7 +6,7 @@ import Testing
     /// A connected device whose apps get so many messages with collapse key at once, and one more every three minutes.
     private func bench(burst: Int = 2) -> Harness {
         var settings = DeliverySettings()
-        settings.rates.collapsible = Rate(burst, perSeconds: burst * Limits.collapsibleRefillSeconds)
+        settings.rates.collapsible = Rate(burst, perSeconds: burst * Limits.Message.collapsibleRefillSeconds)
         let bench = Harness.withDevice(settings: settings)
         bench.login()
         bench.settle()
@@ -46,7 +46,7 @@ import Testing
 
     @Test("20 go at once and one every three minutes after them")
     func figures() {
-        let bench = bench(burst: Limits.collapsibleBurst)
+        let bench = bench(burst: Limits.Message.collapsibleBurst)
         for ticket in 1...25 as ClosedRange<UInt32> {
             bench.submit(ticket, key: "k\(ticket % 3)")
             bench.settle()

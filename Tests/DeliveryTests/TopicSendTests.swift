@@ -91,12 +91,12 @@ import Testing
 
     @Test("Of very many subscribers few stay in memory, however many would fit")
     func passingLimit() {
-        let (bench, _) = Self.bench(3 * Limits.passingDevicesInMemory + 600)
+        let (bench, _) = Self.bench(3 * Limits.Device.visitingInMemory + 600)
         Self.submit(bench, 1)
         bench.settle()
-        #expect(bench.topicMembers == 3 * Limits.passingDevicesInMemory + 600)
+        #expect(bench.topicMembers == 3 * Limits.Device.visitingInMemory + 600)
         for partition in bench.partitions {
-            #expect(partition.core.figures.devices <= Limits.passingDevicesInMemory)
+            #expect(partition.core.figures.devices <= Limits.Device.visitingInMemory)
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
 
     @Test("All subscribers of a topic get it once, and nobody else; it comes from the topic")
     func topic() {
-        let count = Limits.topicPage * 2 + 3
+        let count = Limits.Topic.page * 2 + 3
         let (bench, names) = Self.bench(count) { $0 % 3 == 0 ? [] : $0 % 3 == 1 ? [0] : [0, 1] }
         Self.submit(bench, 1)
         bench.settle()
@@ -223,11 +223,11 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
         #expect(Self.counts(bench, names) == [0, 0])
-        for ticket in 0...UInt32(Limits.topicJobsPerSender) { Self.submit(bench, ticket, lifetime: 0) }
+        for ticket in 0...UInt32(Limits.Topic.jobsPerSender) { Self.submit(bench, ticket, lifetime: 0) }
         bench.runTurns()
         let words = bench.take(appServer).words
-        #expect(words.count == Limits.topicJobsPerSender + 1)
-        #expect(words.last == "nack \(Limits.topicJobsPerSender) topic_rate_exceeded")
+        #expect(words.count == Limits.Topic.jobsPerSender + 1)
+        #expect(words.last == "nack \(Limits.Topic.jobsPerSender) topic_rate_exceeded")
         #expect(words.count { $0.hasPrefix("nack") } == 1)
         bench.settle()
         Self.submit(bench, 1)
@@ -265,7 +265,7 @@ import Testing
             bench.tellOutcome(partition)
         }
         bench.runTurns()
-        #expect(bench.asked.count { $0.word == "topic page" } == Limits.topicPagesInFlight)
+        #expect(bench.asked.count { $0.word == "topic page" } == Limits.Topic.pagesInFlight)
         bench.settle()
         for ticket in 1...9 {
             #expect(Self.counts(bench, names, "m\(ticket)") == [Int](repeating: 1, count: 300))
@@ -275,7 +275,7 @@ import Testing
     /// The process dies after so many steps of the store; all that was not durable is gone.
     @Test("Killed at any step, nobody is left out and nobody gets it twice", arguments: 0..<3)
     func killed(_ seed: UInt64) throws {
-        let count = Limits.topicPage + 30
+        let count = Limits.Topic.page + 30
         let target = try #require(
             TopicTarget(topics: Array(Self.topics[..<2]), truth: 0xAAAA_AAAA | 0xCCCC_CCCC))
         var interrupted = 0
@@ -321,7 +321,7 @@ import Testing
 
     @Test("Batches and reads that fail: the job goes on until all have it, once", arguments: 0..<12)
     func failing(_ seed: UInt64) {
-        let count = Limits.topicPage + 30
+        let count = Limits.Topic.page + 30
         let (bench, names) = Self.bench(count)
         Self.submit(bench, 1)
         bench.settle(rounds: 1)

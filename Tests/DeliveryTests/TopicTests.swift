@@ -355,9 +355,9 @@ import Testing
         bench.tellAnswer(bench.partitions[0])
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 3"])
-        for ticket in 0...UInt32(Limits.waitingInstallations) { bench.post(request(ticket, .remove)) }
+        for ticket in 0...UInt32(Limits.Installation.waiting) { bench.post(request(ticket, .remove)) }
         bench.runTurns()
-        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.waitingInstallations)"])
+        #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])
     }
 
     @Test("Only what has the form of an installation's id is one")

@@ -31,10 +31,10 @@ import Testing
 
     @Test("There is an end to it")
     func bounded() {
-        var contacts = UnwrittenContacts(limit: Limits.unwrittenContacts)
-        for number in 1...UInt64(Limits.unwrittenContacts) { contacts.note(DeviceID(number), at: 1) }
+        var contacts = UnwrittenContacts(limit: Limits.Device.unwrittenContacts)
+        for number in 1...UInt64(Limits.Device.unwrittenContacts) { contacts.note(DeviceID(number), at: 1) }
         contacts.note(DeviceID(.max), at: 1)
-        #expect(contacts.count == Limits.unwrittenContacts && contacts.take(DeviceID(.max)) == nil)
+        #expect(contacts.count == Limits.Device.unwrittenContacts && contacts.take(DeviceID(.max)) == nil)
         contacts.note(DeviceID(7), at: 2)
         #expect(contacts.take(DeviceID(7)) == 2, "one that is there gets its new time")
     }

@@ -97,7 +97,7 @@ import Testing
         _ = answers(bench, Harness.upstream(1, lifetime: 1_000_000))
         #expect(
             bench.store.upstream[Harness.sender]?.first?.expiresAt
-                == bench.now.wall + Int64(Limits.upstreamLifetimeSeconds) * 1_000)
+                == bench.now.wall + Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000)
     }
 
     @Test("No receipt is kept for a sender that is gone")

@@ -137,8 +137,8 @@ import Wire
             let arguments: JSONValue = ["sender_id": 5, "public_key": .string(text)]
             _ = try OperatorRequest(.addAccount, arguments: arguments)
         }
-        try request(Limits.handedFileBytes)
-        #expect(throws: FieldProblem.self) { try request(Limits.handedFileBytes + 1) }
+        try request(Limits.Operator.fileBytes)
+        #expect(throws: FieldProblem.self) { try request(Limits.Operator.fileBytes + 1) }
     }
 
     @Test("the hint of a field says what it is, and what it is without a value")

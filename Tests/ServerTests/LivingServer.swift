@@ -134,7 +134,7 @@ final class LivingServer {
     /// The answer to a line on the control socket, whatever it is.
     func ask(line: String) throws -> JSONValue {
         let answer = LocalRequest.ask(
-            daemon.configuration.controlSocket, line, milliseconds: 10_000, limit: Limits.controlLineBytes)
+            daemon.configuration.controlSocket, line, milliseconds: 10_000, limit: Limits.Operator.lineBytes)
         guard case .line(let line) = answer else {
             Issue.record("\(line): \(answer)")
             return .null

@@ -30,7 +30,7 @@ import Transport
     @Test("What one commit has no room for is written by the next, though nothing comes after it")
     func leftBehind() {
         var queue = CommitQueue()
-        let half = Limits.writesPerCommit / 2 + 1
+        let half = Limits.Store.writesPerCommit / 2 + 1
         for ticket in 1...3 as ClosedRange<UInt64> {
             let writes = Array(repeating: Mutation.removeSender(SenderID(ticket)), count: half)
             let batch = WriteBatch(ticket: ticket, mutations: writes, isDurable: false)
@@ -50,7 +50,7 @@ import Transport
             return
         }
         // The limit on what may wait counts nothing that has gone.
-        let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.waitingWrites)
+        let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.Store.waitingWrites)
         let batch = WriteBatch(ticket: 4, mutations: most, isDurable: true)
         let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
         #expect(isTaken)
@@ -110,7 +110,8 @@ import Transport
         let before = (certificates.holder.current, certificates.webHolder.current)
         certificates.check(configuration, now: start)
         #expect(certificates.holder.current === before.0 && certificates.webHolder.current === before.1)
-        certificates.check(configuration, now: start.advanced(seconds: Limits.ticketKeySeconds + 60))
+        certificates.check(
+            configuration, now: start.advanced(seconds: Limits.Certificate.ticketKeySeconds + 60))
         #expect(certificates.holder.current !== before.0 && certificates.webHolder.current !== before.1)
     }
 }

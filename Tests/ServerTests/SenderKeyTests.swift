@@ -34,7 +34,7 @@ struct SenderKeyTests {
     func expiredKeys() throws {
         try withSenders { senders, _ in
             let (sender, first) = try senders.add(nil, label: "", key: nil, now: 1)
-            for instant in 2...UnixMilliseconds(2 * Limits.keysPerSender) {
+            for instant in 2...UnixMilliseconds(2 * Limits.Operator.keysPerSender) {
                 _ = try senders.rotateKey(sender, overlapSeconds: 0, key: nil, now: instant)
             }
             #expect(senders.directory[sender]?.keys.count == 2)
@@ -62,9 +62,9 @@ struct SenderKeyTests {
     @Test(
         "a key that is too short, too long or no printable ASCII is refused; the shortest is taken",
         arguments: [
-            (String(repeating: "k", count: Limits.shortestServerKey - 1), false),
-            (String(repeating: "k", count: Limits.shortestServerKey), true),
-            (String(repeating: "k", count: Limits.credentialBytes + 1), false),
+            (String(repeating: "k", count: Limits.Operator.shortestServerKey - 1), false),
+            (String(repeating: "k", count: Limits.Operator.shortestServerKey), true),
+            (String(repeating: "k", count: Limits.Login.credentialBytes + 1), false),
             ("sixteen and a bit", false), (String(repeating: "ä", count: 16), false), ("", false),
         ])
     func given(key: String, isTaken: Bool) throws {

@@ -29,14 +29,14 @@ struct SendersTests {
         let senders = try senders(GatedStore())
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
         let keys = Mutex<[String]>([])
-        try together(Limits.keysPerSender - 1) { _ in
+        try together(Limits.Operator.keysPerSender - 1) { _ in
             guard let made = try? senders.rotateKey(sender, overlapSeconds: 60, key: nil, now: 2) else {
                 return
             }
             keys.withLock { $0.append(made.key) }
         }
         let handed = keys.withLock { $0 }
-        #expect(handed.count == Limits.keysPerSender - 1)
+        #expect(handed.count == Limits.Operator.keysPerSender - 1)
         let known = try #require(senders.directory[sender]).keys.map(\.digest)
         for key in handed { #expect(known.contains(Senders.digest(key)), "a key is lost") }
     }
@@ -66,7 +66,7 @@ struct SendersTests {
     func accounts() throws {
         let senders = try senders(GatedStore())
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
-        let pair = try #require(RSAKey.make(bits: Limits.accountKeyBits))
+        let pair = try #require(RSAKey.make(bits: Limits.Operator.accountKeyBits))
         let (account, project) = try senders.addAccount(of: sender, publicKey: pair.publicKey, now: 2)
         #expect(project == "ccs-\(sender.number)")
         #expect(account.email.hasSuffix("@\(project).iam.gserviceaccount.com"))
@@ -81,7 +81,7 @@ struct SendersTests {
         #expect(throws: Senders.Problem.self) { try senders.removeAccount(of: sender, keyID: "other") }
         _ = try senders.removeAccount(of: sender, keyID: account.keyID)
         #expect(senders.directory.account(withKeyID: account.keyID) == nil)
-        for _ in 0..<Limits.accountsPerSender {
+        for _ in 0..<Limits.Operator.accountsPerSender {
             _ = try senders.addAccount(of: sender, publicKey: pair.publicKey, now: 3)
         }
         #expect(throws: Senders.Problem.self, "one too many") {

@@ -11,7 +11,7 @@ import Testing
 @Suite("Sequence lease")
 struct SequenceLeaseTests {
     private let start: UInt64 = 1_800_000_000_000_000
-    private let lead = UInt64(Limits.sequenceLeaseMilliseconds) * 1_000
+    private let lead = UInt64(Limits.Store.sequenceLeaseMilliseconds) * 1_000
 
     private func mark(_ store: MemoryStore) throws -> UInt64? {
         try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number)

@@ -40,7 +40,7 @@ struct SettingsTests {
             configuration[.registryBytes] = .integer(bytes)
             return configuration.registryLimit
         }
-        #expect(limit(1_125_899_906_842_624) == size / Limits.registryShareOfDevice)
+        #expect(limit(1_125_899_906_842_624) == size / Limits.Registry.shareOfDevice)
         #expect(limit(5_000) == 5_000)
         #expect(limit(0) == 0)
         #expect(limit(5_000, in: "/nowhere") == 5_000)
@@ -105,7 +105,9 @@ struct SettingsTests {
 
             let salt = settings.scram?.unknownSalt(SenderID(5))
             let other = sessions(senders, secret: [2]) { $0[.scram] = .truth(true) }
-            #expect(salt?.count == Limits.scramSaltBytes && salt == settings.scram?.unknownSalt(SenderID(5)))
+            #expect(
+                salt?.count == Limits.Login.scramSaltBytes && salt == settings.scram?.unknownSalt(SenderID(5))
+            )
             #expect(salt != settings.scram?.unknownSalt(SenderID(6)))
             #expect(salt != other.scram?.unknownSalt(SenderID(5)))
         }
@@ -163,7 +165,7 @@ struct SettingsTests {
     func canary() throws {
         try withSenders { senders in
             let settings = sessions(senders) { _ in }
-            #expect(settings.keepaliveSeconds == Limits.keepaliveSeconds && !settings.strictAcks)
+            #expect(settings.keepaliveSeconds == Limits.AppServer.keepaliveSeconds && !settings.strictAcks)
         }
     }
 }

@@ -42,9 +42,9 @@ private struct Desk: ~Copyable {
     /// A full window of the payload that grows most when it is written.
     mutating func deliverWindow() {
         var body = ByteBuffer()
-        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.payloadBytes - 1)
+        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.Message.payloadBytes - 1)
         AppData.append(key: Array("a".utf8).raw, value: value.raw, to: &body)
-        for number in 1...Limits.pendingWindow { deliver(number, body: body.copied()) }
+        for number in 1...Limits.AppServer.pendingWindow { deliver(number, body: body.copied()) }
     }
 
     /// A message of a device.
@@ -75,7 +75,7 @@ private struct Desk: ~Copyable {
 }
 
 @Suite struct AppServerBacklogTests {
-    private static let expected = (1...Limits.pendingWindow).map { "u\($0)" }
+    private static let expected = (1...Limits.AppServer.pendingWindow).map { "u\($0)" }
 
     @Test("a window of payloads that grow when written never piles up to the bound of a slow peer")
     func writtenInPortions() {
@@ -85,10 +85,10 @@ private struct Desk: ~Copyable {
         while desk.wake() {}
         let (ids, largest) = (desk.ids, desk.largest)
         #expect(ids == Self.expected)
-        #expect(largest < Limits.outboundBytes - Limits.outboundLowBytes)
+        #expect(largest < Limits.Connection.outboundBytes - Limits.Connection.outboundLowBytes)
         // Canary: all of it at once would have been taken for a peer that does not read.
         let whole = desk.sent.utf8.count
-        #expect(whole > Limits.outboundBytes)
+        #expect(whole > Limits.Connection.outboundBytes)
     }
 
     @Test("while the app server does not read nothing more is written, and then the rest, in order")
@@ -139,7 +139,7 @@ private struct Desk: ~Copyable {
         #expect(none == 0)
         // Canary: the fifth waits for nothing but room.
         desk.session.perform(
-            .appServer(.changePendingWindow(Limits.pendingWindow)), now: desk.now, io: &desk.io)
+            .appServer(.changePendingWindow(Limits.AppServer.pendingWindow)), now: desk.now, io: &desk.io)
         let rest = taken(&desk)
         #expect(rest == 1)
     }
@@ -149,7 +149,7 @@ private struct Desk: ~Copyable {
         var desk = Desk()
         desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
         desk.io.events.removeAll()
-        let most = 3 * Limits.pendingWindow
+        let most = 3 * Limits.AppServer.pendingWindow
         for number in 1...most {
             let isShort = number <= 10
             desk.deliver(number, expiresAt: isShort ? 1_000 : .max)

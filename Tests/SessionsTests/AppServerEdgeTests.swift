@@ -71,9 +71,11 @@ import Wire
         var bench = AppServerHarness.ready()
         bench.congest(true)
         var body = ByteBuffer()
-        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.payloadBytes - 1)
+        let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.Message.payloadBytes - 1)
         AppData.append(key: Array("a".utf8).raw, value: value.raw, to: &body)
-        for number in 1...UInt64(Limits.pendingWindow) { bench.deliver(number, body: body.copied()) }
+        for number in 1...UInt64(Limits.AppServer.pendingWindow) {
+            bench.deliver(number, body: body.copied())
+        }
         _ = bench.told()
         bench.congest(false)
         let early = bench.words()

@@ -50,7 +50,7 @@ import Wire
 
     @Test("Headers without end close the connection, in one go or apart")
     func bounded() {
-        let headers = Array(repeating: Self.header, count: Limits.headersBeforeLogin + 1)
+        let headers = Array(repeating: Self.header, count: Limits.Login.streamHeaders + 1)
         let error = "<policy-violation "
         #expect(Self.sent(error, after: [headers.joined()]).counts == [1])
         let apart = Self.sent(error, after: headers)

@@ -41,7 +41,7 @@ import Wire
     func confirmedIsForgotten() {
         let stream = AppServerStream(id: "s")
         let stanza = [UInt8](repeating: 0, count: 1_024)
-        for number in 1...UInt32(4 * Limits.unconfirmedBytes / stanza.count) {
+        for number in 1...UInt32(4 * Limits.AppServer.unconfirmedBytes / stanza.count) {
             _ = stream.note(stanza)
             #expect(stream.confirm(number))
         }

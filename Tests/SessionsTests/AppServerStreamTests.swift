@@ -38,7 +38,7 @@ import Testing
     func overflow() {
         let stream = AppServerStream(id: "s")
         let stanza = [UInt8](repeating: 0, count: 1_024)
-        let fitting = Limits.unconfirmedBytes / stanza.count
+        let fitting = Limits.AppServer.unconfirmedBytes / stanza.count
         for _ in 0..<fitting { _ = stream.note(stanza) }
         #expect(stream.remains(jid: "")?.unconfirmed.count == fitting, "the canary: so much is kept")
         _ = stream.note(stanza)

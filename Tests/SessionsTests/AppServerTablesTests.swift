@@ -48,7 +48,7 @@ import Testing
     @Test("the real limit takes ten thousand and one more")
     func realLimit() {
         var ids = AppServerMessageIDs(key: (3, 4))
-        let hashes = (0...Limits.rememberedMessageIDs).map { ids.hash(Array("\($0)".utf8)) }
+        let hashes = (0...Limits.AppServer.rememberedMessageIDs).map { ids.hash(Array("\($0)".utf8)) }
         let added = hashes.filter { ids.remember($0) }
         #expect(added == hashes)
         #expect(!ids.contains(hashes[0]))

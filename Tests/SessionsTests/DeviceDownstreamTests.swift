@@ -141,12 +141,12 @@ import Wire
     @Test("a device that never acknowledges is asked to come again")
     func tooMany() {
         var harness = DeviceHarness.loggedIn()
-        for number in 0..<Limits.unacknowledgedPerDevice {
+        for number in 0..<Limits.Mailbox.unacknowledgedPerDevice {
             harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
         }
         let before = harness.io.close
         #expect(before == nil)
-        #expect(harness.takeSent().count == Limits.unacknowledgedPerDevice)
+        #expect(harness.takeSent().count == Limits.Mailbox.unacknowledgedPerDevice)
         harness.perform(
             .device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1_000_000), isStored: false))))
         #expect(harness.takeSent().count == 1)
@@ -191,7 +191,7 @@ import Wire
     @Test("readiness after a large page waits until the host has tried to send it")
     func readyLater() {
         var harness = DeviceHarness.loggedIn()
-        harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.outboundLowBytes + 1))
+        harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.Connection.outboundLowBytes + 1))
         harness.session.perform(.device(.reportWhenReady), now: harness.now, io: &harness.io)
         harness.io.out.removeAll()
         #expect(harness.takeEvents().isEmpty)

@@ -24,7 +24,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
         harness.perform(.device(.upstreamRefused(ticket: 1, .unavailable)))
-        harness.pass(seconds: Limits.upstreamRetrySeconds - 1)
+        harness.pass(seconds: Limits.Device.upstreamRetrySeconds - 1)
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "b")))
         harness.perform(.device(.upstreamRefused(ticket: 2, .unavailable)))
         let before = harness.io.close
@@ -36,7 +36,9 @@ import Wire
 
     @Test("a message id that is too long to return is refused; the longest is taken")
     func longMessageID() throws {
-        for (length, isTaken) in [(Limits.messageIDBytes, true), (Limits.messageIDBytes + 1, false)] {
+        for (length, isTaken) in [
+            (Limits.AppServer.messageIDBytes, true), (Limits.AppServer.messageIDBytes + 1, false),
+        ] {
             var harness = DeviceHarness.loggedIn()
             let id = String(repeating: "i", count: length)
             harness.receive(.dataMessage(DeviceSamples.upstream(id: id)))
@@ -55,9 +57,9 @@ import Wire
     @Test("a client that answers pings by pings and then falls silent is given up like one that acknowledges")
     func pingsForPings() {
         var harness = DeviceHarness.loggedIn()
-        harness.pass(seconds: Limits.devicePingSeconds)
+        harness.pass(seconds: Limits.Device.pingSeconds)
         harness.receive(.heartbeatPing(MCS.Heartbeat()))
-        harness.pass(seconds: Limits.deviceSilenceSeconds - 1)
+        harness.pass(seconds: Limits.Device.silenceSeconds - 1)
         let before = harness.io.close
         #expect(before == nil)
         harness.pass(seconds: 1)
@@ -69,7 +71,7 @@ import Wire
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.heartbeatPing(MCS.Heartbeat()))
-        harness.pass(seconds: 2 * Limits.deviceSilenceSeconds)
+        harness.pass(seconds: 2 * Limits.Device.silenceSeconds)
         let close = harness.io.close
         #expect(close == nil)
     }

@@ -17,7 +17,7 @@ import Wire
     @Test("a client that answers pings by pings is answered once: no loop")
     func noLoop() {
         var harness = DeviceHarness.loggedIn()
-        harness.pass(seconds: Limits.devicePingSeconds)
+        harness.pass(seconds: Limits.Device.pingSeconds)
         #expect(harness.takeSent() == [.heartbeatPing(MCS.Heartbeat(streamID: 3))])
         harness.receive(.heartbeatPing(MCS.Heartbeat()))
         #expect(harness.takeSent() == [.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2))])
@@ -52,9 +52,9 @@ import Wire
     @Test("a client that used to answer and fell silent is given up")
     func dead() {
         var harness = DeviceHarness.loggedIn()
-        harness.pass(seconds: Limits.devicePingSeconds)
+        harness.pass(seconds: Limits.Device.pingSeconds)
         harness.receive(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 3)))
-        harness.pass(seconds: Limits.deviceSilenceSeconds - 1)
+        harness.pass(seconds: Limits.Device.silenceSeconds - 1)
         let before = harness.io.close
         #expect(before == nil)
         harness.pass(seconds: 1)
@@ -65,7 +65,7 @@ import Wire
     @Test("a client is not given up before a ping had its time, however late the host wakes the session")
     func lateWake() {
         var harness = DeviceHarness.loggedIn()
-        harness.pass(seconds: Limits.devicePingSeconds)
+        harness.pass(seconds: Limits.Device.pingSeconds)
         harness.receive(.heartbeatAck(MCS.Heartbeat()))
         _ = harness.takeSent()
         harness.now.monotonic = harness.now.monotonic.advanced(seconds: 10_000)
@@ -135,7 +135,7 @@ import Wire
     @Test("canary: a session that is not woken does not ping")
     func canary() {
         var harness = DeviceHarness.loggedIn()
-        harness.pass(seconds: Limits.devicePingSeconds - 1)
+        harness.pass(seconds: Limits.Device.pingSeconds - 1)
         #expect(harness.takeSent().isEmpty)
     }
 }

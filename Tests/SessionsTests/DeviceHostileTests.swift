@@ -36,7 +36,7 @@ import Wire
         for pieces in [1, 5, stream.count] {
             var harness = DeviceHarness()
             feed(stream, pieces: pieces, to: &harness)
-            harness.pass(seconds: Limits.loginDeadlineSeconds)
+            harness.pass(seconds: Limits.Login.deadlineSeconds)
             let close = harness.io.close
             #expect(close != nil)
             harness.end(close ?? .peerClosed)

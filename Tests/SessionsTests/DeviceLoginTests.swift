@@ -154,7 +154,7 @@ import Wire
     func deadlineWhileChecking() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
-        harness.pass(seconds: Limits.loginDeadlineSeconds)
+        harness.pass(seconds: Limits.Login.deadlineSeconds)
         let close = harness.io.close
         #expect(close == .loginDeadline)
     }

@@ -42,7 +42,7 @@ import Wire
             harness.receive(Array(frame[..<length]))
             let (quiet, before) = (harness.io.events.isEmpty, harness.io.close)
             #expect(quiet && before == nil, "at \(length)")
-            harness.pass(seconds: Limits.frameDeadlineSeconds - 1)
+            harness.pass(seconds: Limits.MCS.frameDeadlineSeconds - 1)
             let almost = harness.io.close
             #expect(almost == nil)
             harness.pass(seconds: 1)
@@ -84,13 +84,13 @@ import Wire
         var harness = DeviceHarness.loggedIn { $0.devicePingSeconds = 3_000 }
         harness.receive(Array(frame.prefix(1)))
         for _ in 0..<10 {
-            harness.pass(seconds: Limits.frameDeadlineSeconds - 1)
+            harness.pass(seconds: Limits.MCS.frameDeadlineSeconds - 1)
             harness.receive(Array(frame.dropFirst()) + frame.prefix(1))
         }
         let close = harness.io.close
         #expect(close == nil)
         harness.receive(Array(frame.dropFirst()))
-        harness.pass(seconds: Limits.frameDeadlineSeconds)
+        harness.pass(seconds: Limits.MCS.frameDeadlineSeconds)
         let later = harness.io.close
         #expect(later == nil)
     }
@@ -100,7 +100,7 @@ import Wire
         var harness = DeviceHarness()
         harness.receive([MCS.version] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())) + [0])
         harness.perform(.device(.loginAccepted))
-        harness.pass(seconds: Limits.frameDeadlineSeconds)
+        harness.pass(seconds: Limits.MCS.frameDeadlineSeconds)
         let close = harness.io.close
         #expect(close == .frameDeadline)
     }
@@ -149,9 +149,9 @@ import Wire
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive([0])
-        harness.pass(seconds: Limits.frameDeadlineSeconds - 1)
+        harness.pass(seconds: Limits.MCS.frameDeadlineSeconds - 1)
         harness.receive([0])
-        harness.pass(seconds: Limits.frameDeadlineSeconds)
+        harness.pass(seconds: Limits.MCS.frameDeadlineSeconds)
         let close = harness.io.close
         #expect(close == nil)
         #expect(harness.takeSent().first == .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2)))

@@ -102,7 +102,7 @@ import Wire
 
     static func tooLarge() -> MCS.DataMessage {
         var message = DeviceSamples.upstream()
-        message.body = DeviceSamples.pairs(("k", String(repeating: "v", count: Limits.payloadBytes)))
+        message.body = DeviceSamples.pairs(("k", String(repeating: "v", count: Limits.Message.payloadBytes)))
         return message
     }
 
@@ -116,7 +116,8 @@ import Wire
     func largest() throws {
         var harness = DeviceHarness.loggedIn()
         var message = DeviceSamples.upstream()
-        message.body = DeviceSamples.pairs(("k", String(repeating: "v", count: Limits.payloadBytes - 1)))
+        message.body = DeviceSamples.pairs(
+            ("k", String(repeating: "v", count: Limits.Message.payloadBytes - 1)))
         harness.receive(.dataMessage(message))
         #expect(try submission(harness.takeEvents()).body == message.body)
     }
@@ -201,7 +202,7 @@ import Wire
         harness.perform(.device(.upstreamStored(ticket: 2)))
         for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
         #expect(harness.takeSent().allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) })
-        harness.pass(seconds: Limits.upstreamRetrySeconds)
+        harness.pass(seconds: Limits.Device.upstreamRetrySeconds)
         #expect(harness.takeSent() == [.close(MCS.Close())])
         let close = harness.io.close
         #expect(close == .storeFailed)
@@ -229,10 +230,10 @@ import Wire
     @Test("an app has so many messages on their way, another app its own")
     func caps() throws {
         var harness = DeviceHarness.loggedIn()
-        for number in 0..<Limits.waitingUpstream {
+        for number in 0..<Limits.Mailbox.waitingUpstream {
             harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(number)")))
         }
-        #expect(harness.takeEvents().count == Limits.waitingUpstream)
+        #expect(harness.takeEvents().count == Limits.Mailbox.waitingUpstream)
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "late")))
         #expect(harness.takeEvents().isEmpty)
         guard case .dataMessage(let answer) = harness.takeSent().first else {
@@ -245,7 +246,8 @@ import Wire
         for number in 0..<200 {
             harness.receive(.dataMessage(DeviceSamples.upstream(category: "com.example.n\(number)")))
         }
-        #expect(harness.takeEvents().count == Limits.waitingUpstreamPerDevice - Limits.waitingUpstream - 1)
+        #expect(
+            harness.takeEvents().count == Limits.Device.waitingUpstream - Limits.Mailbox.waitingUpstream - 1)
     }
 
     @Test("canary: an answer to another ticket settles nothing")

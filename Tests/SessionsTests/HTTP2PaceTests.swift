@@ -12,7 +12,7 @@ import Wire
     @Test("A connection that asks nothing ends, pings or not")
     func idle() {
         let scene = HTTP2Scene()
-        for _ in 0..<Limits.requestDeadlineSeconds - 1 {
+        for _ in 0..<Limits.HTTP.requestDeadlineSeconds - 1 {
             scene.pass(seconds: 1)
             scene.send(Frames.ping)
         }
@@ -22,7 +22,7 @@ import Wire
         let kept = HTTP2Scene()
         kept.pass(seconds: 20)
         kept.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
-        kept.pass(seconds: Limits.requestIdleSeconds - 1)
+        kept.pass(seconds: Limits.HTTP.requestIdleSeconds - 1)
         #expect(kept.desk.close == nil)
         kept.pass(seconds: 1)
         #expect(kept.desk.close == .idle)
@@ -34,7 +34,7 @@ import Wire
         scene.send(Frames.headers(1, Frames.request("GET", "/")))
         scene.pass(seconds: 2)
         scene.send(HTTP2Scene.registration(3))
-        scene.pass(seconds: Limits.bodyGraceSeconds + 1)
+        scene.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[1]?.reset == 0)
         scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[3]?.status == "200" && scene.desk.close == nil)
@@ -44,7 +44,7 @@ import Wire
     func slowHead() {
         let scene = HTTP2Scene()
         scene.send(Frames.headers(1, Frames.request("GET", "/"), isWhole: false))
-        scene.pass(seconds: Limits.requestDeadlineSeconds - 1)
+        scene.pass(seconds: Limits.HTTP.requestDeadlineSeconds - 1)
         #expect(scene.desk.close == nil)
         scene.pass(seconds: 2)
         #expect(scene.desk.close == .requestDeadline && scene.desk.events.isEmpty)
@@ -54,13 +54,13 @@ import Wire
     func slowBody() {
         let scene = HTTP2Scene()
         scene.send(Frames.headers(1, HTTP2Scene.fields) + Frames.headers(3, HTTP2Scene.fields))
-        let enough = [UInt8](repeating: 0x61, count: Limits.bodyBytesPerSecond)
-        for _ in 0..<Limits.bodyGraceSeconds + 3 {
+        let enough = [UInt8](repeating: 0x61, count: Limits.HTTP.bodyBytesPerSecond)
+        for _ in 0..<Limits.HTTP.bodyGraceSeconds + 3 {
             scene.send(Frames.data(1, [0x61]) + Frames.data(3, enough))
             scene.pass(seconds: 1)
         }
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[3] == nil)
-        for _ in 0..<Limits.requestDeadlineSeconds {
+        for _ in 0..<Limits.HTTP.requestDeadlineSeconds {
             scene.send(Frames.data(3, enough))
             scene.pass(seconds: 1)
         }
@@ -73,7 +73,7 @@ import Wire
         let size = 1_000_000
         let long = Frames.request("POST", "/checkin", [("content-length", "\(size)")])
         for stream: UInt32 in [1, 3, 5] { scene.send(Frames.headers(stream, long)) }
-        scene.send(Frames.data(5, [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)))
+        scene.send(Frames.data(5, [UInt8](repeating: 0x61, count: Limits.HTTP2.streamWindowBytes)))
         let piece = [UInt8](repeating: 0x61, count: 10_000)
         // Two at a steady pace, in 20 seconds; the third has to wait so long.
         for at in 1...20 {
@@ -84,7 +84,7 @@ import Wire
             #expect(scene.peer.answers[5] == nil, "after \(at) seconds")
         }
         scene.send(Frames.reset(1) + Frames.reset(3))
-        let rest = size - Limits.http2StreamWindowBytes
+        let rest = size - Limits.HTTP2.streamWindowBytes
         for _ in 0..<rest / 10_000 {
             scene.send(Frames.data(5, piece))
             scene.pass(seconds: 0)
@@ -100,10 +100,10 @@ import Wire
         let scene = HTTP2Scene(hello: Frames.preface + Frames.settings([(4, 0)]) + Frames.settingsKnown)
         scene.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
         #expect(scene.peer.answers[1]?.status == "404" && scene.peer.answers[1]?.body == [])
-        scene.pass(seconds: Limits.writeDeadlineSeconds - 1)
+        scene.pass(seconds: Limits.Connection.writeDeadlineSeconds - 1)
         scene.send(Frames.room(1, 1))
         #expect(scene.peer.answers[1]?.body.count == 1)
-        scene.pass(seconds: Limits.writeDeadlineSeconds - 1)
+        scene.pass(seconds: Limits.Connection.writeDeadlineSeconds - 1)
         #expect(scene.desk.close == nil, "an octet that has left begins a new time")
         scene.pass(seconds: 2)
         #expect(scene.desk.close == .slowConsumer)
@@ -128,7 +128,7 @@ import Wire
     func rapidResets(areAnswered: Bool) {
         let scene = HTTP2Scene()
         var count = 0
-        while scene.desk.close == nil, count < 2 * Limits.http2Resets {
+        while scene.desk.close == nil, count < 2 * Limits.HTTP2.resets {
             let stream = UInt32(count) * 2 + 1
             scene.send(HTTP2Scene.registration(stream))
             scene.send(Frames.reset(stream))
@@ -138,7 +138,7 @@ import Wire
             }
             count += 1
         }
-        #expect(scene.desk.close == .flood && count == Limits.http2Resets + 1)
+        #expect(scene.desk.close == .flood && count == Limits.HTTP2.resets + 1)
         #expect(scene.peer.goodbye?.code == 11)
     }
 
@@ -152,11 +152,11 @@ import Wire
         let scene = HTTP2Scene()
         scene.send(Frames.headers(1, HTTP2Scene.fields))
         var count = 0
-        while scene.desk.close == nil, count < 2 * Limits.http2IdleFrames {
+        while scene.desk.close == nil, count < 2 * Limits.HTTP2.idleFrames {
             scene.send(frame)
             count += 1
         }
-        #expect(scene.desk.close == .flood && count <= Limits.http2IdleFrames)
+        #expect(scene.desk.close == .flood && count <= Limits.HTTP2.idleFrames)
     }
 
     @Test("A client that reports each piece it has read is no flood")

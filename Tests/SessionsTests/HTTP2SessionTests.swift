@@ -126,21 +126,21 @@ final class HTTP2Scene {
     @Test("Work for streams that are gone counts: rapid resets do not get more than a patient peer")
     func workInHand() {
         let scene = HTTP2Scene()
-        for at in 0..<UInt32(Limits.http2Streams + 100) {
+        for at in 0..<UInt32(Limits.HTTP2.streams + 100) {
             scene.send(HTTP2Scene.registration(at * 2 + 1) + Frames.reset(at * 2 + 1))
         }
         #expect(scene.desk.events.count == 0 && scene.desk.close == nil)
         let other = HTTP2Scene()
-        for at in 0..<UInt32(Limits.http2Streams + 100) {
+        for at in 0..<UInt32(Limits.HTTP2.streams + 100) {
             other.send(HTTP2Scene.registration(at * 2 + 1))
             other.send(Frames.reset(at * 2 + 1))
         }
-        #expect(other.desk.events.count == Limits.http2Streams && other.desk.close == nil)
-        let last = UInt32(Limits.http2Streams + 100) * 2 + 1
+        #expect(other.desk.events.count == Limits.HTTP2.streams && other.desk.close == nil)
+        let last = UInt32(Limits.HTTP2.streams + 100) * 2 + 1
         other.send(HTTP2Scene.registration(last))
-        #expect(other.desk.events.count == Limits.http2Streams)
+        #expect(other.desk.events.count == Limits.HTTP2.streams)
         other.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
-        #expect(other.desk.events.count == Limits.http2Streams + 1 && other.peer.answers[last] == nil)
+        #expect(other.desk.events.count == Limits.HTTP2.streams + 1 && other.peer.answers[last] == nil)
     }
 
     @Test("A peer that leaves is answered what it has asked, then the connection ends")
@@ -194,7 +194,7 @@ final class HTTP2Scene {
     func noAnswer() {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1))
-        scene.pass(seconds: Limits.answerDeadlineSeconds)
+        scene.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         #expect(scene.peer.answers[1]?.status == "200" && scene.desk.close == .internalError)
         #expect(scene.peer.answers[1]?.body == Array("Error=SERVICE_NOT_AVAILABLE".utf8))
     }

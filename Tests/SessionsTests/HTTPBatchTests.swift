@@ -163,12 +163,14 @@ import Wire
     @Test("What is no batch is refused as a whole")
     func wrong() {
         let part = Self.part("<1>", Self.message())
-        let many = Array(repeating: "\nGET / HTTP/1.1\n\n", count: Limits.batchParts + 1)
+        let many = Array(repeating: "\nGET / HTTP/1.1\n\n", count: Limits.HTTP.batchParts + 1)
         let requests = [
             Self.request([part], type: "application/json"), Self.request([part], type: "multipart/mixed"),
             Self.request([part], type: "multipart/mixed; boundary=other"), Self.request([]),
             Self.request(many),
-            Self.request([Self.part(String(repeating: "x", count: Limits.contentIDBytes + 1), Self.message())]
+            Self.request([
+                Self.part(String(repeating: "x", count: Limits.HTTP.contentIDBytes + 1), Self.message())
+            ]
             ),
             Self.request([part]).replacing("12==--", with: "12==xx"),
         ]

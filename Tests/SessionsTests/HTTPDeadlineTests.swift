@@ -9,7 +9,7 @@ import Wire
     @Test("A connection that asks nothing ends")
     func silent() {
         let desk = HTTPDesk()
-        desk.pass(seconds: Limits.requestDeadlineSeconds - 1)
+        desk.pass(seconds: Limits.HTTP.requestDeadlineSeconds - 1)
         let early = desk.close
         #expect(early == nil)
         desk.pass(seconds: 1)
@@ -21,7 +21,7 @@ import Wire
     func slowloris() {
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n")
-        for _ in 1..<Limits.requestDeadlineSeconds {
+        for _ in 1..<Limits.HTTP.requestDeadlineSeconds {
             desk.pass(seconds: 1)
             desk.send("a: b\r\n")
         }
@@ -38,7 +38,7 @@ import Wire
     func slowBody(framing: String) {
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
-        for _ in 1..<Limits.bodyGraceSeconds {
+        for _ in 1..<Limits.HTTP.bodyGraceSeconds {
             desk.pass(seconds: 1)
             desk.send("1\r\na\r\n")
         }
@@ -54,9 +54,9 @@ import Wire
     func steadyBody() {
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-        for _ in 1..<Limits.requestDeadlineSeconds {
+        for _ in 1..<Limits.HTTP.requestDeadlineSeconds {
             desk.pass(seconds: 1)
-            desk.send([UInt8](repeating: 0x61, count: Limits.bodyBytesPerSecond))
+            desk.send([UInt8](repeating: 0x61, count: Limits.HTTP.bodyBytesPerSecond))
         }
         let early = desk.close
         #expect(early == nil)
@@ -69,8 +69,8 @@ import Wire
     func stalledBody() {
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-        desk.send([UInt8](repeating: 0x61, count: 10 * Limits.bodyBytesPerSecond))
-        desk.pass(seconds: Limits.bodyGraceSeconds + 9)
+        desk.send([UInt8](repeating: 0x61, count: 10 * Limits.HTTP.bodyBytesPerSecond))
+        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds + 9)
         let early = desk.close
         #expect(early == nil)
         desk.pass(seconds: 1)
@@ -83,11 +83,11 @@ import Wire
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
         desk.congested(true)
-        desk.pass(seconds: Limits.bodyGraceSeconds + 1)
+        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
         desk.congested(false)
         let state = (desk.close, desk.isReading)
         #expect(state == (nil, true))
-        desk.pass(seconds: Limits.bodyGraceSeconds)
+        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds)
         let late = desk.close
         #expect(late == .slowRequest)
     }
@@ -97,7 +97,7 @@ import Wire
         let desk = HTTPDesk()
         desk.pass(seconds: 20)
         desk.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        desk.pass(seconds: Limits.requestIdleSeconds - 1)
+        desk.pass(seconds: Limits.HTTP.requestIdleSeconds - 1)
         let early = desk.close
         #expect(early == nil)
         desk.pass(seconds: 1)
@@ -109,7 +109,7 @@ import Wire
     func noAnswer() {
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration)
-        desk.pass(seconds: Limits.answerDeadlineSeconds)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         let late = (desk.close, desk.taken())
         #expect(late.0 == .internalError && late.1.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(late.1.hasSuffix("\r\nConnection: close\r\n\r\nError=SERVICE_NOT_AVAILABLE"))
@@ -119,7 +119,7 @@ import Wire
     func inTime() {
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration)
-        desk.pass(seconds: Limits.answerDeadlineSeconds - 1)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
         desk.perform(.reply(ticket: 1, .registrationRefused(.invalidSender)))
         desk.pass(seconds: 1)
         let state = desk.close

@@ -81,7 +81,7 @@ import Wire
         desk.send(HTTPSessionTests.registration)
         desk.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
         _ = desk.taken()
-        desk.pass(seconds: Limits.answerDeadlineSeconds - 1)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
         let early = (desk.close, desk.taken())
         #expect(early.0 == nil && early.1.isEmpty)
         desk.pass(seconds: 1)

@@ -83,7 +83,7 @@ import WireSupport
         #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
         desk.perform(.reply(ticket: asked[99].origin.ticket, .registered(Self.name)))
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         let body = HTTPTokenTests.answer(desk).body
         #expect(body.ranges(of: "Internal Server Error").count == 99)
         #expect(body.contains("\"status\":\"OK\",\"registration_token\":\"\(Self.token)\""))
@@ -154,12 +154,12 @@ import WireSupport
         let desk = HTTPDesk()
         desk.send(Self.batch(2))
         desk.perform(.reply(ticket: Self.asked(desk)[1].origin.ticket, .token(Self.report())))
-        desk.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         #expect(
             HTTPTokenTests.answer(desk).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
         let other = HTTPDesk()
         other.send(Self.request("GET /iid/info/\(Self.token)"))
-        other.pass(seconds: Limits.answerDeadlineSeconds + 1)
+        other.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         let text = other.taken()
         #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 10\r\n"))
     }

@@ -142,7 +142,7 @@ import Wire
     @Test("A payload that is too large is told to each recipient that could have had it")
     func tooLarge() {
         let desk = HTTPDesk()
-        let text = String(repeating: "x", count: Limits.payloadBytes)
+        let text = String(repeating: "x", count: Limits.Message.payloadBytes)
         desk.send(
             Self.request(
                 "{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\",\"no\"],\"data\":{\"k\":\"\(text)\"}}"
@@ -256,7 +256,7 @@ import Wire
             Self.request("{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"))
         let first = try #require(Self.submissions(desk).first)
         desk.perform(.submission(ticket: first.origin.ticket, .accepted(id: Self.id, canonical: nil)))
-        desk.pass(seconds: Limits.answerDeadlineSeconds)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         #expect(
             Self.answer(desk).body.hasSuffix(
                 "\"results\":[{\"message_id\":\"\(Self.id.text)\"},{\"error\":\"Unavailable\"}]}"))
@@ -265,19 +265,21 @@ import Wire
     @Test("With too many recipients unanswered no request is read, and reading goes on with the answers")
     func bounded() {
         let desk = HTTPDesk()
-        let tokens = Array(repeating: "\"\(Self.token(1))\"", count: Limits.recipientsPerRequest)
+        let tokens = Array(repeating: "\"\(Self.token(1))\"", count: Limits.HTTP.recipientsPerRequest)
             .joined(separator: ",")
         let request = Self.request("{\"registration_ids\":[\(tokens)]}")
-        let whole = Limits.recipientsPerConnection / Limits.recipientsPerRequest
+        let whole = Limits.HTTP.recipientsPerConnection / Limits.HTTP.recipientsPerRequest
         for _ in 0...whole { desk.send(request) }
-        #expect(Self.submissions(desk).count == Limits.recipientsPerConnection)
+        #expect(Self.submissions(desk).count == Limits.HTTP.recipientsPerConnection)
         #expect(!desk.isReading)
-        for submission in Self.submissions(desk).prefix(Limits.recipientsPerRequest) {
+        for submission in Self.submissions(desk).prefix(Limits.HTTP.recipientsPerRequest) {
             desk.perform(
                 .submission(ticket: submission.origin.ticket, .accepted(id: Self.id, canonical: nil)))
         }
         #expect(desk.taken().contains("\"success\":1000,\"failure\":0"))
-        #expect(Self.submissions(desk).count == Limits.recipientsPerConnection + Limits.recipientsPerRequest)
+        #expect(
+            Self.submissions(desk).count == Limits.HTTP.recipientsPerConnection
+                + Limits.HTTP.recipientsPerRequest)
     }
 
     @Test(

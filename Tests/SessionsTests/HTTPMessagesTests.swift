@@ -108,7 +108,7 @@ import Wire
         desk.send(Self.request(#"{"message":{"fid":"\#(Self.token)"}}"#, project: "1234567890"))
         let plain = try Self.submission(desk)
         #expect(plain.content.priority == .normal && plain.content.collapseKey == nil)
-        #expect(plain.content.lifetimeSeconds == Limits.lifetimeSeconds)
+        #expect(plain.content.lifetimeSeconds == Limits.Message.lifetimeSeconds)
         let other = HTTPTokenTests.desk()
         other.send(Self.request(#"{"message":{"token":"\#(Self.token)","notification":{}}}"#))
         #expect(try Self.submission(other).content.priority == .high)
@@ -147,7 +147,7 @@ import Wire
     func late() throws {
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{"token":"\#(Self.token)"}}"#))
-        desk.pass(seconds: Limits.answerDeadlineSeconds)
+        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.status == "503" && answer.body.contains(#""status":"UNAVAILABLE""#))
     }
@@ -221,7 +221,7 @@ import Wire
         (#""token":"\#(token)","data":{"from":"x"}"#, "400", "Invalid data payload key: from"),
         (#""token":"\#(token)","data":{"google.x":"x"}"#, "400", "Invalid data payload key: google.x"),
         (
-            #""token":"\#(token)","data":{"k":"\#(String(repeating: "x", count: Limits.payloadBytes))"}"#,
+            #""token":"\#(token)","data":{"k":"\#(String(repeating: "x", count: Limits.Message.payloadBytes))"}"#,
             "400",
             #"{"error":{"code":400,"message":"Request contains an invalid argument.","status":"INVALID_ARGUMENT"}}"#
         ),
@@ -229,7 +229,7 @@ import Wire
         (#""topic":"/topics/""#, "400", "Invalid topic name"),
         (#""condition":"'a' in""#, "400", "Invalid condition"),
         (
-            #""topic":"news","data":{"k":"\#(String(repeating: "x", count: Limits.topicPayloadBytes))"}"#,
+            #""topic":"news","data":{"k":"\#(String(repeating: "x", count: Limits.Topic.payloadBytes))"}"#,
             "400", "INVALID_ARGUMENT"
         ),
         (#""token":"\#(token)","extra":1"#, "400", "Unknown name"),

@@ -34,7 +34,7 @@ import Wire
         ].enumerated() {
             desk.send(request)
             desk.perform(.reply(ticket: UInt32(ticket + 1), .registrationRefused(.registryFull)))
-            expectNamed(desk.taken(), seconds: Limits.registryRetrySeconds)
+            expectNamed(desk.taken(), seconds: Limits.Registry.retrySeconds)
         }
     }
 
@@ -69,7 +69,7 @@ import Wire
         desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
         desk.perform(.reply(ticket: 1, .groupRefused(.registryFull)))
         let text = desk.taken()
-        expectNamed(text, seconds: Limits.sendRetrySeconds)
+        expectNamed(text, seconds: Limits.HTTP.sendRetrySeconds)
         #expect(text.contains("{\"error\":\"The registry"))
     }
 
@@ -83,12 +83,12 @@ import Wire
                 + "Host: x\r\nAuthorization: Bearer \(bearer)\r\nContent-Length: 0\r\n\r\n")
         desk.perform(.reply(ticket: 2, .tokenRefused(.registryFull)))
         let text = desk.taken()
-        expectNamed(text, seconds: Limits.sendRetrySeconds)
+        expectNamed(text, seconds: Limits.HTTP.sendRetrySeconds)
         #expect(text.contains("\"status\":\"UNAVAILABLE\"") && text.contains("\"errorCode\":\"UNAVAILABLE\""))
         let older = HTTPDesk()
         older.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
         older.perform(.reply(ticket: 1, .tokenRefused(.registryFull)))
-        expectNamed(older.taken(), seconds: Limits.sendRetrySeconds)
+        expectNamed(older.taken(), seconds: Limits.HTTP.sendRetrySeconds)
     }
 
     @Test(
@@ -108,7 +108,7 @@ import Wire
         let none = HTTPDesk()
         none.send(add)
         for ticket in tickets { none.perform(.reply(ticket: ticket, .tokenRefused(.registryFull))) }
-        expectNamed(none.taken(), seconds: Limits.sendRetrySeconds)
+        expectNamed(none.taken(), seconds: Limits.HTTP.sendRetrySeconds)
         let imports = Self.request(
             "POST /iid/v1:batchImport", "{\"application\":\"a\",\"apns_tokens\":[\"0a1b\",\"0a1c\"]}")
         let imported = HTTPDesk()
@@ -120,6 +120,6 @@ import Wire
         let refused = HTTPDesk()
         refused.send(imports)
         for ticket in tickets { refused.perform(.reply(ticket: ticket, .registrationRefused(.registryFull))) }
-        expectNamed(refused.taken(), seconds: Limits.sendRetrySeconds)
+        expectNamed(refused.taken(), seconds: Limits.HTTP.sendRetrySeconds)
     }
 }

@@ -143,18 +143,18 @@ import Wire
     @Test("Pipelined requests beyond the limit wait unread, and go on when answers leave")
     func pipelining() {
         let desk = HTTPDesk()
-        desk.send(String(repeating: Self.registration, count: Limits.pipelinedRequests + 3))
+        desk.send(String(repeating: Self.registration, count: Limits.HTTP.pipelinedRequests + 3))
         let full = (desk.events.count, desk.isReading)
-        #expect(full == (Limits.pipelinedRequests, false))
+        #expect(full == (Limits.HTTP.pipelinedRequests, false))
         desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
         desk.perform(.reply(ticket: 2, .registered(Self.name(2))))
         let more = (desk.events.count, desk.isReading)
-        #expect(more == (Limits.pipelinedRequests + 2, false))
-        for ticket in 3...UInt32(Limits.pipelinedRequests + 3) {
+        #expect(more == (Limits.HTTP.pipelinedRequests + 2, false))
+        for ticket in 3...UInt32(Limits.HTTP.pipelinedRequests + 3) {
             desk.perform(.reply(ticket: ticket, .registered(Self.name(UInt64(ticket)))))
         }
         let all = (desk.isReading, desk.records)
-        #expect(all == (true, Limits.pipelinedRequests + 3))
+        #expect(all == (true, Limits.HTTP.pipelinedRequests + 3))
     }
 
     @Test("One call writes a bounded amount, and the next wake goes on")
@@ -163,7 +163,7 @@ import Wire
         let count = 3_000
         desk.send(String(repeating: Self.get("/"), count: count))
         let first = (desk.taken().utf8.count, desk.isReading)
-        #expect(first.0 < Limits.outboundLowBytes + 8_192 && !first.1)
+        #expect(first.0 < Limits.Connection.outboundLowBytes + 8_192 && !first.1)
         var rounds = 0
         while desk.records < count, rounds < 100 {
             desk.pass(seconds: 0)

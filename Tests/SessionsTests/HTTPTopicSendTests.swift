@@ -25,21 +25,21 @@ import Wire
     @Test("A topic takes half of what a token takes")
     func size() {
         let desk = HTTPDesk()
-        desk.send(Self.request(Self.body(Limits.topicPayloadBytes + 1)))
+        desk.send(Self.request(Self.body(Limits.Topic.payloadBytes + 1)))
         #expect(Self.sent(desk).isEmpty)
         #expect(desk.taken().hasSuffix("{\"error\":\"MessageTooBig\"}"))
-        desk.send(Self.request(Self.body(Limits.topicPayloadBytes)))
+        desk.send(Self.request(Self.body(Limits.Topic.payloadBytes)))
         #expect(Self.sent(desk).count == 1, "canary: one octet less is taken")
     }
 
     @Test("An operator may let topics take as much as a token, in every way of sending")
     func largerSize() throws {
         func change(_ settings: inout SessionSettings) {
-            settings.rules.topicPayloadBytes = Limits.payloadBytes
+            settings.rules.topicPayloadBytes = Limits.Message.payloadBytes
         }
         let desk = HTTPDesk(change)
-        let form = "to=/topics/news&data.k=\(String(repeating: "x", count: Limits.payloadBytes - 1))"
-        for octets in [Limits.payloadBytes, Limits.payloadBytes + 1] {
+        let form = "to=/topics/news&data.k=\(String(repeating: "x", count: Limits.Message.payloadBytes - 1))"
+        for octets in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
             desk.send(Self.request(Self.body(octets)))
         }
         for text in [form, form + "x"] {
@@ -48,7 +48,7 @@ import Wire
         #expect(Self.sent(desk).count == 2)
         let modern = HTTPTokenTests.desk(settings: change)
         let bearer = try HTTPTokenTests.token(modern)
-        for octets in [Limits.payloadBytes, Limits.payloadBytes + 1] {
+        for octets in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
             let value = String(repeating: "x", count: octets - 1)
             for target in ["\"topic\":\"news\"", "\"condition\":\"'a' in topics\""] {
                 let body = "{\"message\":{\(target),\"data\":{\"k\":\"\(value)\"}}}"

@@ -121,7 +121,7 @@ import Wire
             Self.request(path: "/wp/\(token)", ttl: "99999999999999999999999", coding: nil, body: ""))
         let submission = try Self.submission(desk)
         #expect(submission.content.body.isEmpty)
-        #expect(submission.content.lifetimeSeconds == Limits.lifetimeSeconds)
+        #expect(submission.content.lifetimeSeconds == Limits.Message.lifetimeSeconds)
         #expect(submission.content.priority == .normal && submission.content.collapseKey == nil)
     }
 
@@ -238,7 +238,7 @@ import Wire
         desk.send(
             Self.request(coding: "aesgcm", extra: "Encryption: salt=\u{e9}\r\nCrypto-Key: dh=a\r\n"))
         #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
-        let long = String(repeating: "a", count: Limits.pushHeaderBytes + 1)
+        let long = String(repeating: "a", count: Limits.WebPush.headerBytes + 1)
         desk.send(Self.request(coding: "aesgcm", extra: "Encryption: salt=a\r\nCrypto-Key: \(long)\r\n"))
         #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
     }

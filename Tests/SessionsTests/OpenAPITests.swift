@@ -203,19 +203,22 @@ import Wire
     func longAnswers() {
         let desk = HTTPDesk()
         let page = String(repeating: "x", count: 100_000)
-        for _ in 0..<Limits.pipelinedRequests { desk.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n") }
-        #expect(desk.pages.count == Limits.pipelinedRequests)
+        for _ in 0..<Limits.HTTP.pipelinedRequests {
+            desk.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+        }
+        #expect(desk.pages.count == Limits.HTTP.pipelinedRequests)
         desk.congested(true)
-        for ticket in 1...Limits.pipelinedRequests { desk.answerPage(UInt32(ticket), page) }
+        for ticket in 1...Limits.HTTP.pipelinedRequests { desk.answerPage(UInt32(ticket), page) }
         #expect(desk.sent.isEmpty && !desk.isReading, "nothing is added to what the peer does not read")
         desk.congested(false)
         let first = desk.taken().utf8.count
         #expect(first > page.utf8.count && first < 2 * page.utf8.count + 1_000)
         var whole = first
-        for _ in 0..<Limits.pipelinedRequests {
+        for _ in 0..<Limits.HTTP.pipelinedRequests {
             desk.pass(seconds: 0)
             whole += desk.taken().utf8.count
         }
-        #expect(whole > Limits.pipelinedRequests * page.utf8.count && desk.isReading && desk.close == nil)
+        #expect(
+            whole > Limits.HTTP.pipelinedRequests * page.utf8.count && desk.isReading && desk.close == nil)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// How long a request may take, by itself.
 @Suite struct RequestPaceTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
-    private let rate = Limits.bodyBytesPerSecond
+    private let rate = Limits.HTTP.bodyBytesPerSecond
 
     private func after(_ seconds: Int) -> Instant { start.advanced(seconds: seconds) }
 
@@ -15,9 +15,9 @@ import Testing
         var pace = RequestPace(now: start)
         #expect(pace.late == .distantFuture, "no body has begun")
         pace.note(body: 10 * rate, now: start)
-        #expect(pace.late == after(Limits.bodyGraceSeconds))
+        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds))
         pace.note(body: 11 * rate, now: after(1))
-        #expect(pace.late == after(Limits.bodyGraceSeconds + 1))
+        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds + 1))
         #expect(pace.verdict(now: pace.late).reason == .slowRequest)
         #expect(pace.verdict(now: pace.whole).reason == .requestDeadline)
     }
@@ -26,9 +26,9 @@ import Testing
     func goesOn() {
         var pace = RequestPace(now: start, already: 10 * rate)
         pace.note(body: 10 * rate, now: start)
-        #expect(pace.late == after(Limits.bodyGraceSeconds))
+        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds))
         pace.note(body: 12 * rate, now: after(1))
-        #expect(pace.late == after(Limits.bodyGraceSeconds + 2))
+        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds + 2))
         #expect(pace.deadline == min(pace.whole, pace.late))
     }
 }

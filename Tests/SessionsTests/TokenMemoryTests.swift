@@ -11,7 +11,7 @@ import Testing
     func tokens() {
         var random = SeededRandom(seed: 3)
         var memory = TokenMemory()
-        let kept = UInt64(Limits.tokensKept)
+        let kept = UInt64(Limits.AppServer.cachedTokens)
         for _ in 0..<2_000 {
             // Few places, many names for each, and the same name often.
             let device =
@@ -30,7 +30,7 @@ import Testing
         let token = memory.token(for: name, seal)
         #expect(memory.token(for: name, other) == token, "canary: it comes from memory")
         let neighbour = RegistrationName(
-            device: DeviceID(5 + UInt64(Limits.tokensKept)), number: RegistrationNumber(6))
+            device: DeviceID(5 + UInt64(Limits.AppServer.cachedTokens)), number: RegistrationNumber(6))
         #expect(memory.token(for: neighbour, other) == other.token(for: neighbour))
         #expect(memory.token(for: name, other) == other.token(for: name), "its place was taken")
     }

@@ -60,7 +60,7 @@ struct Opened {
     let directory: ScratchDirectory
 }
 
-func open(_ kind: Kind, partitions: Int = Limits.partitions) throws -> Opened {
+func open(_ kind: Kind, partitions: Int = Limits.Partition.count) throws -> Opened {
     let directory = ScratchDirectory()
     switch kind {
     case .memory: return Opened(store: MemoryStore(partitions: partitions), directory: directory)

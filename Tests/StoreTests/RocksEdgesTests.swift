@@ -330,7 +330,8 @@ import Testing
         try raw { engine in
             let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
             for row in [TopicRow.job, .cursor, .body] {
-                try engine.put(.fanouts, Key.topic(row, job, among: Limits.partitions).bytes, garbage.raw)
+                try engine.put(
+                    .fanouts, Key.topic(row, job, among: Limits.Partition.count).bytes, garbage.raw)
             }
             try engine.put(.fanouts, Key(9).bytes, garbage.raw)
             try engine.put(
@@ -352,13 +353,13 @@ import Testing
         try RocksStore(path: path).close()
         try raw { engine in
             let batch = EngineBatch(engine)
-            for sequence in 1...UInt64(Limits.unreadableNames + 3) {
+            for sequence in 1...UInt64(Limits.Store.unreadableNames + 3) {
                 batch.put(.pending, Key(5, sequence).bytes, Key().bytes)
             }
             try engine.write(batch)
             try engine.flush(waits: true)
         }
         let names = try RocksStore(path: path).audit().unreadable
-        #expect(names.count == Limits.unreadableNames + 1 && names.last == "and 3 more")
+        #expect(names.count == Limits.Store.unreadableNames + 1 && names.last == "and 3 more")
     }
 }

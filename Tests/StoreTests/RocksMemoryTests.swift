@@ -106,7 +106,7 @@ import Testing
             try store.apply(.putUpstream(upstream, now: time))
         }
         for sequence in 1...40 as ClosedRange<UInt64> { try put(sequence, at: Int64(sequence)) }
-        try put(41, at: Int64(Limits.upstreamMemorySeconds) * 1_000 + 21)
+        try put(41, at: Int64(Limits.Message.upstreamMemorySeconds) * 1_000 + 21)
         try put(42, at: 41)
         #expect(try store.compactedSeen() == 21)
     }

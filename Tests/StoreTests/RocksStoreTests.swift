@@ -183,7 +183,7 @@ import Testing
                     Samples.upstream(8, sequence, persistentID: "p\(sequence)"), now: Int64(sequence)))
         }
         #expect(try store.compactedSeen() == 40)
-        let later = Int64(Limits.upstreamMemorySeconds) * 1_000 + 21
+        let later = Int64(Limits.Message.upstreamMemorySeconds) * 1_000 + 21
         try store.apply(.putUpstream(Samples.upstream(8, 99, persistentID: "new"), now: later))
         #expect(try store.compactedSeen() == 20)
     }

@@ -136,7 +136,7 @@ import Testing
     func repeatsAreKept(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let memory = Int64(Limits.upstreamMemorySeconds) * 1_000
+        let memory = Int64(Limits.Message.upstreamMemorySeconds) * 1_000
         func put(_ sequence: UInt64, _ id: String, device: UInt64 = 5, category: String = "a", at now: Int64)
             throws -> Bool
         {

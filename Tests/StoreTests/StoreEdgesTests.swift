@@ -189,7 +189,7 @@ import Testing
     func behindMany(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let count = UInt64(Limits.topicScanRows)
+        let count = UInt64(Limits.Topic.scanRows)
         for more in [0, 1] as [UInt64] {
             // So many that the last row that is looked at is that of a device; then one more.
             let devices = (1...count + more).map { Mutation.putDevice(Samples.device($0)) }

@@ -263,7 +263,7 @@ import Testing
                 writer.byte(0)
             }
         }
-        let most = UInt64(Limits.sendersPerRegistration)
+        let most = UInt64(Limits.Registration.sendersPerRegistration)
         #expect(try senders(1).otherSenders.count == 1 && senders(most).otherSenders.count == Int(most))
         #expect(throws: RecordFault.value) { try senders(0) }
         #expect(throws: RecordFault.value) { try senders(most + 1) }
@@ -334,8 +334,8 @@ import Testing
             return found
         }
         #expect(try read(1).members.count == 1)
-        #expect(try read(Limits.groupMembers).members.count == Limits.groupMembers)
-        for count in [0, Limits.groupMembers + 1] {
+        #expect(try read(Limits.Group.members).members.count == Limits.Group.members)
+        for count in [0, Limits.Group.members + 1] {
             #expect(throws: RecordFault.value) { try read(count) }
         }
     }

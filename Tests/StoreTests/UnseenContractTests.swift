@@ -46,7 +46,7 @@ import Testing
         #expect(left.map(\.number) == [9, .max])
         // Those that were made before another time and never used are found with them.
         // One that was made when the clock was in doubt counts from when it was seen.
-        let start = Limits.earliestClock
+        let start = Limits.Clock.earliest
         for (device, madeAt, seenAt, next) in [
             (5, start + 10, start + 60, 1), (6, start + 50, start + 60, 1), (7, start + 10, start + 60, 2),
             (8, 0, start + 60, 1), (10, 0, start + 40, 1),

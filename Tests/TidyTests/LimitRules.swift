@@ -1,9 +1,11 @@
 /// Rules about `Limits`: a reason for each, and a use.
 enum LimitRules {
-    /// The constants of the file, with what stands above each.
+    /// The constants of the file, each with its domain (`Store.waitingWrites`) and the comment above it.
     static func constants(_ file: SourceFile) -> [(name: String, reason: String)] {
-        file.lines.enumerated().compactMap { index, line in
-            guard line.contains("static let "), let name = name(in: line) else { return nil }
+        var domain = ""
+        return file.lines.enumerated().compactMap { index, line in
+            if let name = word(after: "enum", in: line) { domain = name }
+            guard line.contains("static let "), let name = word(after: "let", in: line) else { return nil }
             var reason = ""
             var above = index - 1
             while above >= 0, case let text = file.lines[above].drop(while: { $0 == " " }),
@@ -12,7 +14,7 @@ enum LimitRules {
                 reason = text.dropFirst(3) + reason
                 above -= 1
             }
-            return (name, reason)
+            return (domain + "." + name, reason)
         }
     }
 
@@ -29,7 +31,9 @@ enum LimitRules {
         for other in others {
             for line in other.code where line.contains("Limits.") || other.path == file.path {
                 for part in line.split(separator: "Limits.", omittingEmptySubsequences: false).dropFirst() {
-                    used.insert(String(part.prefix { $0.isLetter || $0.isNumber }))
+                    used.insert(
+                        part.split(separator: ".", maxSplits: 2).prefix(2)
+                            .map { $0.prefix { $0.isLetter || $0.isNumber } }.joined(separator: "."))
                 }
             }
             // Comments of documentation do not count, interpolations do.
@@ -39,9 +43,9 @@ enum LimitRules {
         }
     }
 
-    private static func name(in line: Substring) -> String? {
+    private static func word(after keyword: String, in line: Substring) -> String? {
         let words = line.split { $0 == " " || $0 == ":" || $0 == "=" }
-        guard let place = words.firstIndex(of: "let"), place + 1 < words.count else { return nil }
-        return String(words[place + 1])
+        guard let index = words.firstIndex(of: keyword[...]), index + 1 < words.count else { return nil }
+        return String(words[index + 1])
     }
 }

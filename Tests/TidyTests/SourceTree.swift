@@ -2,7 +2,7 @@ import Glibc
 
 /// One file of the tree.
 struct SourceFile: Sendable {
-    /// From the root of the package: `Sources/Basics/Hex.swift`.
+    /// From the root of the package: `Sources/Basics/Bytes/Hex.swift`.
     var path: String
     /// The content; octets that are not UTF-8 are replaced.
     var text: String

@@ -141,12 +141,28 @@ import Testing
     @Test("canary: a limit without reason, and one that nobody uses")
     func limits() {
         let limits = file(
-            "/// Why it is so.\npublic static let used = 1\npublic static let bare = 2\n/// Also a reason.\nstatic let unused = 3\n",
-            "Sources/Basics/Limits.swift")
-        let user = file("f(Limits.used, \"\\(Limits.bare)\") // Limits.unused\n")
-        #expect(LimitRules.withoutReason(limits) == ["Sources/Basics/Limits.swift: bare has no reason"])
+            """
+            public enum A {
+            /// Why it is so.
+            public static let used = 1
+            public static let bare = 2
+            }
+            public enum B {
+            /// Also a reason.
+            public static let used = 3
+            }
+
+            """,
+            "Sources/Basics/Limits/Limits+A.swift")
+        let user = file("f(Limits.A.used, \"\\(Limits.A.bare)\") // Limits.B.used\n")
         #expect(
-            LimitRules.unused(limits, in: [user]) == ["Sources/Basics/Limits.swift: unused is used nowhere"])
+            LimitRules.withoutReason(limits) == [
+                "Sources/Basics/Limits/Limits+A.swift: A.bare has no reason"
+            ])
+        #expect(
+            LimitRules.unused(limits, in: [user]) == [
+                "Sources/Basics/Limits/Limits+A.swift: B.used is used nowhere"
+            ])
     }
 
     @Test("canary: no heading and two headings, code apart")

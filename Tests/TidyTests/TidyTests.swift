@@ -54,8 +54,8 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     @Test("every limit has a reason and is used")
     func limits() {
         let files = SourceTree.product
-        let limits = files.filter { $0.path.hasPrefix("Sources/Basics/Limits") }
-        #expect(limits.contains { $0.path == "Sources/Basics/Limits.swift" })
+        let limits = files.filter { $0.path.hasPrefix("Sources/Basics/Limits/") }
+        #expect(limits.contains { $0.path == "Sources/Basics/Limits/Limits.swift" })
         expectNone(limits.flatMap { LimitRules.withoutReason($0) + LimitRules.unused($0, in: files) })
     }
 

@@ -10,11 +10,11 @@ enum UnsafeRules {
         ("Sources/Transport/", "OpenSSL, sockets, epoll, signals"),
         ("Sources/XMLStream/", "expat"),
         // Single files: one call each, or a few.
-        ("Sources/Basics/ByteBuffer.swift", "the memory of buffers"),
-        ("Sources/Basics/DescriptorOutput.swift", "write"),
+        ("Sources/Basics/Bytes/ByteBuffer.swift", "the memory of buffers"),
+        ("Sources/Basics/Logging/DescriptorOutput.swift", "write"),
         ("Sources/Basics/DeviceSpace.swift", "statvfs"),
-        ("Sources/Basics/Log.swift", "getenv"),
-        ("Sources/Basics/Time.swift", "clock_gettime"),
+        ("Sources/Basics/Logging/Log.swift", "getenv"),
+        ("Sources/Basics/Time/Time.swift", "clock_gettime"),
         ("Sources/Client/ControlClient.swift", "a blocking socket"),
         ("Sources/Client/Endpoint.swift", "getaddrinfo"),
         ("Sources/Client/KeyFile.swift", "open, read"),
@@ -44,7 +44,7 @@ enum UnsafeRules {
         ("Sources/ccsctl/ServiceAccountFile.swift", "open, unlink"),
         ("Sources/ccsctl/SocketPath.swift", "getenv, stat"),
         // Hot paths, eight bytes at a time without a check for each.
-        ("Sources/Basics/RegistrationToken.swift", "every message names a token"),
+        ("Sources/Basics/Identifiers/RegistrationToken.swift", "every message names a token"),
         ("Sources/Wire/XML/UsualStanza.swift", "the stanza fast path"),
         ("Sources/Wire/XML/XMLText.swift", "the stanza fast path"),
     ]

@@ -137,7 +137,9 @@ struct AppServerDialect: TranscriptDialect {
             text +=
                 " collapse=\(key == MessageContent.appCollapseKey ? "(app)" : String(decoding: key, as: UTF8.self))"
         }
-        if message.lifetimeSeconds != Limits.lifetimeSeconds { text += " ttl=\(message.lifetimeSeconds)" }
+        if message.lifetimeSeconds != Limits.Message.lifetimeSeconds {
+            text += " ttl=\(message.lifetimeSeconds)"
+        }
         if message.priority == .high { text += " high" }
         if message.wantsReceipt { text += " receipt" }
         if message.delaysWhileIdle { text += " delay" }

@@ -6,7 +6,7 @@ import Testing
 /// When memory goes back to the system, in MiB.
 @Suite struct FreeMemoryTests {
     private static let mebibyte = 1_048_576
-    private static let limit = Limits.freeMemoryBytes / mebibyte
+    private static let limit = Limits.Connection.freeMemoryBytes / mebibyte
 
     /// What the rule says to a process with so many MiB resident and so many free.
     private func isWorthIt(_ rule: inout FreeMemoryRule, resident: Int, free: Int) -> Bool {

@@ -235,7 +235,7 @@ import Testing
         ceiling = .max
         _ = try loop.connect(Recorder())
         #expect(loop.server.opened == 1)
-        #expect(DescriptorLimit.ceiling(of: 20_000) == 20_000 - Limits.descriptorsSpared)
+        #expect(DescriptorLimit.ceiling(of: 20_000) == 20_000 - Limits.Connection.descriptorsSpared)
         #expect(DescriptorLimit.ceiling(of: 10) == 5)
     }
 
@@ -280,7 +280,8 @@ import Testing
         #expect(acceptor.isResting)
         // While it rests the waiting connection does not make the loop spin.
         var turns = 0
-        let end = Now.read().monotonic.advanced(milliseconds: Int64(Limits.acceptRestMilliseconds) / 2)
+        let end = Now.read().monotonic.advanced(
+            milliseconds: Int64(Limits.Connection.acceptPauseMilliseconds) / 2)
         while Now.read().monotonic < end {
             loop.reactor.turn(waitMilliseconds: 1_000)
             turns += 1

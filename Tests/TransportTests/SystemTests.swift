@@ -72,10 +72,11 @@ import Testing
                 var length = socklen_t(MemoryLayout<Int32>.size)
                 return getsockopt(connection.socket, level, option, &value, &length) == 0 ? Int(value) : -1
             }
-            #expect(value(tcp, TCP_USER_TIMEOUT) == Limits.peerSilenceSeconds * 1_000)
+            #expect(value(tcp, TCP_USER_TIMEOUT) == Limits.Connection.peerSilenceSeconds * 1_000)
             #expect(value(SOL_SOCKET, SO_KEEPALIVE) == 1)
-            #expect(value(tcp, TCP_KEEPIDLE) == Limits.tcpKeepaliveSeconds)
-            #expect(value(tcp, TCP_KEEPINTVL) * value(tcp, TCP_KEEPCNT) == Limits.peerSilenceSeconds)
+            #expect(value(tcp, TCP_KEEPIDLE) == Limits.Connection.tcpKeepaliveSeconds)
+            #expect(
+                value(tcp, TCP_KEEPINTVL) * value(tcp, TCP_KEEPCNT) == Limits.Connection.peerSilenceSeconds)
             #expect(value(tcp, TCP_NODELAY) == 1)
         }
         // Canary: a socket that nobody has set up has none of it.

@@ -21,17 +21,17 @@ import Wire
 
     @Test("A selective ack keeps the first ids up to the limit")
     func selectiveAckLimit() throws {
-        let ids = (0...Limits.receivedIDs).map { mcsText("p\($0)") }
+        let ids = (0...Limits.MCS.receivedIDs).map { mcsText("p\($0)") }
         let frame = try #require(try mcsFrames(of: [41] + mcsWritten(.iq(MCS.Iq(.selectiveAck(ids))))).first)
         let read = try MCS.Iq(decoding: frame.message.raw)
-        #expect(read.content == .selectiveAck(Array(ids.prefix(Limits.receivedIDs))))
+        #expect(read.content == .selectiveAck(Array(ids.prefix(Limits.MCS.receivedIDs))))
     }
 
     @Test("A body at the limit is announced and comes; one byte more is refused")
     func bodyLimit() {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: "
-        #expect(requests(head + "\(Limits.requestBodyBytes)\r\n\r\n") == ["unfinished"])
-        #expect(requests(head + "\(Limits.requestBodyBytes + 1)\r\n\r\n") == ["fault 413"])
+        #expect(requests(head + "\(Limits.HTTP.requestBodyBytes)\r\n\r\n") == ["unfinished"])
+        #expect(requests(head + "\(Limits.HTTP.requestBodyBytes + 1)\r\n\r\n") == ["fault 413"])
     }
 
     @Test("A length holds digits alone", arguments: ["1:", ":", "1/", "+1", "-1", "1 1", ""])

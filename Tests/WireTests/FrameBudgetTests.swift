@@ -16,7 +16,7 @@ import Wire
     func noCredit() {
         var budget = FrameBudget(now: time(0))
         let quiet = budget.take(tally(0), now: time(3_600))
-        let most = budget.take(tally(Limits.http2IdleFrames), now: time(3_600))
+        let most = budget.take(tally(Limits.HTTP2.idleFrames), now: time(3_600))
         let more = budget.take(tally(1), now: time(3_600))
         #expect(quiet && most && !more)
     }
@@ -24,10 +24,10 @@ import Wire
     @Test("each second is earned once")
     func eachSecondOnce() {
         var budget = FrameBudget(now: time(0))
-        let most = budget.take(tally(Limits.http2IdleFrames), now: time(0))
+        let most = budget.take(tally(Limits.HTTP2.idleFrames), now: time(0))
         var taken: [Bool] = []
         for second in 1...3 {
-            taken.append(budget.take(tally(Limits.http2IdleFramesPerSecond), now: time(second)))
+            taken.append(budget.take(tally(Limits.HTTP2.idleFramesPerSecond), now: time(second)))
         }
         let more = budget.take(tally(1), now: time(3))
         #expect(most && taken == [true, true, true] && !more)

@@ -59,7 +59,7 @@ import Wire
             } catch { return error.status }
         }
         let good = try #require(Gzip.packed(Array("hello".utf8)))
-        let long = try #require(Gzip.packed([UInt8](repeating: 0, count: Limits.unpackedBodyBytes + 1)))
+        let long = try #require(Gzip.packed([UInt8](repeating: 0, count: Limits.HTTP.unpackedBodyBytes + 1)))
         #expect(try status(good) == nil, "the canary: a good body is read")
         #expect(try status(long) == .contentTooLarge)
         #expect(try status(Array(good.dropLast())) == .badRequest)

@@ -22,12 +22,13 @@ import Testing
         let desk = asking()
         desk.hear(Frames.headers(1, [(":status", "200")]))
         var sent = 0
-        while sent + piece <= Limits.http2AnswerBodyBytes {
+        while sent + piece <= Limits.HTTP2Client.answerBodyBytes {
             desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
             sent += piece
             if piece == 1, sent == 1_000 {
-                desk.hear(Frames.data(1, [UInt8](repeating: 1, count: Limits.http2AnswerBodyBytes - sent)))
-                sent = Limits.http2AnswerBodyBytes
+                desk.hear(
+                    Frames.data(1, [UInt8](repeating: 1, count: Limits.HTTP2Client.answerBodyBytes - sent)))
+                sent = Limits.HTTP2Client.answerBodyBytes
             }
         }
         #expect(desk.events().isEmpty)
@@ -49,7 +50,7 @@ import Testing
         for at in 0..<UInt32(300) {
             desk.send()
             desk.hear(Frames.headers(2 * at + 1, [(":status", "200")]) + Frames.data(2 * at + 1, body))
-            #expect(desk.connection.answersBytes <= Limits.http2AnswersBytes)
+            #expect(desk.connection.answersBytes <= Limits.HTTP2Client.answersBytes)
             failed += desk.events().count
         }
         #expect(failed > 80 && failed < 100 && desk.connection.failure == nil)
@@ -61,7 +62,7 @@ import Testing
     @Test("Headers that are too long or too many end their stream, trailers too; a bomb ends the connection")
     func longHeads() {
         let long = ("a", String(repeating: "b", count: 15_000))
-        let many = (0...Limits.http2AnswerHeaders).map { ("a\($0)", "b") }
+        let many = (0...Limits.HTTP2Client.answerHeaders).map { ("a\($0)", "b") }
         for (fields, isTooLong) in [([long], false), ([long, long], true), (many, true)] {
             let desk = asking()
             let block = Frames.block([(":status", "200")] + fields)
@@ -84,7 +85,7 @@ import Testing
     func continuations(bytes: Int) {
         let desk = asking()
         desk.hear(Frames.headers(1, [(":status", "200")], isWhole: false))
-        let limit = Limits.http2AnswerHeadBytes * Limits.http2HeadBombFactor
+        let limit = Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
         var sent = 0
         while desk.connection.failure == nil, sent <= 2 * limit {
             desk.hear(Frames.continuation(1, [UInt8](repeating: 0x88, count: bytes), isLast: false))
@@ -99,13 +100,13 @@ import Testing
     func unansweredAcks() {
         for frame in [Frames.ping, Frames.settings()] {
             let desk = asking()
-            let many = Array(repeatElement(frame, count: Limits.http2WaitingAcks + 1).joined())
+            let many = Array(repeatElement(frame, count: Limits.HTTP2.waitingAcks + 1).joined())
             desk.hear(many, listens: false)
             #expect(desk.events() == ["1: connectionEnded", "ended: flood"])
             desk.expectNothingLeft()
         }
         let desk = asking()
-        desk.hear(Frames.settings((0...Limits.http2Settings).map { (UInt16($0) + 100, 1) }))
+        desk.hear(Frames.settings((0...Limits.HTTP2.settings).map { (UInt16($0) + 100, 1) }))
         #expect(desk.connection.failure != nil)
     }
 
@@ -123,18 +124,18 @@ import Testing
         let isData = frame[3] == 0
         if isData { desk.hear(Frames.headers(1, [(":status", "200")])) }
         var sent = 0
-        while desk.connection.failure == nil, sent < 2 * Limits.http2IdleFrames {
+        while desk.connection.failure == nil, sent < 2 * Limits.HTTP2.idleFrames {
             desk.hear(Array(repeatElement(frame, count: 50).joined()))
             sent += 50
         }
-        #expect(desk.connection.failure == .flood && sent <= Limits.http2IdleFrames + 100, "\(frame)")
+        #expect(desk.connection.failure == .flood && sent <= Limits.HTTP2.idleFrames + 100, "\(frame)")
         desk.flush()
         #expect(desk.peer.goodbye?.code == 11)
         // What time brings back is enough for any server that is in order.
         let slow = Desk()
         for _ in 0..<100 {
             slow.now = slow.now.advanced(seconds: 1)
-            slow.hear(Array(repeatElement(Frames.ping, count: Limits.http2IdleFramesPerSecond).joined()))
+            slow.hear(Array(repeatElement(Frames.ping, count: Limits.HTTP2.idleFramesPerSecond).joined()))
         }
         #expect(slow.connection.failure == nil)
     }

@@ -22,10 +22,12 @@ import Testing
         }
         #expect(
             entries == [
-                "2=0", "3=0", "4=\(Limits.http2AnswerBodyBytes + 1)", "6=\(Limits.http2AnswerHeadBytes)",
+                "2=0", "3=0", "4=\(Limits.HTTP2Client.answerBodyBytes + 1)",
+                "6=\(Limits.HTTP2Client.answerHeadBytes)",
                 "9=1",
             ])
-        #expect(desk.peer.frames(8).map { Int($0.word(at: 0)) + 65_535 } == [2 * Limits.http2AnswersBytes])
+        #expect(
+            desk.peer.frames(8).map { Int($0.word(at: 0)) + 65_535 } == [2 * Limits.HTTP2Client.answersBytes])
         desk.hear(Frames.settings())
         #expect(desk.peer.frames(4).contains { $0.flags == 1 }, "the server's settings are acknowledged")
     }
@@ -111,21 +113,21 @@ import Testing
         let many = HTTP2ClientConnection(authority: "h", firstStreams: 5, now: desk.now)
         #expect(many.room == 5)
         desk.hear(Frames.settings([(3, 100_000)]))
-        #expect(desk.connection.room == Limits.http2ClientStreams - 1, "our own limit is below")
+        #expect(desk.connection.room == Limits.HTTP2Client.streams - 1, "our own limit is below")
     }
 
     @Test("Many requests are under way at once, and answers are taken in any order")
     func many() {
         let desk = Desk(streams: 1_000)
-        for at in 0..<Limits.http2ClientStreams { #expect(desk.send() == "\(2 * at + 1)") }
-        #expect(desk.send() == "busy" && desk.connection.underWay == Limits.http2ClientStreams)
-        for at in (0..<UInt32(Limits.http2ClientStreams)).reversed() {
+        for at in 0..<Limits.HTTP2Client.streams { #expect(desk.send() == "\(2 * at + 1)") }
+        #expect(desk.send() == "busy" && desk.connection.underWay == Limits.HTTP2Client.streams)
+        for at in (0..<UInt32(Limits.HTTP2Client.streams)).reversed() {
             desk.hear(Desk.answer(2 * at + 1, "\(at)"))
         }
         let events = desk.events()
-        #expect(events.count == Limits.http2ClientStreams && events.last == "1: 200 0")
+        #expect(events.count == Limits.HTTP2Client.streams && events.last == "1: 200 0")
         desk.expectNothingLeft()
-        #expect(desk.connection.room == Limits.http2ClientStreams)
+        #expect(desk.connection.room == Limits.HTTP2Client.streams)
     }
 
     @Test("Bodies wait for the windows of the server, those of the stream and of the connection")
@@ -151,7 +153,7 @@ import Testing
     func unsent() {
         let desk = Desk(greets: false)
         desk.hear(Frames.settings([(3, 100), (4, 0)]) + Frames.settingsKnown)
-        let half = [UInt8](repeating: 1, count: Limits.http2UnsentBytes / 2)
+        let half = [UInt8](repeating: 1, count: Limits.HTTP2Client.unsentBytes / 2)
         for stream in [1, 3] { #expect(desk.send(body: half) == "\(stream)") }
         #expect(desk.send(body: [1]) == "busy" && desk.connection.room == 98)
         desk.hear(Desk.answer(1))
@@ -174,7 +176,7 @@ import Testing
             #expect(desk.events() == ["\(stream): 200 \(body)"])
         }
         let given = desk.peer.frames(8).filter { $0.stream == 0 }.reduce(0) { $0 + Int($1.word(at: 0)) }
-        #expect(given > 9_000_000 - Limits.http2AnswersBytes && desk.connection.failure == nil)
+        #expect(given > 9_000_000 - Limits.HTTP2Client.answersBytes && desk.connection.failure == nil)
     }
 
     @Test("An answer that comes before the request is written ends it; the rest is not sent")
@@ -290,7 +292,7 @@ import Testing
             calls.append(HTTPCall("GET", "/"))
             calls[calls.count - 1].add(name, value)
         }
-        calls.append(HTTPCall("GET", "/" + String(repeating: "a", count: Limits.requestHeadBytes)))
+        calls.append(HTTPCall("GET", "/" + String(repeating: "a", count: Limits.HTTP.requestHeadBytes)))
         for call in calls { #expect(desk.send(call) == "malformed", "\(call.path) \(call.headers)") }
         #expect(desk.send() == "1", "canary: a good one is sent")
     }

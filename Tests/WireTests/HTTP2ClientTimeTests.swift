@@ -18,7 +18,7 @@ import Testing
     func noSettings() {
         let desk = Desk(greets: false)
         desk.send()
-        desk.pass(seconds: Limits.http2PongSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.pongSeconds - 1)
         #expect(desk.events().isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.events() == ["1: connectionEnded", "ended: silent"])
@@ -31,15 +31,15 @@ import Testing
     func asked() throws {
         let desk = Desk()
         desk.send()
-        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds - 1)
         #expect(desk.peer.frames(6).isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.peer.frames(6).count == 1)
         desk.hear(try pong(desk))
-        desk.pass(seconds: Limits.http2PingSeconds)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds)
         #expect(desk.peer.frames(6).count == 2)
         desk.hear(try pong(desk))
-        desk.pass(seconds: Limits.http2AnswerSeconds - 2 * Limits.http2PingSeconds)
+        desk.pass(seconds: Limits.HTTP2Client.answerSeconds - 2 * Limits.HTTP2Client.pingSeconds)
         #expect(desk.events() == ["1: noAnswer"] && desk.peer.answers[1]?.reset == 8)
         desk.hear(Desk.answer(1, "late"))
         #expect(desk.events().isEmpty && desk.connection.failure == nil)
@@ -50,7 +50,7 @@ import Testing
     func silent() {
         let desk = Desk()
         desk.send()
-        desk.pass(seconds: Limits.http2PingSeconds + Limits.http2PongSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds + Limits.HTTP2Client.pongSeconds - 1)
         #expect(desk.events().isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.events().last == "ended: silent")
@@ -61,30 +61,30 @@ import Testing
     func otherSigns() {
         let desk = Desk()
         desk.send()
-        desk.pass(seconds: Limits.http2PingSeconds)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds)
         desk.hear(Frames.headers(1, [(":status", "200")]))
-        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds - 1)
         #expect(desk.peer.frames(6).count == 1 && desk.connection.failure == nil)
     }
 
     @Test("An idle connection is asked after long, and beside the first request after some silence")
     func idle() throws {
         let desk = Desk()
-        desk.pass(seconds: Limits.http2IdlePingSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.idlePingSeconds - 1)
         #expect(desk.peer.frames(6).isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.peer.frames(6).count == 1)
         desk.hear(try pong(desk))
-        desk.pass(seconds: Limits.http2StaleSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.staleSeconds - 1)
         desk.send()
-        desk.pass(seconds: Limits.http2PingSeconds - 1)
+        desk.pass(seconds: Limits.HTTP2Client.pingSeconds - 1)
         #expect(desk.peer.frames(6).count == 1)
         desk.hear(Desk.answer(1))
-        desk.pass(seconds: Limits.http2StaleSeconds)
+        desk.pass(seconds: Limits.HTTP2Client.staleSeconds)
         desk.send()
         desk.send()
         #expect(desk.peer.frames(6).count == 2)
-        desk.pass(seconds: Limits.http2PongSeconds)
+        desk.pass(seconds: Limits.HTTP2Client.pongSeconds)
         #expect(desk.events().last == "ended: silent")
     }
 
@@ -97,7 +97,7 @@ import Testing
         // The server allows no more: the third waits within the session.
         desk.send(listens: false)
         desk.hear(Frames.settings([(3, 0)]))
-        for _ in 0..<Limits.http2AnswerSeconds + 4 {
+        for _ in 0..<Limits.HTTP2Client.answerSeconds + 4 {
             desk.now = desk.now.advanced(seconds: 1)
             desk.hear(Frames.ping)
             desk.connection.wake(now: desk.now)
@@ -113,11 +113,11 @@ import Testing
     @Test("A connection without requests is woken for nothing but its signs of life")
     func deadline() {
         let desk = Desk()
-        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.http2IdlePingSeconds))
+        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.HTTP2Client.idlePingSeconds))
         desk.send()
-        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.http2PingSeconds))
+        #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.HTTP2Client.pingSeconds))
         desk.hear(Desk.answer(1))
-        desk.pass(seconds: Limits.http2AnswerSeconds)
-        #expect(desk.connection.deadline > desk.now.advanced(seconds: Limits.http2StaleSeconds))
+        desk.pass(seconds: Limits.HTTP2Client.answerSeconds)
+        #expect(desk.connection.deadline > desk.now.advanced(seconds: Limits.HTTP2Client.staleSeconds))
     }
 }

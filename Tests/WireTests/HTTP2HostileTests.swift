@@ -10,12 +10,12 @@ import Testing
     @Test("Bodies that are too long are refused, told or not, and the connection goes on")
     func longBodies() {
         let desk = HTTP2Desk()
-        let told = [("content-length", "\(Limits.requestBodyBytes + 1)")]
+        let told = [("content-length", "\(Limits.HTTP.requestBodyBytes + 1)")]
         desk.send(Frames.headers(1, Frames.request("POST", "/", told)))
         #expect(desk.peer.answers[1]?.status == "413" && desk.peer.answers[1]?.reset == 0)
         desk.send(Frames.headers(3, Frames.request("POST", "/")))
         let piece = [UInt8](repeating: 0x61, count: 8_192)
-        for _ in 0..<Limits.requestBodyBytes / 8_192 { desk.send(Frames.data(3, piece)) }
+        for _ in 0..<Limits.HTTP.requestBodyBytes / 8_192 { desk.send(Frames.data(3, piece)) }
         #expect(desk.peer.answers[3] == nil && desk.connection.failure == nil)
         desk.send(Frames.data(3, [0x61]))
         #expect(desk.peer.answers[3]?.status == "413" && desk.peer.answers[3]?.reset == 0)
@@ -31,13 +31,13 @@ import Testing
             desk.send(Frames.headers(stream, Frames.request("POST", "/", [("content-length", "\(size)")])))
         }
         func room(_ stream: UInt32) -> Int {
-            desk.peer.frames(8).filter { $0.stream == stream }.reduce(Limits.http2StreamWindowBytes) {
+            desk.peer.frames(8).filter { $0.stream == stream }.reduce(Limits.HTTP2.streamWindowBytes) {
                 $0 + Int($1.word(at: 0))
             }
         }
-        #expect(room(1) == size && room(3) == size && room(5) == Limits.http2StreamWindowBytes)
+        #expect(room(1) == size && room(3) == size && room(5) == Limits.HTTP2.streamWindowBytes)
         var held: [Bool] = []
-        desk.send(Frames.data(5, [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)))
+        desk.send(Frames.data(5, [UInt8](repeating: 0x61, count: Limits.HTTP2.streamWindowBytes)))
         desk.connection.forEachIncomplete { if $0 == 5 { held.append($2) } }
         #expect(held == [false])
         let piece = [UInt8](repeating: 0x61, count: 10_000)
@@ -52,7 +52,7 @@ import Testing
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("POST", "/", [("content-length", "10000")])))
         desk.send(Frames.headers(3, Frames.request("POST", "/", [("content-length", "8000")])))
-        desk.send(Frames.data(3, [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes + 1)))
+        desk.send(Frames.data(3, [UInt8](repeating: 0x61, count: Limits.HTTP2.streamWindowBytes + 1)))
         #expect(desk.peer.answers[3]?.isWhole != true)
         #expect(desk.peer.answers[3]?.reset != nil || desk.connection.failure == .protocolError)
         #expect(desk.next() == nil)
@@ -62,20 +62,20 @@ import Testing
     func heldBodies() {
         let desk = HTTP2Desk()
         desk.connection.trust()
-        let piece = [UInt8](repeating: 0x61, count: Limits.http2StreamWindowBytes)
+        let piece = [UInt8](repeating: 0x61, count: Limits.HTTP2.streamWindowBytes)
         for round in 0..<8 {
-            let first = UInt32(round * Limits.http2Streams)
-            for at in 0..<UInt32(Limits.http2Streams) {
+            let first = UInt32(round * Limits.HTTP2.streams)
+            for at in 0..<UInt32(Limits.HTTP2.streams) {
                 let stream = (first + at) * 2 + 1
                 desk.send(Frames.headers(stream, Frames.request("POST", "/")) + Frames.data(stream, piece))
             }
             // Those who tell no length and fill their windows are given their turns, as far as these go.
-            #expect(desk.connection.granted <= Limits.http2LongBodiesBytes + 1)
-            for at in 0..<UInt32(Limits.http2Streams) { desk.send(Frames.reset((first + at) * 2 + 1)) }
+            #expect(desk.connection.granted <= Limits.HTTP2.longBodiesBytes + 1)
+            for at in 0..<UInt32(Limits.HTTP2.streams) { desk.send(Frames.reset((first + at) * 2 + 1)) }
             #expect(desk.connection.granted == 0 && desk.connection.headBytes == 0)
         }
         #expect(desk.connection.isEmpty && desk.connection.failure == nil)
-        #expect(desk.tally.resets == 8 * Limits.http2Streams)
+        #expect(desk.tally.resets == 8 * Limits.HTTP2.streams)
     }
 
     @Test(
@@ -86,26 +86,28 @@ import Testing
         func refused(trusting: Bool) -> Int {
             let desk = HTTP2Desk()
             if trusting { desk.connection.trust() }
-            for at in 0..<UInt32(Limits.http2Streams) {
+            for at in 0..<UInt32(Limits.HTTP2.streams) {
                 desk.send(
                     Frames.headers(at * 2 + 1, Frames.request("POST", "/")) + Frames.data(at * 2 + 1, piece))
-                #expect(trusting || desk.connection.bodyBytes <= Limits.http2StrangerBodiesBytes)
+                #expect(trusting || desk.connection.bodyBytes <= Limits.HTTP2.unauthenticatedBodiesBytes)
             }
-            let refused = (0..<UInt32(Limits.http2Streams)).count {
+            let refused = (0..<UInt32(Limits.HTTP2.streams)).count {
                 desk.peer.answers[$0 * 2 + 1]?.reset == 7
             }
             // What is given up makes room, and who was refused comes through.
             desk.send(Frames.reset(1) + Frames.data(3, [0x61], ends: true))
             #expect(desk.next()?.hasPrefix("3 POST") == true && desk.connection.failure == nil)
-            let held = (Limits.http2Streams - refused - 2) * piece.count
+            let held = (Limits.HTTP2.streams - refused - 2) * piece.count
             #expect(desk.connection.bodyBytes == held)
-            let last = UInt32(Limits.http2Streams * 2 + 1)
+            let last = UInt32(Limits.HTTP2.streams * 2 + 1)
             desk.send(
                 Frames.headers(last, Frames.request("POST", "/")) + Frames.data(last, piece, ends: true))
             #expect(desk.next()?.hasPrefix("\(last) POST") == true)
             return refused
         }
-        #expect(refused(trusting: false) == Limits.http2Streams - Limits.http2StrangerBodiesBytes / 8_000)
+        #expect(
+            refused(trusting: false) == Limits.HTTP2.streams - Limits.HTTP2.unauthenticatedBodiesBytes / 8_000
+        )
         #expect(refused(trusting: true) == 0)
     }
 
@@ -117,7 +119,7 @@ import Testing
         for at in 0..<UInt32(200) {
             desk.send(Frames.headers(at * 2 + 1, Frames.request("POST", "/", long)))
             if desk.peer.answers[at * 2 + 1]?.reset == 7 { refused += 1 }
-            #expect(desk.connection.headBytes <= Limits.http2HeadsBytes)
+            #expect(desk.connection.headBytes <= Limits.HTTP2.headsBytes)
         }
         #expect(refused > 50 && refused < 70)
     }
@@ -130,10 +132,10 @@ import Testing
         desk.send(Frames.frame(1, flags: 1, stream: 1, Array(first[..<16_000])))
         desk.send(Frames.continuation(1, Array(first[16_000...]), isLast: true))
         #expect(desk.peer.answers[1]?.status == "431")
-        let many = (0...Limits.requestHeaders).map { ("a\($0)", "b") }
+        let many = (0...Limits.HTTP.requestHeaders).map { ("a\($0)", "b") }
         desk.send(Frames.headers(3, Frames.request("GET", "/", many), ends: true))
         #expect(desk.peer.answers[3]?.status == "431")
-        let path = "/" + String(repeating: "p", count: Limits.requestLineBytes)
+        let path = "/" + String(repeating: "p", count: Limits.HTTP.requestLineBytes)
         desk.send(Frames.headers(5, Frames.request("GET", path), ends: true))
         #expect(desk.peer.answers[5]?.status == "414")
         desk.send(Frames.headers(7, Frames.request("GET", "/"), ends: true))
@@ -155,7 +157,7 @@ import Testing
     func continuations(octets: Int) {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
-        let limit = Limits.requestHeadBytes * Limits.http2HeadBombFactor
+        let limit = Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
         var sent = 0
         while desk.connection.failure == nil, sent <= 2 * limit {
             desk.send(Frames.continuation(1, [UInt8](repeating: 0x82, count: octets), isLast: false))
@@ -179,15 +181,15 @@ import Testing
         let desk = HTTP2Desk()
         desk.send(Frames.ping)
         #expect(desk.peer.frames(6).count == 1 && desk.tally.idleFrames > 0)
-        let many = Array(repeatElement(Frames.ping, count: Limits.http2WaitingAcks + 1).joined())
+        let many = Array(repeatElement(Frames.ping, count: Limits.HTTP2.waitingAcks + 1).joined())
         desk.connection.receive(many.raw, at: 0)
         #expect(desk.connection.failure == .flood)
         let other = HTTP2Desk()
-        let settings = Array(repeatElement(Frames.settings(), count: Limits.http2WaitingAcks + 1).joined())
+        let settings = Array(repeatElement(Frames.settings(), count: Limits.HTTP2.waitingAcks + 1).joined())
         other.connection.receive(settings.raw, at: 0)
         #expect(other.connection.failure == .flood)
         let third = HTTP2Desk()
-        third.send(Frames.settings((0...Limits.http2Settings).map { (UInt16($0) + 100, 1) }))
+        third.send(Frames.settings((0...Limits.HTTP2.settings).map { (UInt16($0) + 100, 1) }))
         #expect(third.connection.failure != nil)
     }
 
@@ -229,13 +231,14 @@ import Testing
     @Test("A stream more than may be open does not come out")
     func streams() {
         let desk = HTTP2Desk()
-        for at in 0..<UInt32(Limits.http2Streams) {
+        for at in 0..<UInt32(Limits.HTTP2.streams) {
             desk.send(Frames.headers(at * 2 + 1, Frames.request("GET", "/"), ends: true))
         }
         var count = 0
         while desk.next() != nil { count += 1 }
-        #expect(count == Limits.http2Streams && desk.connection.failure == nil)
-        desk.send(Frames.headers(UInt32(Limits.http2Streams) * 2 + 1, Frames.request("GET", "/"), ends: true))
+        #expect(count == Limits.HTTP2.streams && desk.connection.failure == nil)
+        desk.send(
+            Frames.headers(UInt32(Limits.HTTP2.streams) * 2 + 1, Frames.request("GET", "/"), ends: true))
         #expect(desk.next() == nil)
     }
 

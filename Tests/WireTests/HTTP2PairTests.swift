@@ -91,7 +91,7 @@ import Testing
     func many() throws {
         let pair = Pair()
         pair.settle()
-        #expect(pair.client.room == Limits.http2Streams)
+        #expect(pair.client.room == Limits.HTTP2.streams)
         var answered = 0
         while answered < 10_000 {
             while pair.client.room > 0 { _ = try pair.send("/", [1]) }
@@ -112,7 +112,7 @@ import Testing
         // More than a stranger may leave on its way: the server refuses some.
         let body = [UInt8](repeating: 1, count: 8_000)
         var underWay: [UInt32: Int] = [:]
-        var waiting = Array(0..<Limits.http2Streams)
+        var waiting = Array(0..<Limits.HTTP2.streams)
         var answers: Set<String> = []
         var refused = 0
         for _ in 0..<30 {
@@ -137,7 +137,7 @@ import Testing
             pair.answerAll()
         }
         #expect(refused > 0, "canary: the server refuses at all")
-        #expect(answers.count == Limits.http2Streams && pair.client.underWay == 0)
+        #expect(answers.count == Limits.HTTP2.streams && pair.client.underWay == 0)
     }
 
     @Test("A server that shuts down answers what it has begun, and the client then ends")

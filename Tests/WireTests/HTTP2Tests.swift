@@ -66,10 +66,10 @@ final class HTTP2Desk {
         }
         #expect(
             entries == [
-                "3=\(Limits.http2Streams)", "4=\(Limits.http2StreamWindowBytes)",
-                "6=\(Limits.requestHeadBytes)", "9=1",
+                "3=\(Limits.HTTP2.streams)", "4=\(Limits.HTTP2.streamWindowBytes)",
+                "6=\(Limits.HTTP.requestHeadBytes)", "9=1",
             ])
-        #expect(Limits.http2Streams >= 500)
+        #expect(Limits.HTTP2.streams >= 500)
         #expect(desk.peer.frames(4).contains { $0.flags == 1 })
     }
 

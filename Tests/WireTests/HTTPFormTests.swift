@@ -24,9 +24,9 @@ import Wire
     @Test("Too many fields are refused")
     func many() {
         #expect(throws: FormBody.Fault.tooManyFields) {
-            try form(String(repeating: "a=b&", count: Limits.formFields + 1))
+            try form(String(repeating: "a=b&", count: Limits.HTTP.formFields + 1))
         }
-        #expect(throws: Never.self) { try form(String(repeating: "a=b&", count: Limits.formFields)) }
+        #expect(throws: Never.self) { try form(String(repeating: "a=b&", count: Limits.HTTP.formFields)) }
     }
 
     @Test("What the writer writes, the reader reads: every octet")

@@ -118,13 +118,16 @@ extension MCSError {
 
     @Test("nor is a login held beyond what is kept of it", arguments: HostileMCS.all)
     func memoryOfLogins(file: HostileMCS) {
-        var reader = MCS.FrameReader(loginLimit: Limits.loginFrameBytes)
+        var reader = MCS.FrameReader(loginLimit: Limits.MCS.loginFrameBytes)
         var most = 0
         for octet in file.stream {
             guard (try? reader.read([octet].raw, { _, _ in true })) != nil else { break }
             most = max(most, reader.heldBytes)
         }
-        #expect(most <= max(Limits.frameBytes + 6, Limits.loginRestBytes + 2 * Limits.loginIDBytes + 20))
+        #expect(
+            most
+                <= max(
+                    Limits.MCS.frameBytes + 6, Limits.MCS.afterLoginBytes + 2 * Limits.MCS.loginIDBytes + 20))
         #expect(most <= file.stream.count)
     }
 

@@ -16,9 +16,9 @@ import Wire
 
     /// What is read of a stream in pieces, a message over `limit` through the sieve; the most that was held on the way.
     private func read(
-        _ stream: [UInt8], pieces: Int, limit: Int = Limits.frameBytes
+        _ stream: [UInt8], pieces: Int, limit: Int = Limits.MCS.frameBytes
     ) throws -> (messages: [MCS.Message], held: Int) {
-        var reader = MCS.FrameReader(limit: limit, loginLimit: Limits.loginFrameBytes)
+        var reader = MCS.FrameReader(limit: limit, loginLimit: Limits.MCS.loginFrameBytes)
         var messages: [MCS.Message] = []
         var held = 0
         var start = 0
@@ -42,19 +42,19 @@ import Wire
         let login = Self.login(ids: count)
         let stream =
             [MCS.version] + mcsWritten(.loginRequest(login)) + mcsWritten(.heartbeatPing(MCS.Heartbeat()))
-        #expect(stream.count < Limits.loginFrameBytes)
+        #expect(stream.count < Limits.MCS.loginFrameBytes)
         let (messages, held) = try read(stream, pieces: min(pieces, stream.count))
         guard case .loginRequest(let read) = messages.first, messages.count == 2 else {
             Issue.record("\(messages.count) messages")
             return
         }
-        #expect(read.receivedIDs.count >= Limits.unacknowledgedPerDevice)
+        #expect(read.receivedIDs.count >= Limits.Mailbox.unacknowledgedPerDevice)
         #expect(read.receivedIDs == login.receivedIDs.suffix(read.receivedIDs.count))
         var rest = read
         rest.receivedIDs = login.receivedIDs
         #expect(rest == login)
         #expect(messages.last == .heartbeatPing(MCS.Heartbeat()))
-        #expect(held <= Limits.loginRestBytes + 2 * Limits.loginIDBytes + Limits.frameBytes)
+        #expect(held <= Limits.MCS.afterLoginBytes + 2 * Limits.MCS.loginIDBytes + Limits.MCS.frameBytes)
     }
 
     @Test("through the sieve or not, the same is read", arguments: 0..<40 as Range<UInt64>)
@@ -104,7 +104,7 @@ import Wire
     func announced() throws {
         var stream: [UInt8] = [MCS.version, MCS.Tag.loginRequest.rawValue]
         var size = ByteBuffer()
-        Varint.append(UInt64(Limits.loginFrameBytes), to: &size)
+        Varint.append(UInt64(Limits.MCS.loginFrameBytes), to: &size)
         stream += size.copied()
         #expect(try read(stream, pieces: stream.count).held <= 8)
         #expect(try read(stream, pieces: 1).held <= 8)
@@ -112,13 +112,13 @@ import Wire
 
     @Test("only a login may be long, and only where one is awaited")
     func othersMayNot() {
-        for (tag, limit) in [(8, Limits.loginFrameBytes), (0, Limits.loginFrameBytes), (2, 0)]
+        for (tag, limit) in [(8, Limits.MCS.loginFrameBytes), (0, Limits.MCS.loginFrameBytes), (2, 0)]
             as [(UInt8, Int)]
         {
             var size = ByteBuffer()
-            Varint.append(UInt64(Limits.frameBytes + 1), to: &size)
+            Varint.append(UInt64(Limits.MCS.frameBytes + 1), to: &size)
             let stream = [MCS.version, tag] + size.copied()
-            #expect(throws: MCSError.tooLarge(Limits.frameBytes + 1)) {
+            #expect(throws: MCSError.tooLarge(Limits.MCS.frameBytes + 1)) {
                 var reader = MCS.FrameReader(loginLimit: limit)
                 try reader.read(stream.raw) { _, _ in true }
             }

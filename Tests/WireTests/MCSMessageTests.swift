@@ -104,7 +104,7 @@ import WireSupport
     @Test("received ids beyond the limit are dropped, the oldest first", arguments: [1, 10, 4_096, 5_000])
     func manyReceivedIDs(surplus: Int) throws {
         var login = MCSSamples.login
-        login.receivedIDs = (0..<Limits.receivedIDs + surplus).map { mcsText("\($0)") }
+        login.receivedIDs = (0..<Limits.MCS.receivedIDs + surplus).map { mcsText("\($0)") }
         let again = try mcsFirstMessage(of: mcsWritten(.loginRequest(login)))
         login.receivedIDs.removeFirst(surplus)
         #expect(again == .loginRequest(login))

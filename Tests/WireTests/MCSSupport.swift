@@ -18,7 +18,7 @@ func mcsWritten(_ message: MCS.Message) -> [UInt8] {
 
 /// The frames of a stream that comes in pieces of the given sizes, the last one repeated.
 func mcsFrames(
-    of stream: [UInt8], cutAt cuts: [Int] = [], limit: Int = Limits.frameBytes
+    of stream: [UInt8], cutAt cuts: [Int] = [], limit: Int = Limits.MCS.frameBytes
 ) throws(MCSError) -> [(tag: UInt8, message: [UInt8])] {
     var reader = MCS.FrameReader(limit: limit)
     var frames: [(tag: UInt8, message: [UInt8])] = []

@@ -8,7 +8,9 @@ import WireSupport
         try TopicCondition(Array(text.utf8))
     }
 
-    private func fault(_ text: String, operators: Int = Limits.conditionTests - 1) -> TopicConditionFault? {
+    private func fault(_ text: String, operators: Int = Limits.Topic.conditionTests - 1)
+        -> TopicConditionFault?
+    {
         do {
             _ = try TopicCondition(Array(text.utf8), operators: operators)
             return nil
@@ -86,7 +88,7 @@ import WireSupport
         #expect(fault("'a b' in topics") == .name)
         #expect(fault("'ä' in topics") == .name)
         #expect(fault("'/topics/a' in topics") == .name)
-        let longest = String(repeating: "a", count: Limits.topicNameBytes)
+        let longest = String(repeating: "a", count: Limits.Topic.nameBytes)
         #expect(fault("'\(longest)' in topics") == nil)
         #expect(fault("'\(longest)a' in topics") == .name)
     }
@@ -104,8 +106,8 @@ import WireSupport
         func nested(_ depth: Int) -> String {
             String(repeating: "(", count: depth) + "'a' in topics" + String(repeating: ")", count: depth)
         }
-        #expect(fault(nested(Limits.conditionDepth)) == nil)
-        #expect(fault(nested(Limits.conditionDepth + 1)) == .tooDeep)
+        #expect(fault(nested(Limits.Topic.conditionDepth)) == nil)
+        #expect(fault(nested(Limits.Topic.conditionDepth + 1)) == .tooDeep)
         #expect(fault(String(repeating: "(", count: 60_000)) == .tooDeep)
         #expect(fault(String(repeating: "!(", count: 60_000)) == .tooDeep)
     }
@@ -122,7 +124,7 @@ import WireSupport
             for _ in 0..<Int(random.next() % 14) { text += signs[Int(random.next() % UInt64(signs.count))] }
             guard let condition = try? TopicCondition(Array(text.utf8)) else { continue }
             read += 1
-            #expect((1...Limits.conditionTests).contains(condition.topics.count), "\(text)")
+            #expect((1...Limits.Topic.conditionTests).contains(condition.topics.count), "\(text)")
             #expect(text.filter { $0 == "(" }.count == text.filter { $0 == ")" }.count)
         }
         #expect(read > 50, "canary: some are conditions")

@@ -38,7 +38,7 @@ import Testing
             #expect(message.data.isEmpty && message.notification == nil)
         }
         let plain = try Self.read("")
-        #expect(plain.lifetimeSeconds == Limits.lifetimeSeconds && plain.priority == nil)
+        #expect(plain.lifetimeSeconds == Limits.Message.lifetimeSeconds && plain.priority == nil)
         let checked = try V1Message(Array(#"{"validateOnly":true,"message":{"topic":"/topics/a"}}"#.utf8).raw)
         #expect(checked.isDryRun && checked.target == .topic([0x61]))
     }
@@ -102,9 +102,10 @@ import Testing
         #expect(spaced.apns == Array(#"{"payload":{"a b":[1,2]}}"#.utf8))
         #expect(try Self.read(#""data":{}"#).apns == nil)
         let frame = #"{"payload":{"x":""}}"#.utf8.count
-        let full = String(repeating: "y", count: Limits.apnsOverrideBytes - frame)
+        let full = String(repeating: "y", count: Limits.Message.apnsOverrideBytes - frame)
         #expect(
-            try Self.read(#""apns":{"payload":{"x":"\#(full)"}}"#).apns?.count == Limits.apnsOverrideBytes)
+            try Self.read(#""apns":{"payload":{"x":"\#(full)"}}"#).apns?.count
+                == Limits.Message.apnsOverrideBytes)
         let error = #expect(throws: V1Error.self) {
             try Self.read(#""apns":{"payload":{"x":"\#(full)z"}}"#)
         }

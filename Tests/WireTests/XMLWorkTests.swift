@@ -75,6 +75,6 @@ import Wire
             most = max(most, reader.heldBytes)
         }
         #expect(failure == .policyViolation)
-        #expect(most <= Limits.stanzaBytes && taken <= Limits.stanzaBytes)
+        #expect(most <= Limits.Stanza.bytes && taken <= Limits.Stanza.bytes)
     }
 }

@@ -55,7 +55,7 @@ struct AttackTests {
         row.memory.after += 1
         #expect(row.faults.count == 1)
         let all = AttackRow.storedKiB(.max / 2_048)
-        #expect(all == Limits.storeWriteBuffersBytes / 1_024, "no more than the write buffers hold")
+        #expect(all == Limits.Store.writeBuffersBytes / 1_024, "no more than the write buffers hold")
         let rows = (0..<5).map { at in
             var row = Self.good
             row.memory.before += at * 30_000
@@ -206,7 +206,7 @@ struct AttackTests {
                 return nil
             } catch { return error }
         }
-        #expect(failure(Limits.requestBodyBytes) == .tooLong)
+        #expect(failure(Limits.HTTP.requestBodyBytes) == .tooLong)
         // With room for all of it, its checksum is what is wrong.
         #expect(failure(65_536 * 8 / 13 * 258 + 1_000) == .malformed)
     }

@@ -151,7 +151,7 @@ struct SoakTests {
             longest = max(longest, leave.awayMilliseconds)
         }
         #expect(kinds.count == 2 && longest > 10_000)
-        #expect(Flapping.mostOwed < Limits.storedMessages)
+        #expect(Flapping.mostOwed < Limits.Mailbox.storedMessages)
         var short = Flapping(seed: 7, seconds: 10)
         #expect((0..<100).allSatisfy { _ in short.stay() <= 2_500 }, "in a short run some come back as well")
     }

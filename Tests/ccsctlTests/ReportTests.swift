@@ -345,7 +345,7 @@ import WireSupport
     @Test("a bar never leaves its frame", arguments: [(0, 0), (1, 2), (5, 2), (-3, 10), (10, 10)])
     func bars(done: Int, total: Int) {
         let text = ProgressBar.text(OperatorProgress(done: done, total: total, what: "x"))
-        #expect(text.prefix { $0 != "]" }.count == Limits.progressBarColumns + 1)
+        #expect(text.prefix { $0 != "]" }.count == Limits.Client.progressBarColumns + 1)
     }
 
     @Test("canary: a column that is too narrow would be seen")

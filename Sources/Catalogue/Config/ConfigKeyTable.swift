@@ -84,9 +84,9 @@ extension ConfigKey {
             help: "Threads that serve connections; 0 means one for each core.",
             reason: "One for each core is best unless the machine is shared."),
         .storePartitions: Entry(
-            type: .integer(0...Limits.mostPartitions), preset: .integer(0), unit: "partitions",
+            type: .integer(0...Limits.Partition.most), preset: .integer(0), unit: "partitions",
             help:
-                "Number of partitions of the store, read when it is created; 0 takes \(Limits.partitions) for a new store and keeps what an existing one has.",
+                "Number of partitions of the store, read when it is created; 0 takes \(Limits.Partition.count) for a new store and keeps what an existing one has.",
             reason:
                 "The threads share them: four for each processor are enough. A store keeps its number for good; another one that is set here is refused at start."
         ),
@@ -99,24 +99,25 @@ extension ConfigKey {
             help: "Shape of log lines: key=value text, or one JSON object a line.",
             reason: "Text for eyes and grep, JSON for collectors."),
         .drainGraceSeconds: Entry(
-            type: .integer(0...3_600), preset: .integer(Limits.drainGraceSeconds), unit: "seconds",
+            type: .integer(0...3_600), preset: .integer(Limits.Shutdown.drainGraceSeconds), unit: "seconds",
             help: "Time between the notice CONNECTION_DRAINING and the first close.",
             reason: "App servers open a new connection in this time; acks on the old one still count.",
             isReloadable: true),
         .drainSpreadSeconds: Entry(
-            type: .integer(0...3_600), preset: .integer(Limits.drainSpreadSeconds), unit: "seconds",
+            type: .integer(0...3_600), preset: .integer(Limits.Shutdown.drainSpreadSeconds), unit: "seconds",
             help: "Time over which the closes of a drain are spread, at random.",
             reason: "All at once would come back all at once.", isReloadable: true),
         .shutdownSeconds: Entry(
-            type: .integer(1...3_600), preset: .integer(Limits.shutdownSeconds), unit: "seconds",
+            type: .integer(1...3_600), preset: .integer(Limits.Shutdown.seconds), unit: "seconds",
             help: "Time that a stop takes at most, drain included.",
             reason: "It must stay below TimeoutStopSec of the service.", isReloadable: true),
         .keepaliveSeconds: Entry(
-            type: .integer(5...1_800), preset: .integer(Limits.keepaliveSeconds), unit: "seconds",
+            type: .integer(5...1_800), preset: .integer(Limits.AppServer.keepaliveSeconds), unit: "seconds",
             help: "Silence after which an app server is sent one space.",
             reason: "Middleboxes forget connections that are silent for minutes.", isReloadable: true),
         .devicePingSeconds: Entry(
-            type: .integer(Limits.devicePingFloorSeconds...3_000), preset: .integer(Limits.devicePingSeconds),
+            type: .integer(Limits.Device.shortestPingSeconds...3_000),
+            preset: .integer(Limits.Device.pingSeconds),
             unit: "seconds", help: "Silence after which a device is pinged.",
             reason: "Shorter finds dead links sooner and costs battery; a client gives up after an hour.",
             isReloadable: true),
@@ -126,20 +127,20 @@ extension ConfigKey {
             reason: "Chromium obeys; unless told it pings every 15 to 28 minutes. Others do not read it.",
             isReloadable: true),
         .deviceExpirySeconds: Entry(
-            type: .integer(0...1_000_000_000), preset: .integer(Limits.deviceExpirySeconds), unit: "seconds",
+            type: .integer(0...1_000_000_000), preset: .integer(Limits.Device.expirySeconds), unit: "seconds",
             help: "Time without contact after which a device and its tokens expire; 0: never.",
             reason:
                 "FCM has 270 days. What waits for the device goes with it, and app servers hear DEVICE_UNREGISTERED for its tokens; a connected device never expires, nor does an app that Apple reaches. A Firebase installation whose refresh token nobody shows for so long ends too; one without registrations after two weeks.",
             isReloadable: true),
         .clockGraceSeconds: Entry(
-            type: .integer(0...31_536_000), preset: .integer(Limits.clockGraceSeconds), unit: "seconds",
+            type: .integer(0...31_536_000), preset: .integer(Limits.Clock.graceSeconds), unit: "seconds",
             help:
                 "Time of running after which a clock in doubt is believed; 0: only when somebody accepts it.",
             reason:
                 "A clock that is more than three days ahead of the last run, or a minute behind, would end devices and messages by its error: until it is believed nothing ends by age. See ccsctl clock show.",
             isReloadable: true),
         .loginDeadlineSeconds: Entry(
-            type: .integer(1...300), preset: .integer(Limits.loginDeadlineSeconds), unit: "seconds",
+            type: .integer(1...300), preset: .integer(Limits.Login.deadlineSeconds), unit: "seconds",
             help: "Time from the TLS handshake to a finished login.",
             reason: "Absolute: no byte extends it, so nobody can sit on a connection.", isReloadable: true),
     ]
@@ -147,7 +148,7 @@ extension ConfigKey {
     /// Where clients differ from the spec or from each other.
     static let protocols: [ConfigKey: Entry] = [
         .pendingWindow: Entry(
-            type: .integer(1...10_000), preset: .integer(Limits.pendingWindow), unit: "messages",
+            type: .integer(1...10_000), preset: .integer(Limits.AppServer.pendingWindow), unit: "messages",
             help: "Messages sent and not yet answered on one app server's connection, in each direction.",
             reason: "FCM has 100, and app servers count on it.", isReloadable: true),
         .strictAcks: Entry(
@@ -172,8 +173,8 @@ extension ConfigKey {
                 "The legacy reference allows two, that is three topics; HTTP v1 allows five topics, and so does ccsd everywhere unless told.",
             isReloadable: true),
         .topicPayloadBytes: Entry(
-            type: .integer(Limits.topicPayloadBytes...Limits.payloadBytes),
-            preset: .integer(Limits.topicPayloadBytes), unit: "octets",
+            type: .integer(Limits.Topic.payloadBytes...Limits.Message.payloadBytes),
+            preset: .integer(Limits.Topic.payloadBytes), unit: "octets",
             help: "Keys and values that a message to a topic or condition may have.",
             reason: "FCM has 2048, half of what other messages may have.", isReloadable: true),
         .scram: Entry(

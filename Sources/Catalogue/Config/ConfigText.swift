@@ -130,7 +130,7 @@ extension ConfigKey {
 
     /// A found value, cut to what fits a line.
     private func shown(_ text: String, quoted: Bool = true) -> String {
-        let cut = Printable.text(text, limit: Limits.shownCharacters)
+        let cut = Printable.text(text, limit: Limits.Config.shownCharacters)
         return quoted ? "\"\(cut)\"" : cut
     }
 }

@@ -44,7 +44,10 @@ public enum Glossary {
         ("wrong_type", "A field has another JSON type than it must have."),
         ("out_of_range", "A number is outside its range."),
         ("not_allowed", "A word is none of those allowed."),
-        ("too_large", "The payload is over \(Limits.payloadBytes) bytes, or another field over its limit."),
+        (
+            "too_large",
+            "The payload is over \(Limits.Message.payloadBytes) bytes, or another field over its limit."
+        ),
         ("reserved_key", "A key of data belongs to the service: from, gcm., google."),
         ("conflict", "Two fields exclude each other, or one is not taken over this protocol."),
         ("repeated_message_id", "The message_id was used before on this connection."),

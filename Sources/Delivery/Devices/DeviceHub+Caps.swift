@@ -78,7 +78,8 @@ extension DeviceHub {
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
-            acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: Int64(Limits.lifetimeSeconds) * 1_000),
+            acceptedAt: turn.now.wall,
+            expiresAt: turn.now.end(after: Int64(Limits.Message.lifetimeSeconds) * 1_000),
             delaysWhileIdle: isDelayed, body: [])
         turn.write(.putMessage(marker), then: .device(entry, .marker(marker)))
         entry.append(

@@ -31,7 +31,7 @@ extension DeviceHub {
         _ received: [PersistentID], _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
         var hasRemoved = false
-        for id in received.suffix(Limits.receivedIDs) {
+        for id in received.suffix(Limits.MCS.receivedIDs) {
             guard let at = entry.mailbox.index(of: id.sequence),
                 entry.mailbox.slots[at].entry.salt == id.salt
             else { continue }
@@ -73,7 +73,7 @@ extension DeviceHub {
             if !entry.state.isReady {
                 contacts.note(entry.device, at: turn.contactTime)
             } else if let record = entry.record {
-                seen(entry, record, every: Limits.seenAtCloseSeconds, &turn)
+                seen(entry, record, every: Limits.Device.seenAtCloseSeconds, &turn)
             }
         } else if !entry.state.isReady {
             entry.dropWaiting(&turn) { event in

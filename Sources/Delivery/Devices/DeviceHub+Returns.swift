@@ -20,7 +20,7 @@ extension DeviceHub {
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: gone.sender, kind: .sendError, messageID: gone.author.messageID,
             acceptedAt: turn.now.wall,
-            expiresAt: turn.now.wall + Int64(Limits.lifetimeSeconds) * 1_000, body: [])
+            expiresAt: turn.now.wall + Int64(Limits.Message.lifetimeSeconds) * 1_000, body: [])
         turn.write(
             .returnUpstream(gone.sender, gone.sequence, expiresAt: gone.expiresAt, report: report),
             then: .device(entry, .report(report, gone)))
@@ -33,8 +33,8 @@ extension DeviceHub {
     /// Lets the oldest report go where one more would be too many.
     private mutating func makeRoomForReport(_ entry: DeviceEntry, _ turn: inout Turn) {
         let slots = entry.mailbox.slots
-        guard slots.count >= Limits.sendErrorsPerDevice,
-            slots.count(where: { $0.entry.kind == .sendError }) >= Limits.sendErrorsPerDevice,
+        guard slots.count >= Limits.Message.sendErrorsPerDevice,
+            slots.count(where: { $0.entry.kind == .sendError }) >= Limits.Message.sendErrorsPerDevice,
             let oldest = slots.firstIndex(where: { $0.entry.kind == .sendError })
         else { return }
         remove(at: oldest, of: entry, reason: .discarded, &turn)

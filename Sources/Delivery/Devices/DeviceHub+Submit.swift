@@ -64,7 +64,7 @@ extension DeviceHub {
     /// The place of the registration that replaced one (ccs-xmpp 6); nil: none has, or it is not on disk yet.
     ///
     /// It is the newest of the same app, subtype and senders on the device that another instance of the app asked for.
-    /// The old token works until the time of `Limits.replacedRegistrationSeconds` is over.
+    /// The old token works until the time of `Limits.Registration.replacedSeconds` is over.
     private func replacement(
         of at: Int, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(Refusal) -> Int? {
@@ -73,9 +73,9 @@ extension DeviceHub {
             let newer = entry.registrations[place].registration
             let isOpen = entry.registrations[place].batch.map { turn.ledger.isOpen($0) } ?? false
             if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
-                let end = newer.createdAt + Int64(Limits.replacedRegistrationSeconds) * 1_000
+                let end = newer.createdAt + Int64(Limits.Registration.replacedSeconds) * 1_000
                 // One of a time that cannot have been says nothing of how long ago it was.
-                guard newer.createdAt < Limits.earliestClock || turn.now.ended < end else {
+                guard newer.createdAt < Limits.Clock.earliest || turn.now.ended < end else {
                     throw .notRegistered
                 }
                 return place
@@ -147,7 +147,7 @@ extension DeviceHub {
     /// The stored form of a submission.
     private func message(of submission: consuming Submission, _ turn: inout Turn) -> StoredMessage {
         let content = submission.content
-        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
         var message = StoredMessage(
             device: submission.target.device, sequence: turn.nextSequence(), salt: turn.salt,
             registration: submission.target.number, sender: submission.sender,

@@ -41,7 +41,7 @@ extension DeviceHub {
         }
         for name in again {
             throttled.add(
-                name, due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds)))
+                name, due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds)))
         }
     }
 

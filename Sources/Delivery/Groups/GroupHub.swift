@@ -145,14 +145,14 @@ struct GroupHub: ~Copyable {
             let name = GroupName(sender: request.sender, number: turn.nextSequence().number)
             let made = GroupRecord(
                 name: name, label: label, members: Self.distinct(members), createdAt: turn.now.wall)
-            guard made.members.count <= Limits.groupMembers else { throw .tooManyMembers }
+            guard made.members.count <= Limits.Group.members else { throw .tooManyMembers }
             guard request.origin?.growth != .full else { throw .registryFull }
             return made
         case .add(_, let label, let members):
             var group = try Self.known(record, label)
             guard !members.isEmpty else { throw .noMembers }
             group.members = Self.distinct(group.members + members)
-            guard group.members.count <= Limits.groupMembers else { throw .tooManyMembers }
+            guard group.members.count <= Limits.Group.members else { throw .tooManyMembers }
             guard group != record else { return nil }
             guard request.origin?.growth != .full else { throw .registryFull }
             return group

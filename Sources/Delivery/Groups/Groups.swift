@@ -6,7 +6,7 @@ public struct GroupRecord: Sendable, Equatable {
     public var name: GroupName
     /// `notification_key_name`: unique among the groups of its sender.
     public var label: [UInt8]
-    /// Its members in the order in which they came, 1 … `Limits.groupMembers`.
+    /// Its members in the order in which they came, 1 … `Limits.Group.members`.
     public var members: [RegistrationName]
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
@@ -67,7 +67,7 @@ public enum GroupRefusal: String, Error, Sendable {
     case notFound = "not_found"
     /// The label given is not the group's.
     case labelMismatch = "label_mismatch"
-    /// It would have more than `Limits.groupMembers`.
+    /// It would have more than `Limits.Group.members`.
     case tooManyMembers = "too_many_members"
     /// The registry is as large as it may become.
     case registryFull = "registry_full"

@@ -7,7 +7,7 @@ extension InstallationHub {
         _ record: InstallationRecord, _ time: UnixMilliseconds, _ turn: inout Turn
     ) -> Bool {
         guard turn.clock.doubt == nil, record.usedAt < time else { return false }
-        if record.usedAt < Limits.earliestClock {
+        if record.usedAt < Limits.Clock.earliest {
             // It was used in a time that cannot have been, which says nothing of how long ago that was: its time begins now.
             var record = record
             record.usedAt = turn.now.wall
@@ -28,11 +28,11 @@ extension InstallationHub {
         sweep.isAsking = true
         sweep.next = turn.now.monotonic.advanced(milliseconds: turn.shares.sweepMilliseconds)
         let before = turn.now.wall - turn.settings.expiryMilliseconds
-        let unlinked = turn.now.wall - Int64(Limits.unusedInstallationSeconds) * 1_000
+        let unlinked = turn.now.wall - Int64(Limits.Installation.unusedSeconds) * 1_000
         turn.load(
             .unusedInstallations(
                 before: before, unlinkedBefore: max(before, unlinked), from: sweep.from,
-                examine: Limits.installationRowsPerSweep, limit: Limits.expiredDevicesPerSweep,
+                examine: Limits.Installation.rowsPerSweep, limit: Limits.Device.expiredPerSweep,
                 partition: turn.partition))
     }
 
@@ -42,14 +42,15 @@ extension InstallationHub {
     ) {
         turn.demand(sweep.isAsking, "an answer to a search for installations that nobody asked for")
         turn.demand(
-            found.count <= Limits.expiredDevicesPerSweep, "a search found more installations than asked for")
+            found.count <= Limits.Device.expiredPerSweep, "a search found more installations than asked for")
         turn.demand(
             next.map { sweep.from.lexicographicallyPrecedes($0) } ?? true,
             "a search for installations goes back")
         sweep.isAsking = false
         sweep.from = next ?? []
         if next == nil {
-            let rest = min(Int64(Limits.deviceSweepRestSeconds) * 1_000, turn.settings.expiryMilliseconds / 8)
+            let rest = min(
+                Int64(Limits.Device.sweepPauseSeconds) * 1_000, turn.settings.expiryMilliseconds / 8)
             sweep.next = turn.now.monotonic.advanced(milliseconds: rest)
         }
         for id in found {

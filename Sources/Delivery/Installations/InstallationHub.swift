@@ -48,7 +48,7 @@ struct InstallationHub: ~Copyable {
                 owner: .installation(id))
         }
         turn.load(
-            .installation(id, limit: Limits.registrationsPerInstallation, isForChange: isForChange))
+            .installation(id, limit: Limits.Installation.registrations, isForChange: isForChange))
     }
 
     /// Ends the turn of a change.
@@ -99,7 +99,7 @@ struct InstallationHub: ~Copyable {
             record.map { $0.id == id } ?? true, "the store answers with another installation",
             owner: .installation(id))
         let isBound = turn.demand(
-            names.count <= Limits.registrationsPerInstallation,
+            names.count <= Limits.Installation.registrations,
             "the store answers with more registrations than were asked for", owner: .installation(id))
         return isIts && isBound
     }
@@ -164,7 +164,7 @@ struct InstallationHub: ~Copyable {
     ) throws(RegistrationRefusal) -> InstallationRecord {
         guard let record, let refresh = record.refresh,
             turn.settings.deviceExpirySeconds == 0 || turn.clock.doubt != nil
-                || record.usedAt < Limits.earliestClock
+                || record.usedAt < Limits.Clock.earliest
                 || turn.now.wall - record.usedAt <= turn.settings.expiryMilliseconds
         else { throw .notRegistered }
         guard refresh == shown else { throw .authenticationFailed }
@@ -239,8 +239,8 @@ struct InstallationHub: ~Copyable {
     ) {
         turn.giveBackPlace(of: request.origin)
         var record = record
-        let isNoted = turn.clock.doubt != nil && record.usedAt == Limits.contactInDoubt
-        let granularity = turn.settings.seenGranularity(atMost: Limits.seenGranularitySeconds)
+        let isNoted = turn.clock.doubt != nil && record.usedAt == Limits.Clock.contactInDoubt
+        let granularity = turn.settings.seenGranularity(atMost: Limits.Device.seenGranularitySeconds)
         if !isNoted,
             turn.clock.doubt != nil || (turn.now.wall - record.usedAt).magnitude >= granularity.magnitude
         {

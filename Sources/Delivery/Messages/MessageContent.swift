@@ -10,7 +10,7 @@ public struct MessageContent: Sendable, HoldsMessageText {
 
     /// Its octets.
     public var text: MessageText
-    /// Seconds to live from now, 0 … `Limits.lifetimeSeconds`; 0 is now or never.
+    /// Seconds to live from now, 0 … `Limits.Message.lifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int
     /// Urgency.
     public var priority: Priority
@@ -27,7 +27,8 @@ public struct MessageContent: Sendable, HoldsMessageText {
 
     /// A content; all parts are the caller's.
     public init(
-        messageID: [UInt8], collapseKey: [UInt8]? = nil, lifetimeSeconds: Int = Limits.lifetimeSeconds,
+        messageID: [UInt8], collapseKey: [UInt8]? = nil,
+        lifetimeSeconds: Int = Limits.Message.lifetimeSeconds,
         priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
         isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false, body: Body,
         apns: [UInt8]? = nil

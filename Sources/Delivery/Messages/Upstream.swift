@@ -18,7 +18,7 @@ public struct UpstreamSubmission: Sendable {
     public var messageID: [UInt8]
     /// The device's id for it; empty where the device keeps none, and so never repeats it. Alone it does not make a repetition.
     public var persistentID: [UInt8]
-    /// Seconds it has left, 0 … `Limits.upstreamLifetimeSeconds`; 0 is now or never.
+    /// Seconds it has left, 0 … `Limits.Message.upstreamLifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int
     /// The pairs, encoded as `Body`.
     public var body: Body

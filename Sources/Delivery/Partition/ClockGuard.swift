@@ -66,7 +66,7 @@ public struct ClockGuard: Sendable {
     private mutating func judge(_ machine: Now, grace seconds: Int) {
         guard let doubt = doubt(of: machine) else { return believe(machine) }
         let offset = machine.wall &- machine.monotonic.nanoseconds / 1_000_000
-        let tolerance = UInt64(Limits.clockBehindSeconds) * 1_000
+        let tolerance = UInt64(Limits.Clock.behindSeconds) * 1_000
         if let open, (offset &- open.offset).magnitude <= tolerance {
             self.open?.doubt = doubt
         } else {
@@ -82,14 +82,14 @@ public struct ClockGuard: Sendable {
         guard Self.isPossible(machine.wall) else { return .impossible }
         guard let expected = expected(at: machine.monotonic) else { return nil }
         let ahead = machine.wall - expected
-        if ahead > Int64(Limits.clockAheadSeconds) * 1_000 { return .ahead(milliseconds: ahead) }
-        if ahead < -Int64(Limits.clockBehindSeconds) * 1_000 { return .behind(milliseconds: -ahead) }
+        if ahead > Int64(Limits.Clock.aheadSeconds) * 1_000 { return .ahead(milliseconds: ahead) }
+        if ahead < -Int64(Limits.Clock.behindSeconds) * 1_000 { return .behind(milliseconds: -ahead) }
         return nil
     }
 
     /// Whether a clock may show such a time at all (milliseconds since 1970).
     public static func isPossible(_ wall: UnixMilliseconds) -> Bool {
-        Limits.earliestClock <= wall && wall < Limits.latestClock
+        Limits.Clock.earliest <= wall && wall < Limits.Clock.latest
     }
 
     /// The time by what was believed last and what has passed since; nil: nothing was.
@@ -107,11 +107,12 @@ public struct ClockGuard: Sendable {
         guard open != nil else { return core }
         if let expected = expected(at: machine.monotonic) {
             core.wall = expected
-            core.latestInDoubt = max(expected, min(machine.wall, Limits.latestClock)) + Limits.lifetimeInDoubt
+            core.latestInDoubt =
+                max(expected, min(machine.wall, Limits.Clock.latest)) + Limits.Clock.lifetimeInDoubt
         } else {
             // Noted times are then before the earliest one: whoever meets them knows that they say nothing.
-            core.wall = min(machine.wall, Limits.earliestClock - 1)
-            core.latestInDoubt = Limits.latestClock
+            core.wall = min(machine.wall, Limits.Clock.earliest - 1)
+            core.latestInDoubt = Limits.Clock.latest
         }
         return core
     }
@@ -129,8 +130,8 @@ public struct ClockGuard: Sendable {
     func isConfirmed(by device: UnixMilliseconds, madeAt: UnixMilliseconds) -> Bool {
         guard let open, open.doubt != .impossible, let sound = open.sound, let machine = last?.machine
         else { return false }
-        return madeAt >= Limits.earliestClock && madeAt < sound
-            && (machine.wall &- device).magnitude <= UInt64(Limits.clockAgreementSeconds) * 1_000
+        return madeAt >= Limits.Clock.earliest && madeAt < sound
+            && (machine.wall &- device).magnitude <= UInt64(Limits.Clock.agreementSeconds) * 1_000
     }
 
     /// What the next process is to begin with; nil where nothing is believed.
@@ -139,7 +140,7 @@ public struct ClockGuard: Sendable {
     /// A reading for those outside of the core: the machine's time, by which nothing ends while it is in doubt.
     func outside(_ machine: Now) -> Now {
         var reading = machine
-        if open != nil { reading.latestInDoubt = Limits.latestClock }
+        if open != nil { reading.latestInDoubt = Limits.Clock.latest }
         return reading
     }
 }

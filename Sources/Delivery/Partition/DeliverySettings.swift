@@ -3,39 +3,39 @@ public import Basics
 /// What an operator or a test may set of the core; the defaults are the limits.
 public struct DeliverySettings: Sendable {
     /// Upstream messages sent and not yet answered on one connection.
-    public var pendingWindow = Limits.pendingWindow
+    public var pendingWindow = Limits.AppServer.pendingWindow
     /// Offline devices whose state is kept in memory.
-    public var idleDevicesInMemory = Limits.idleDevicesInMemory
+    public var idleDevicesInMemory = Limits.Device.idleInMemory
     /// Events that wait for the state of one device; further ones are refused as unavailable.
-    public var eventsWaitingForDevice = Limits.eventsWaitingForDevice
+    public var eventsWaitingForDevice = Limits.Device.waitingEvents
     /// Stored messages read at once for one device or sender.
-    public var mailboxPage = Limits.mailboxPage
+    public var mailboxPage = Limits.Mailbox.page
     /// Messages without collapse key kept for one registration; the next discards all.
-    public var storedMessages = Limits.storedMessages
+    public var storedMessages = Limits.Mailbox.storedMessages
     /// Collapse keys kept for one registration.
-    public var collapseKeys = Limits.collapseKeys
+    public var collapseKeys = Limits.Mailbox.collapseKeys
     /// Changes on their way to the store beyond which submissions are refused as unavailable.
-    public var waitingWrites = Limits.waitingWrites
+    public var waitingWrites = Limits.Store.waitingWrites
     /// Upstream messages of one app that wait to be stored.
-    public var waitingUpstream = Limits.waitingUpstream
+    public var waitingUpstream = Limits.Mailbox.waitingUpstream
     /// Upstream messages kept for one sender.
-    public var storedUpstreamPerSender = Limits.storedUpstreamPerSender
+    public var storedUpstreamPerSender = Limits.Mailbox.storedUpstreamPerSender
     /// How many of them may be of one device.
-    public var storedUpstreamPerDevice = Limits.storedUpstreamPerDevice
+    public var storedUpstreamPerDevice = Limits.Mailbox.storedUpstreamPerDevice
     /// Messages sent to a device on one connection and not acknowledged.
-    public var unacknowledgedPerDevice = Limits.unacknowledgedPerDevice
+    public var unacknowledgedPerDevice = Limits.Mailbox.unacknowledgedPerDevice
     /// Connections of one sender.
-    public var connectionsPerSender = Limits.connectionsPerSender
+    public var connectionsPerSender = Limits.AppServer.connectionsPerSender
     /// Registrations of one device.
-    public var registrationsPerDevice = Limits.registrationsPerDevice
+    public var registrationsPerDevice = Limits.Registration.perDevice
     /// Topics of one registration.
-    public var subscriptionsPerRegistration = Limits.subscriptionsPerRegistration
+    public var subscriptionsPerRegistration = Limits.Installation.subscriptionsPerRegistration
     /// Seconds after which a receipt that nobody acknowledged is taken as received.
-    public var receiptSettleSeconds = Limits.receiptSettleSeconds
+    public var receiptSettleSeconds = Limits.Message.receiptSettleSeconds
     /// Seconds without contact after which a device is forgotten with its registrations; 0: never.
-    public var deviceExpirySeconds = Limits.deviceExpirySeconds
+    public var deviceExpirySeconds = Limits.Device.expirySeconds
     /// Seconds after its check-in at which a device is forgotten that neither logged in nor registered; 0: never.
-    public var unusedDeviceSeconds = Limits.unusedDeviceSeconds
+    public var unusedDeviceSeconds = Limits.Device.unusedSeconds
     /// How often a device, an app or a sender may do what it may.
     public var rates = Rates()
     /// What places of iOS apps in the store are sealed with: the same as long as tokens are.
@@ -47,7 +47,7 @@ public struct DeliverySettings: Sendable {
     /// Until when the process before has lived, milliseconds since 1970 (`StoreMark.clock`); nil where the store does not know.
     public var clockMark: UnixMilliseconds?
     /// Seconds of running time after which a wall clock in doubt is believed; 0: never.
-    public var clockGraceSeconds = Limits.clockGraceSeconds
+    public var clockGraceSeconds = Limits.Clock.graceSeconds
     /// Whether the process ends where a state is found that cannot be; else only what it concerns does (`InvariantFailure`).
     public var trapsAtFailedInvariants = Self.isDebugBuild
 
@@ -66,15 +66,15 @@ public struct DeliverySettings: Sendable {
 /// Those of them that an operator may change while the server runs.
 public struct RunningSettings: Sendable {
     /// See `DeliverySettings`.
-    public var pendingWindow = Limits.pendingWindow
+    public var pendingWindow = Limits.AppServer.pendingWindow
     /// See `DeliverySettings`.
     public var rates = Rates()
     /// See `DeliverySettings`.
-    public var deviceExpirySeconds = Limits.deviceExpirySeconds
+    public var deviceExpirySeconds = Limits.Device.expirySeconds
     /// See `DeliverySettings`.
-    public var unusedDeviceSeconds = Limits.unusedDeviceSeconds
+    public var unusedDeviceSeconds = Limits.Device.unusedSeconds
     /// See `DeliverySettings`.
-    public var clockGraceSeconds = Limits.clockGraceSeconds
+    public var clockGraceSeconds = Limits.Clock.graceSeconds
 
     /// The defaults.
     public init() {}

@@ -26,7 +26,7 @@ extension Partition {
         let isDoubted = turn.clock.doubt != nil
         guard turn.now.monotonic >= clockMark.next || clockMark.isDoubted != isDoubted else { return }
         clockMark.isDoubted = isDoubted
-        clockMark.next = turn.now.monotonic.advanced(seconds: Limits.clockMarkSeconds)
+        clockMark.next = turn.now.monotonic.advanced(seconds: Limits.Clock.markSeconds)
         if let mark = turn.clock.mark(at: turn.now) {
             turn.write(.putMark(.clock, UInt64(clamping: mark)))
         }
@@ -37,7 +37,7 @@ extension Partition {
             return
         }
         expirySweep.isAsking = true
-        expirySweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.sweepMilliseconds))
+        expirySweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
         turn.load(
             .expired(by: turn.now.wall, limit: turn.shares.expiredPerSweep, partition: turn.partition))
     }
@@ -45,7 +45,7 @@ extension Partition {
 
 extension Turn {
     /// When a device was here that is here now; in doubt that is left open, and its time starts when the clock is believed again.
-    var contactTime: UnixMilliseconds { clock.doubt == nil ? now.wall : Limits.contactInDoubt }
+    var contactTime: UnixMilliseconds { clock.doubt == nil ? now.wall : Limits.Clock.contactInDoubt }
 
     /// A device that was here before the doubt says what time it is: its clock and ours have nothing in common, so that where they
     /// agree they are right. A device that came later is a stranger, whose word counts for nothing.

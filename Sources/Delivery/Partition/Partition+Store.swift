@@ -70,7 +70,8 @@ extension Partition {
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
-            turn.demand(entries.count <= Limits.expiredPerSweep, "a search found more than it was asked for")
+            turn.demand(
+                entries.count <= Limits.Store.expiredPerSweep, "a search found more than it was asked for")
             expirySweep.isAsking = false
             for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):

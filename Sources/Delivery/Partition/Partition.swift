@@ -95,7 +95,8 @@ public struct Partition: ~Copyable {
         var batch = turn.takeBatch()
         var refused = 0
         while turn.refusesBatch {
-            precondition(refused < Limits.batchesRefusedPerTurn, "every answer finds a broken state")
+            precondition(
+                refused < Limits.Partition.batchesRefusedPerTurn, "every answer finds a broken state")
             refused += 1
             turn.refusesBatch = false
             guard let ticket = batch?.ticket else { break }

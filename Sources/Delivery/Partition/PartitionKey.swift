@@ -19,12 +19,12 @@ public enum PartitionKey: Hashable, Sendable {
             case .sender(let sender): sender.number
             case .installation(let id): Self.fnv1a(id)
             }
-        let bits = UInt64(Limits.partitionSlots.trailingZeroBitCount)
+        let bits = UInt64(Limits.Partition.slots.trailingZeroBitCount)
         return Int(truncatingIfNeeded: Self.mixed(number) >> (64 - bits))
     }
 
     /// The partition of a store with `count` partitions that owns it. Each has a range of the slots.
-    public func partition(of count: Int) -> Int { slot * count / Limits.partitionSlots }
+    public func partition(of count: Int) -> Int { slot * count / Limits.Partition.slots }
 
     private static func mixed(_ number: UInt64) -> UInt64 {
         var mixed = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9

@@ -13,7 +13,7 @@ public struct PartitionMap: Sendable {
 
     /// Divides the partitions among the reactors.
     public init(partitions: Int, reactors: Int) {
-        precondition((1...Limits.mostPartitions).contains(partitions) && reactors > 0, "nothing to divide")
+        precondition((1...Limits.Partition.most).contains(partitions) && reactors > 0, "nothing to divide")
         self.partitions = partitions
         self.reactors = reactors
         owners = (0..<partitions).map { $0 * reactors / partitions }

@@ -4,7 +4,7 @@ import Basics
 /// the limits promise, and at least what one device, sender or request may bring (`LimitsPartitions.swift`).
 ///
 /// Where the shares together are more than the whole for that reason, the store bounds what waits for it all the same
-/// (`Limits.waitingWrites`, `Limits.waitingLoads`).
+/// (`Limits.Store.waitingWrites`, `Limits.Store.waitingLoads`).
 struct PartitionShares {
     /// Devices in memory that nothing happens to, and those among them that only a message to a topic has met.
     let idleDevices: Int
@@ -32,21 +32,23 @@ struct PartitionShares {
     /// The share of one of `count` partitions.
     init(of settings: borrowing DeliverySettings, among count: Int) {
         func share(_ whole: Int, atLeast least: Int = 1) -> Int { max(min(whole, least), whole / count) }
-        idleDevices = share(settings.idleDevicesInMemory, atLeast: Limits.leastIdleDevices)
-        passingDevices = share(Limits.passingDevicesInMemory, atLeast: Limits.leastPassingDevices)
-        waitingWrites = share(settings.waitingWrites, atLeast: Limits.leastWaitingWrites)
-        unwrittenContacts = share(Limits.unwrittenContacts, atLeast: Limits.leastUnwrittenContacts)
-        contactsPerTick = share(Limits.contactsPerTick)
-        expiredPerSweep = share(Limits.expiredPerSweep, atLeast: Limits.leastExpiredPerSweep)
-        sweepMilliseconds = Int64(Limits.deviceSweepMilliseconds * count)
+        idleDevices = share(settings.idleDevicesInMemory, atLeast: Limits.Partition.leastIdleDevices)
+        passingDevices = share(Limits.Device.visitingInMemory, atLeast: Limits.Partition.leastVisitingDevices)
+        waitingWrites = share(settings.waitingWrites, atLeast: Limits.Partition.leastWaitingWrites)
+        unwrittenContacts = share(
+            Limits.Device.unwrittenContacts, atLeast: Limits.Partition.leastUnwrittenContacts)
+        contactsPerTick = share(Limits.Device.contactsPerTick)
+        expiredPerSweep = share(Limits.Store.expiredPerSweep, atLeast: Limits.Partition.leastExpiredPerSweep)
+        sweepMilliseconds = Int64(Limits.Device.sweepMilliseconds * count)
         forgottenDevices = Rate(
-            Limits.devicesForgottenAtOnce,
-            perSeconds: Limits.devicesForgottenAtOnce * 3_600 / Limits.devicesForgottenPerHour
+            Limits.Clock.devicesForgottenAtOnce,
+            perSeconds: Limits.Clock.devicesForgottenAtOnce * 3_600 / Limits.Clock.devicesForgottenPerHour
         ).share(of: count)
-        topicJobs = share(Limits.topicJobs, atLeast: Limits.leastTopicJobs)
-        topicPages = min(Limits.topicPagesInFlight, share(Limits.topicPagesInAll))
-        waitingInstallations = share(Limits.waitingInstallations, atLeast: Limits.leastWaitingRequests)
-        groupRequests = share(Limits.groupRequestsWaiting, atLeast: Limits.leastWaitingRequests)
-        groupSends = share(Limits.groupSendsWaiting, atLeast: Limits.leastWaitingRequests)
+        topicJobs = share(Limits.Topic.jobs, atLeast: Limits.Partition.leastTopicJobs)
+        topicPages = min(Limits.Topic.pagesInFlight, share(Limits.Topic.pagesInAll))
+        waitingInstallations = share(
+            Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
+        groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)
+        groupSends = share(Limits.Group.waitingSends, atLeast: Limits.Partition.leastWaitingRequests)
     }
 }

@@ -58,7 +58,7 @@ struct Turn: ~Copyable {
 
     /// When this partition first searches for what nobody uses any more: the partitions take turns.
     var firstSearch: Instant {
-        now.monotonic.advanced(milliseconds: Int64(Limits.deviceSweepMilliseconds * partition))
+        now.monotonic.advanced(milliseconds: Int64(Limits.Device.sweepMilliseconds * partition))
     }
 
     /// Whether the store is so far behind that nothing more is accepted.

@@ -42,7 +42,7 @@ public struct DeviceRecord: Sendable, Equatable {
 
     /// Since when it could have been used, milliseconds since 1970: a check-in under a clock that was in doubt counts from the
     /// first contact after it.
-    public var unusedSince: UnixMilliseconds { createdAt >= Limits.earliestClock ? createdAt : seenAt }
+    public var unusedSince: UnixMilliseconds { createdAt >= Limits.Clock.earliest ? createdAt : seenAt }
 }
 
 /// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).

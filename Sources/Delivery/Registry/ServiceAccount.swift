@@ -35,7 +35,7 @@ extension SenderRecord {
     /// Whether a text can be a project id: what all libraries and paths take.
     public static func isProjectID(_ text: String) -> Bool {
         let octets = Array(text.utf8)
-        guard Limits.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),
+        guard Limits.Operator.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),
             octets.last != UInt8(ascii: "-")
         else { return false }
         return octets.allSatisfy {

@@ -11,7 +11,8 @@ extension SenderHub {
         let receipt = StoredUpstream(
             sender: due.sender, sequence: turn.nextSequence(), kind: .receipt(sentAt: due.deliveredAt),
             from: due.message, category: due.category, messageID: due.messageID,
-            expiresAt: turn.now.end(after: Int64(Limits.upstreamLifetimeSeconds) * 1_000), lifetimeSeconds: 0,
+            expiresAt: turn.now.end(after: Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000),
+            lifetimeSeconds: 0,
             body: [])
         let entry = table.entry(due.sender)
         turn.demand(

@@ -15,7 +15,7 @@ extension SenderHub {
 
     private func demandBound(of entry: SenderEntry, _ turn: inout Turn) {
         turn.demand(
-            entry.streams.count <= entry.sessions.count + Limits.resumableStreamsPerSender,
+            entry.streams.count <= entry.sessions.count + Limits.AppServer.resumableStreamsPerSender,
             "more streams are kept than there is room for", of: entry)
     }
 
@@ -35,10 +35,12 @@ extension SenderHub {
         }
         stream.connection = nil
         stream.remains = remains
-        stream.endsAt = turn.now.monotonic.advanced(seconds: Limits.resumptionSeconds)
+        stream.endsAt = turn.now.monotonic.advanced(seconds: Limits.AppServer.resumptionSeconds)
         entry.streams.append(stream)
         let detached = entry.streams.indices.filter { entry.streams[$0].connection == nil }
-        if detached.count > Limits.resumableStreamsPerSender { entry.streams.remove(at: detached[0]) }
+        if detached.count > Limits.AppServer.resumableStreamsPerSender {
+            entry.streams.remove(at: detached[0])
+        }
         demandBound(of: entry, &turn)
     }
 

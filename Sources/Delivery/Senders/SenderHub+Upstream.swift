@@ -13,7 +13,7 @@ extension SenderHub {
             return refuse(upstream, from: name, .tooMany, &turn)
         }
         entry.bucket.take(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
-        let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.upstreamLifetimeSeconds)
+        let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.Message.upstreamLifetimeSeconds)
         let message = StoredUpstream(
             sender: upstream.sender, sequence: turn.nextSequence(), from: name,
             isFCMDomain: upstream.isFCMDomain, category: upstream.category,

@@ -80,7 +80,7 @@ struct SenderHub: ~Copyable {
         for mutation in record.mutations {
             guard case .removeUpstream(let sender, let sequence, _, _) = mutation, let entry = table[sender]
             else { continue }
-            if outcome.hasFailed, entry.failedRemovals.count < Limits.expiredPerSweep {
+            if outcome.hasFailed, entry.failedRemovals.count < Limits.Store.expiredPerSweep {
                 entry.failedRemovals.append(mutation)
             } else {
                 entry.leaving.remove(sequence.number)
@@ -123,7 +123,7 @@ struct SenderHub: ~Copyable {
             }
             if !entry.failedRemovals.isEmpty {
                 turn.demand(
-                    entry.failedRemovals.count <= Limits.expiredPerSweep,
+                    entry.failedRemovals.count <= Limits.Store.expiredPerSweep,
                     "more failed removals are kept than there is room for", of: entry)
                 turn.effects.mutations += entry.failedRemovals
                 entry.failedRemovals = []

@@ -52,7 +52,7 @@ public enum Mutation: Sendable, Equatable {
     /// Removes a sender's record.
     case removeSender(SenderID)
     /// Puts an upstream message or receipt. One that repeats a message which was put within
-    /// `Limits.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates. A repetition has
+    /// `Limits.Message.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates. A repetition has
     /// the same device, app, sender, persistent ID (not empty), message ID and pairs (mcs-device 4.2): an app that starts its
     /// counter again, or writes to two senders, sends new messages under old IDs.
     case putUpstream(StoredUpstream, now: UnixMilliseconds)

@@ -42,7 +42,7 @@ struct TopicHub: ~Copyable {
             return turn.reply(.accepted(id: nil, canonical: nil), to: origin)
         }
         turn.messageBuckets.take(sender, now: turn.now.monotonic)
-        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.lifetimeSeconds))
+        let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
         let job = TopicJob(
             name: TopicJobName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,
             target: submission.target, messageID: content.messageID, collapseKey: content.collapseKey,
@@ -62,7 +62,7 @@ struct TopicHub: ~Copyable {
         guard turn.messageBuckets.allows(sender, now: turn.now.monotonic) else {
             throw .senderRateExceeded
         }
-        guard runs.count(of: sender) < Limits.topicJobsPerSender else {
+        guard runs.count(of: sender) < Limits.Topic.jobsPerSender else {
             throw .topicRateExceeded
         }
         guard runs.count < turn.shares.topicJobs, !turn.isOverloaded else { throw .unavailable }
@@ -104,7 +104,7 @@ struct TopicHub: ~Copyable {
             }
             let job = run.job
             turn.demand(
-                runs.pagesInFlight <= Limits.topicPagesInFlight,
+                runs.pagesInFlight <= Limits.Topic.pagesInFlight,
                 "more pages of topics are under way than may be")
             turn.demand(
                 !run.isAsking && run.pending == 0, "a page is due while another one is under way",
@@ -116,7 +116,7 @@ struct TopicHub: ~Copyable {
             var topic: TopicName?
             if case .topic(let place) = run.passes[job.cursor.pass] { topic = job.target.topics[place] }
             // Of one whose time is over only what is left of it is asked for.
-            let limit = isOver(job, turn) ? 0 : Limits.topicPage
+            let limit = isOver(job, turn) ? 0 : Limits.Topic.page
             runs[number]?.isAsking = true
             turn.load(.topicPage(job.name, of: topic, after: job.cursor.after, limit: limit))
         }
@@ -148,7 +148,7 @@ struct TopicHub: ~Copyable {
         let share = TopicShare(job)
         let content = MessageContent(
             messageID: job.messageID, collapseKey: job.collapseKey,
-            lifetimeSeconds: job.isStored ? Limits.lifetimeSeconds : 0, priority: job.priority,
+            lifetimeSeconds: job.isStored ? Limits.Message.lifetimeSeconds : 0, priority: job.priority,
             wantsReceipt: job.wantsReceipt, delaysWhileIdle: job.delaysWhileIdle,
             restrictedPackage: job.restrictedPackage, body: job.body, apns: job.apns)
         for name in page.names {
@@ -189,7 +189,7 @@ struct TopicHub: ~Copyable {
             last = name
         }
         turn.demand(
-            page.names.count <= Limits.topicPage, "a page of topics is larger than asked for", owner: key)
+            page.names.count <= Limits.Topic.page, "a page of topics is larger than asked for", owner: key)
         let advances = page.next.map { next in after.map { $0 < next } ?? true } ?? true
         return turn.demand(advances, "a page of topics ends where it begins", owner: key)
     }
@@ -202,7 +202,7 @@ struct TopicHub: ~Copyable {
     }
 
     private func retryTime(_ turn: borrowing Turn) -> Instant {
-        turn.now.monotonic.advanced(milliseconds: Int64(Limits.topicRetryMilliseconds))
+        turn.now.monotonic.advanced(milliseconds: Int64(Limits.Topic.retryMilliseconds))
     }
 
     /// A device's partition has answered for one of a page.
@@ -299,14 +299,14 @@ struct TopicHub: ~Copyable {
         guard !resumption.isDone, !resumption.isAsking else { return }
         resumption.isAsking = true
         turn.load(
-            .topicJobs(after: resumption.after, limit: Limits.topicJobsRead, partition: turn.partition))
+            .topicJobs(after: resumption.after, limit: Limits.Topic.jobsRead, partition: turn.partition))
     }
 
     /// Jobs that an earlier process has left go on.
     mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
         turn.demand(resumption.isAsking, "an answer to a search for messages to topics that nobody asked for")
         turn.demand(
-            jobs.count <= Limits.topicJobsRead, "a search found more messages to topics than asked for")
+            jobs.count <= Limits.Topic.jobsRead, "a search found more messages to topics than asked for")
         turn.demand(
             isLast || !jobs.isEmpty, "a search for messages to topics finds none and is not at its end")
         let advances = jobs.first.map { first in resumption.after.map { $0 < first.name } ?? true } ?? true

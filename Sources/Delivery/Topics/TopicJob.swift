@@ -96,7 +96,7 @@ public struct TopicJob: Sendable, Equatable {
 
     /// When the body that its messages share goes: after the last of them has been swept away.
     public var bodyEndsAt: UnixMilliseconds {
-        expiresAt + Int64(Limits.sharedBodyGraceSeconds) * 1_000
+        expiresAt + Int64(Limits.Topic.sharedBodyGraceSeconds) * 1_000
     }
 }
 

@@ -3,7 +3,7 @@ import Basics
 /// To which app instances a message to topics goes: those whose topics meet a condition, of which a single topic is the
 /// simplest (http 5.3).
 public struct TopicTarget: Sendable, Equatable {
-    /// The topics that it names, each once, 1 … `Limits.conditionTests`.
+    /// The topics that it names, each once, 1 … `Limits.Topic.conditionTests`.
     public let topics: [TopicName]
     /// Bit n says whether it holds for the set whose members are the topics at the places of the ones in n.
     public let truth: UInt32
@@ -25,7 +25,7 @@ public struct TopicTarget: Sendable, Equatable {
 
     /// Those that meet a condition; nil for more topics than fit its table, or none.
     public init?(topics: [TopicName], truth: UInt32) {
-        guard (1...Limits.conditionTests).contains(topics.count) else { return nil }
+        guard (1...Limits.Topic.conditionTests).contains(topics.count) else { return nil }
         self.topics = topics
         self.truth = truth
         isCondition = true

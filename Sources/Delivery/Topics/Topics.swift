@@ -2,12 +2,12 @@ public import Basics
 
 /// The name of a topic, without `/topics/` in front.
 public struct TopicName: Hashable, Sendable, Comparable {
-    /// 1 to `Limits.topicNameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
+    /// 1 to `Limits.Topic.nameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
     public let octets: [UInt8]
 
     /// A name; nil for what is none (mcs-device 5.4).
     public init?(_ octets: some Collection<UInt8>) {
-        guard !octets.isEmpty, octets.count <= Limits.topicNameBytes,
+        guard !octets.isEmpty, octets.count <= Limits.Topic.nameBytes,
             octets.allSatisfy({ octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),

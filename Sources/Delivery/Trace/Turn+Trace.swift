@@ -29,7 +29,7 @@ struct Trace {
             note.registration = note.registration ?? known.registration
             if note.sender == nil { note.sender = known.sender }
         } else {
-            if names.count >= Limits.tracedMessages { names.removeAll(keepingCapacity: true) }
+            if names.count >= Limits.Operator.tracedMessages { names.removeAll(keepingCapacity: true) }
             names[place] = Named(
                 messageID: note.messageID, registration: note.registration, sender: note.sender)
         }

@@ -22,7 +22,7 @@ public struct AddAccount: OperatorCommand {
         AddAccount.init(sender:publicKey:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender that it sends as."),
         .required(
-            "public_key", .base64(upTo: Limits.handedFileBytes), \.publicKey,
+            "public_key", .base64(upTo: Limits.Operator.fileBytes), \.publicKey,
             "The public half of its key: DER of SubjectPublicKeyInfo."))
 
     /// An account that was added.
@@ -133,7 +133,7 @@ public struct RemoveAccount: OperatorCommand {
         RemoveAccount.init(sender:keyID:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
         .required(
-            "key_id", .text(1...Limits.credentialBytes, as: "KEY_ID"), \.keyID, audit: .keyID,
+            "key_id", .text(1...Limits.Login.credentialBytes, as: "KEY_ID"), \.keyID, audit: .keyID,
             "Its key, by private_key_id of the key file."))
 
     /// An account that was removed.

@@ -131,17 +131,18 @@ public struct ReloadConfiguration: OperatorCommand {
     public static let fields = Fields(
         ReloadConfiguration.init(certificate:privateKey:certificateFile:privateKeyFile:),
         .optional(
-            "certificate", .text(0...Limits.handedFileBytes, as: "PEM"), \.certificate,
+            "certificate", .text(0...Limits.Operator.fileBytes, as: "PEM"), \.certificate,
             "The renewed certificate with its chain (PEM)."),
         .optional(
             "private_key",
-            .secret(0...Limits.handedFileBytes, "PEM of up to \(Limits.handedFileBytes) bytes", as: "PEM"),
+            .secret(
+                0...Limits.Operator.fileBytes, "PEM of up to \(Limits.Operator.fileBytes) bytes", as: "PEM"),
             \.privateKey, "Its private key (PEM)."),
         .optional(
-            "certificate_file", .text(0...Limits.handedPathBytes, as: "FILE"), \.certificateFile,
+            "certificate_file", .text(0...Limits.Operator.pathBytes, as: "FILE"), \.certificateFile,
             "The file of the certificate, as errors are to name it."),
         .optional(
-            "private_key_file", .text(0...Limits.handedPathBytes, as: "FILE"), \.privateKeyFile,
+            "private_key_file", .text(0...Limits.Operator.pathBytes, as: "FILE"), \.privateKeyFile,
             "The file of the key, as errors are to name it."))
 
     public func check() throws(FieldProblem) {

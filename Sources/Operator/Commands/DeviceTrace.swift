@@ -29,7 +29,8 @@ public struct TraceDevice: OperatorCommand {
             "device", .target, \.device, audit: .target,
             "The Android ID, in decimal, or a registration token."),
         .preset(
-            "seconds", .integer(1...Limits.traceSeconds), \.seconds, presetSeconds, "Stop after so long."))
+            "seconds", .integer(1...Limits.Operator.traceSeconds), \.seconds, presetSeconds,
+            "Stop after so long."))
 
     /// What comes before the answer.
     public enum Line: OperatorLine {

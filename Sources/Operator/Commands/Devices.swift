@@ -8,7 +8,7 @@ public struct ListDevices: OperatorCommand {
     public var after: DeviceID?
 
     /// A page of the list.
-    public init(limit: Int = Limits.listedRowsPreset, after: DeviceID? = nil) {
+    public init(limit: Int = Limits.Operator.listedRowsDefault, after: DeviceID? = nil) {
         self.limit = limit
         self.after = after
     }
@@ -17,7 +17,8 @@ public struct ListDevices: OperatorCommand {
     public static let fields = Fields(
         ListDevices.init(limit:after:),
         .preset(
-            "limit", .integer(1...Limits.listedRows), \.limit, Limits.listedRowsPreset, "List up to N."),
+            "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
+            "List up to N."),
         .optional("after", .device(from: 0), \.after, "Go on after this device."))
 
     /// A device.

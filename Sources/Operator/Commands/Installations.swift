@@ -46,7 +46,7 @@ public struct ListInstallations: OperatorCommand {
     public var after: String?
 
     /// A page of the list.
-    public init(limit: Int = Limits.listedRowsPreset, after: String? = nil) {
+    public init(limit: Int = Limits.Operator.listedRowsDefault, after: String? = nil) {
         self.limit = limit
         self.after = after
     }
@@ -56,7 +56,8 @@ public struct ListInstallations: OperatorCommand {
     public static let fields = Fields(
         ListInstallations.init(limit:after:),
         .preset(
-            "limit", .integer(1...Limits.listedRows), \.limit, Limits.listedRowsPreset, "List up to N."),
+            "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
+            "List up to N."),
         .optional("after", .installation, \.after, "Go on after this installation."))
 
     /// A page of the installations, in the order of their IDs.

@@ -48,18 +48,18 @@ public struct SendMessage: OperatorCommand {
         .required(
             "to",
             .secret(
-                0...Limits.controlRequestBytes, "a registration token, a notification key or /topics/NAME",
+                0...Limits.Operator.requestBytes, "a registration token, a notification key or /topics/NAME",
                 as: "TOKEN"), \.to, audit: .target,
             "The registration token of the device, the notification key of a group, or /topics/NAME."),
         .optional(
-            "raw_data", .text(0...Limits.controlRequestBytes, as: "BASE64"), \.rawData,
-            "Up to \(Limits.payloadBytes) bytes in place of pairs."),
+            "raw_data", .text(0...Limits.Operator.requestBytes, as: "BASE64"), \.rawData,
+            "Up to \(Limits.Message.payloadBytes) bytes in place of pairs."),
         .optional("data", .pairs, \.data, "The pairs of the payload."),
         .optional(
-            "collapse_key", .text(0...Limits.payloadBytes, as: "KEY"), \.collapseKey,
+            "collapse_key", .text(0...Limits.Message.payloadBytes, as: "KEY"), \.collapseKey,
             "Replace a waiting message with the same key."),
         .optional(
-            "time_to_live", .integer(0...Limits.lifetimeSeconds, as: "SECONDS"), \.timeToLive,
+            "time_to_live", .integer(0...Limits.Message.lifetimeSeconds, as: "SECONDS"), \.timeToLive,
             "Keep it so long for a device that is away; 0: now or never. The longest is the default."),
         .optional("priority", .word, \.priority, "How urgent it is."))
 

@@ -3,7 +3,7 @@ public import Basics
 extension FieldKind where Value == Redacted<String> {
     /// A server key, which is chosen by the operator.
     static var serverKey: FieldKind {
-        let bytes = Limits.shortestServerKey...Limits.credentialBytes
+        let bytes = Limits.Operator.shortestServerKey...Limits.Login.credentialBytes
         return secret(
             bytes,
             "a server key of \(bytes.lowerBound) to \(bytes.upperBound) printable ASCII characters, no blanks",
@@ -37,9 +37,11 @@ public struct AddSender: OperatorCommand {
         details: ["The key is stored as a hash only: this is the one time that it can be shown."])
     public static let fields = Fields(
         AddSender.init(label:project:sender:key:),
-        .preset("label", .text(0...Limits.labelBytes), \.label, "", audit: .label, "A name for people."),
+        .preset(
+            "label", .text(0...Limits.Operator.labelBytes), \.label, "", audit: .label, "A name for people."),
         .optional(
-            "project", .text(1...Limits.projectBytes.upperBound, as: "NAME"), \.project, audit: .project,
+            "project", .text(1...Limits.Operator.projectBytes.upperBound, as: "NAME"), \.project,
+            audit: .project,
             "The project ID, which stands in the paths of HTTP v1. Without it: ccs- and the sender ID."),
         .optional(
             "sender_id", .sender, \.sender, audit: .sender, "The sender ID, where it must be a certain one."

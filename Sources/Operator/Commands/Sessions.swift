@@ -14,7 +14,7 @@ public struct ListSessions: OperatorCommand {
     public static let summary = OperationSummary.reading(.listSessions, "List the peers that are logged in.")
     public static let fields = Fields(
         ListSessions.init(limit:),
-        .preset("limit", .integer(1...Limits.listedRows), \.limit, presetLimit, "List up to N."))
+        .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
 
     /// The peers that are logged in.
     public struct Answer: Record {

@@ -11,7 +11,7 @@ public struct ListTopics: OperatorCommand {
 
     /// A page of the list.
     public init(
-        sender: SenderID? = nil, limit: Int = Limits.listedRowsPreset, after: TopicPosition? = nil
+        sender: SenderID? = nil, limit: Int = Limits.Operator.listedRowsDefault, after: TopicPosition? = nil
     ) {
         self.sender = sender
         self.limit = limit
@@ -27,7 +27,8 @@ public struct ListTopics: OperatorCommand {
         ListTopics.init(sender:limit:after:),
         .optional("sender_id", .sender, \.sender, audit: .sender, "Only the topics of one sender."),
         .preset(
-            "limit", .integer(1...Limits.listedRows), \.limit, Limits.listedRowsPreset, "List up to N."),
+            "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
+            "List up to N."),
         .optional("after", .topicPosition, \.after, "Go on after this topic."))
 
     /// A topic.
@@ -89,7 +90,7 @@ public struct ListRunningTopics: OperatorCommand {
         ])
     public static let fields = Fields(
         ListRunningTopics.init(limit:),
-        .preset("limit", .integer(1...Limits.listedRows), \.limit, presetLimit, "List up to N."))
+        .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
 
     /// A message to a topic or a condition.
     public struct Row: Record {

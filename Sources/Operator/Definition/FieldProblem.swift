@@ -60,7 +60,7 @@ public struct FieldProblem: Error, Sendable, Equatable {
         switch fault {
         case .missing: "missing \(path): expected \(expected)"
         case .unknown:
-            "unknown argument\(showsValues ? " \(Printable.text(path, limit: Limits.shownCharacters))" : ""): expected \(expected)"
+            "unknown argument\(showsValues ? " \(Printable.text(path, limit: Limits.Config.shownCharacters))" : ""): expected \(expected)"
         case .invalid(let value):
             "invalid \(path.isEmpty ? "value" : path)\(showsValues ? value.map { " \"\($0)\"" } ?? "" : ""): expected \(expected)"
         case .conflict: expected
@@ -71,9 +71,9 @@ public struct FieldProblem: Error, Sendable, Equatable {
     private static func shown(_ value: JSONValue) -> String? {
         switch value {
         case .array, .object: nil
-        case .string(let text): Printable.text(text, limit: Limits.shownCharacters)
+        case .string(let text): Printable.text(text, limit: Limits.Config.shownCharacters)
         case .null, .boolean, .integer, .number:
-            Printable.text(value.compact, limit: Limits.shownCharacters)
+            Printable.text(value.compact, limit: Limits.Config.shownCharacters)
         }
     }
 }

@@ -40,7 +40,7 @@ struct JournalWriter: ~Copyable {
     /// Begins a frame.
     mutating func begin() {
         // One commit in a thousand is large; its storage is not kept.
-        frame.removeAll(keepingCapacity: frame.count <= Limits.journalSegmentBytes)
+        frame.removeAll(keepingCapacity: frame.count <= Limits.Journal.segmentBytes)
         for _ in 0..<JournalFrame.head / 8 { frame.append(word: 0) }
     }
 
@@ -133,7 +133,7 @@ struct JournalReader {
             let key = try sized(file)
             return .row(family, key: key, value: kind == .putRow ? try sized(file) : nil)
         case .tally:
-            guard let partition = Int(exactly: try word(file)), partition < Limits.mostPartitions else {
+            guard let partition = Int(exactly: try word(file)), partition < Limits.Partition.most else {
                 throw .value
             }
             return .tally(partition, try sized(file))

@@ -59,9 +59,9 @@ struct JournalScan {
     }
 
     private mutating func read(_ name: String, _ first: UInt64) throws(StoreError) {
-        guard let octets = try StoreFiles.read("\(path)/\(name)", limit: Limits.journalFileBytes) else {
+        guard let octets = try StoreFiles.read("\(path)/\(name)", limit: Limits.Journal.fileBytes) else {
             throw StoreError(
-                .corrupt, "\(path)/\(name) is larger than \(Limits.journalFileBytes) octets, or gone")
+                .corrupt, "\(path)/\(name) is larger than \(Limits.Journal.fileBytes) octets, or gone")
         }
         var segment = Segment(octets: octets)
         var (at, next) = (0, first)

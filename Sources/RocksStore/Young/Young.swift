@@ -53,7 +53,8 @@ struct Young: Sendable {
     /// None, and what each partition has counted.
     init(tallies: [Tally]) {
         self.tallies = tallies
-        let kept = max(Limits.leastKeptMailboxes, Limits.keptMailboxes / max(1, tallies.count))
+        let kept = max(
+            Limits.Partition.leastKeptMailboxes, Limits.Journal.keptMailboxes / max(1, tallies.count))
         parts = Array(repeating: Part(kept: kept), count: tallies.count)
     }
 

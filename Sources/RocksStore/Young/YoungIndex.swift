@@ -4,7 +4,7 @@ import Store
 /// What the committing thread knows of messages that are not in the engine yet: young ones.
 ///
 /// Most messages are gone a moment after they were put. They stand in the journal and in memory; what has outlived
-/// `Limits.journalYoungBytes` of the journal is settled, oldest commit first: written to the engine. Which upstream messages may be
+/// `Limits.Journal.recentBytes` of the journal is settled, oldest commit first: written to the engine. Which upstream messages may be
 /// repeated is known here until the engine has it on the disk: of what it has in memory it keeps no order (`EngineOptions`).
 struct YoungIndex: Sendable {
     /// A young message.

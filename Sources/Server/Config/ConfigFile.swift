@@ -12,7 +12,7 @@ enum ConfigFile {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ConfigMistakeOfFile("cannot be read: it is not a file", "give the path of a YAML file")
         }
-        var bytes = [UInt8](repeating: 0, count: Limits.configBytes + 1)
+        var bytes = [UInt8](repeating: 0, count: Limits.Config.bytes + 1)
         var filled = 0
         while filled < bytes.count {
             let room = bytes.count - filled
@@ -24,8 +24,8 @@ enum ConfigFile {
             if count == 0 { break }
             filled += count
         }
-        guard filled <= Limits.configBytes else {
-            throw ConfigMistakeOfFile("is longer than \(Limits.configBytes) bytes", "is it the right file?")
+        guard filled <= Limits.Config.bytes else {
+            throw ConfigMistakeOfFile("is longer than \(Limits.Config.bytes) bytes", "is it the right file?")
         }
         return Array(bytes[..<filled])
     }

@@ -265,4 +265,4 @@ struct LoadedConfiguration {
 }
 
 /// Text of a stranger's file, fit for one line.
-private func shown(_ text: String) -> String { Printable.text(text, limit: Limits.shownCharacters) }
+private func shown(_ text: String) -> String { Printable.text(text, limit: Limits.Config.shownCharacters) }

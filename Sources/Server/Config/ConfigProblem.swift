@@ -42,7 +42,7 @@ public struct ConfigProblems: Error, Sendable {
 
     /// Adds one, or counts it where there are many already.
     mutating func add(_ problem: ConfigProblem) {
-        if list.count < Limits.configProblems { list.append(problem) } else { leftOut += 1 }
+        if list.count < Limits.Config.problems { list.append(problem) } else { leftOut += 1 }
     }
 
     /// One line for each.

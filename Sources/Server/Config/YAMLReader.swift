@@ -70,7 +70,7 @@ enum YAMLReader {
             let line = unsafe Int(node.pointee.start_mark.line) + 1
             let column = unsafe Int(node.pointee.start_mark.column) + 1
             nodes += 1
-            guard nodes <= Limits.configNodes, depth <= Limits.configDepth else {
+            guard nodes <= Limits.Config.nodes, depth <= Limits.Config.depth else {
                 throw YAMLError(
                     message: "has too many or too deeply nested values", line: line, column: column)
             }

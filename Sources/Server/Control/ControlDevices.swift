@@ -28,17 +28,18 @@ extension ControlServer {
                 .summary
         }.compactMap { $0 }.first
         let expiry = daemon.configuration.deviceExpirySeconds
-        let expires = expiry > 0 && connection == nil && record.seenAt >= Limits.earliestClock
+        let expires = expiry > 0 && connection == nil && record.seenAt >= Limits.Clock.earliest
         return ShowDevice.Answer(
             device: device, createdAt: record.createdAt, seenAt: Self.contact(record.seenAt),
             expiresAt: expires ? record.seenAt + Int64(expiry) * 1_000 : nil, isOnline: connection != nil,
             connection: connection, registrations: state.registrations.map { row($0, state.mailbox) },
-            mailbox: counts(state.mailbox), pending: state.mailbox.prefix(Limits.shownMessages).map(row))
+            mailbox: counts(state.mailbox),
+            pending: state.mailbox.prefix(Limits.Operator.shownMessages).map(row))
     }
 
     /// When a device was here or an installation was used; `nil` if the clock was in doubt then.
     static func contact(_ time: UnixMilliseconds) -> UnixMilliseconds? {
-        time >= Limits.earliestClock ? time : nil
+        time >= Limits.Clock.earliest ? time : nil
     }
 
     private func row(_ registration: Registration, _ mailbox: [MailboxEntry]) -> ShowDevice.RegistrationRow {

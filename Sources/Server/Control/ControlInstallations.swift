@@ -20,7 +20,7 @@ extension ControlServer {
         let id = Array(command.installation.utf8)
         let loaded = try reading { () throws(StoreError) in
             try daemon.store.load(
-                .installation(id, limit: Limits.registrationsPerInstallation, isForChange: false))
+                .installation(id, limit: Limits.Installation.registrations, isForChange: false))
         }
         guard case .installation(_, let record?, let names, _) = loaded else {
             throw unknown(command.installation)

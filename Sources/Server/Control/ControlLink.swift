@@ -21,8 +21,8 @@ final class ControlLink: Link {
     }
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        guard input.count + bytes.byteCount <= Limits.controlRequestBytes else {
-            reply(.problem(OperatorProblem("the request is over \(Limits.controlRequestBytes) bytes")))
+        guard input.count + bytes.byteCount <= Limits.Operator.requestBytes else {
+            reply(.problem(OperatorProblem("the request is over \(Limits.Operator.requestBytes) bytes")))
             connection.close(.tooLarge)
             return
         }

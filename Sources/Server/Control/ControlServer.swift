@@ -102,7 +102,7 @@ final class ControlServer: Sendable {
         for latch in mailboxes.ask(question) {
             guard let answer = latch.wait() else {
                 throw OperatorProblem(
-                    "a reactor did not answer in \(Limits.controlAnswerSeconds) s",
+                    "a reactor did not answer in \(Limits.Operator.answerSeconds) s",
                     hint: "see the log of ccsd")
             }
             answers.append(answer)
@@ -123,7 +123,7 @@ final class ControlServer: Sendable {
         }
         guard let answer = latch.wait() else {
             throw OperatorProblem(
-                "the core did not answer in \(Limits.controlAnswerSeconds) s",
+                "the core did not answer in \(Limits.Operator.answerSeconds) s",
                 hint: "ccsctl status shows whether the store is well")
         }
         return answer

@@ -71,7 +71,7 @@ extension ControlServer {
         let whole = Int64(command.seconds) * 1_000
         while true {
             let spent = Now.read().monotonic.milliseconds(since: start)
-            let turn = min(whole - spent, Int64(Limits.traceProgressSeconds) * 1_000)
+            let turn = min(whole - spent, Int64(Limits.Operator.traceProgressSeconds) * 1_000)
             guard turn > 0, trace.ended.wait(milliseconds: turn) == nil else { break }
             call.report(
                 min(command.seconds, Int((spent + turn) / 1_000)), command.seconds, "seconds traced")

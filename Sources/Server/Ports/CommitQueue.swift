@@ -31,13 +31,13 @@ struct CommitQueue {
 
     /// Takes a batch; false where it must be refused.
     mutating func add(_ entry: Entry) -> Bool {
-        guard !isStopping, waitingWrites + entry.weight <= Limits.waitingWrites else { return false }
+        guard !isStopping, waitingWrites + entry.weight <= Limits.Store.waitingWrites else { return false }
         entries.append(entry)
         waitingWrites += entry.weight
         if entry.batch.isDurable {
             durable += 1
         } else if lazyEnd == .distantFuture {
-            lazyEnd = Now.read().monotonic.advanced(milliseconds: Int64(Limits.lazyCommitMilliseconds))
+            lazyEnd = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.lazyCommitMilliseconds))
         }
         return true
     }
@@ -58,7 +58,7 @@ struct CommitQueue {
             if Now.read().monotonic < pausedUntil { return .wait(until: pausedUntil) }
             pausedUntil = .distantPast
         }
-        let isWaiting = durable == 0 && waitingWrites < Limits.writesPerCommit
+        let isWaiting = durable == 0 && waitingWrites < Limits.Store.writesPerCommit
         if isWaiting, Now.read().monotonic < lazyEnd { return .wait(until: lazyEnd) }
         return .done(take())
     }
@@ -66,7 +66,9 @@ struct CommitQueue {
     private mutating func take() -> [Entry] {
         var count = 0
         var weight = 0
-        while count < entries.count, count == 0 || weight + entries[count].weight <= Limits.writesPerCommit {
+        while count < entries.count,
+            count == 0 || weight + entries[count].weight <= Limits.Store.writesPerCommit
+        {
             weight += entries[count].weight
             count += 1
         }

@@ -17,6 +17,6 @@ final class Latch<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits as long as the control plane waits for any answer (`Limits.controlAnswerSeconds`).
-    func wait() -> Value? { wait(milliseconds: Int64(Limits.controlAnswerSeconds) * 1_000) }
+    /// Waits as long as the control plane waits for any answer (`Limits.Operator.answerSeconds`).
+    func wait() -> Value? { wait(milliseconds: Int64(Limits.Operator.answerSeconds) * 1_000) }
 }

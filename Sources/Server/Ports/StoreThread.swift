@@ -97,7 +97,7 @@ public final class StoreThread: Sendable {
     public func load(_ questions: [PartitionLoad]) {
         guard !questions.isEmpty else { return }
         let isTaken = loads.change { queue in
-            guard !queue.isStopping, queue.questions.count + questions.count <= Limits.waitingLoads
+            guard !queue.isStopping, queue.questions.count + questions.count <= Limits.Store.waitingLoads
             else { return false }
             queue.questions += questions
             return true
@@ -175,7 +175,7 @@ public final class StoreThread: Sendable {
         guard !error.kind.isOfOneBatch else { return }
         failure.withLock { $0 = error }
         failing.store(true, ordering: .relaxed)
-        let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.storeRetryMilliseconds))
+        let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.retryMilliseconds))
         let isAdded = commits.change { queue in
             queue.pausedUntil = pause
             return queue.ensureNext()
@@ -218,8 +218,8 @@ public final class StoreThread: Sendable {
                 return .done(queue.questions)
             }
             guard let questions else { return }
-            for begin in stride(from: 0, to: questions.count, by: Limits.loadsPerRound) {
-                let round = questions[begin..<min(begin + Limits.loadsPerRound, questions.count)]
+            for begin in stride(from: 0, to: questions.count, by: Limits.Store.loadsPerRound) {
+                let round = questions[begin..<min(begin + Limits.Store.loadsPerRound, questions.count)]
                 var reports: [StoreReport] = []
                 reports.reserveCapacity(round.count)
                 for (question, result) in zip(round, store.load(round.map(\.load))) {
@@ -234,14 +234,14 @@ public final class StoreThread: Sendable {
                 measuresAt = Self.nextMeasurement
                 if registry.isFull, measuresAt >= reclaimsAt {
                     reclaimRegistry()
-                    reclaimsAt = measuresAt.advanced(seconds: Limits.registryReclaimSeconds)
+                    reclaimsAt = measuresAt.advanced(seconds: Limits.Registry.reclaimSeconds)
                 }
             }
         }
     }
 
     private static var nextMeasurement: Instant {
-        Now.read().monotonic.advanced(seconds: Limits.registryMeasureSeconds)
+        Now.read().monotonic.advanced(seconds: Limits.Registry.measureSeconds)
     }
 
     /// Measures the registry; where that fails, the last size counts on.

@@ -39,7 +39,7 @@ struct DoorSettings: Sendable, Equatable {
     /// How many requests of strangers are answered.
     var strangers = Strangers.Bounds()
     /// Connections of one address, on one reactor and listener, that have not logged in; 0 disables the limit.
-    var anonymousPerAddress = Limits.anonymousPerAddress
+    var anonymousPerAddress = Limits.Connection.anonymousPerAddress
     /// Addresses of proxies that send a PROXY header.
     var proxies: [AddressNetwork] = []
 }

@@ -10,9 +10,9 @@ final class FailedLogins: Sendable {
     /// How many failures in a minute are too many; 0 disables a limit.
     struct Bounds: Sendable, Equatable {
         /// Of one claimed identity from one address at one listener.
-        var perIdentity = Limits.failedLoginsPerIdentityAndMinute
+        var perIdentity = Limits.Login.failuresPerIdentityAndMinute
         /// From one address at one listener.
-        var perAddress = Limits.failedLoginsPerAddressAndMinute
+        var perAddress = Limits.Login.failuresPerAddressAndMinute
     }
 
     private struct Place: Hashable {
@@ -35,7 +35,7 @@ final class FailedLogins: Sendable {
     private let counts: Mutex<Counts>
 
     /// Remembers up to `capacity` addresses, and as many identities.
-    init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.failedLoginsRemembered) {
+    init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.Login.failuresRemembered) {
         counts = Mutex(
             Counts(
                 bounds: bounds, places: MinuteTable(capacity: capacity),

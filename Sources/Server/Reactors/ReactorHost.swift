@@ -75,7 +75,7 @@ final class ReactorHost: ReactorDelegate {
     func logRefusal(of peer: SocketAddress, listener: String, reason: String) {
         log.repeating(
             .warning, "connection_refused", by: "\(listener) \(reason) \((peer.network ?? peer).host)",
-            every: Limits.refusalLogSeconds,
+            every: Limits.Login.refusalLogSeconds,
             ["listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason)])
     }
 
@@ -189,12 +189,14 @@ final class ReactorHost: ReactorDelegate {
 
     /// Lets a part of the partitions tick, so that not all of them search the store at once.
     private func tick(_ now: Now) {
-        let parts = min(Limits.tickParts, max(1, partitions.count))
+        let parts = min(Limits.Partition.tickParts, max(1, partitions.count))
         partitions.tick(tickPart, of: parts, now: now)
         if tickPart == 0 { noteClock() }
         tickPart = (tickPart + 1) % parts
         releasePressed()
-        reactor.schedule(at: now.monotonic.advanced(milliseconds: Limits.tickMilliseconds / Int64(parts))) {
+        reactor.schedule(
+            at: now.monotonic.advanced(milliseconds: Limits.Partition.tickMilliseconds / Int64(parts))
+        ) {
             [unowned self] now in
             tick(now)
         }

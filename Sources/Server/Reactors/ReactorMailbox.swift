@@ -58,10 +58,10 @@ final class ReactorMailbox: Sendable {
     /// A mailbox that wakes this reactor.
     init(handle: ReactorHandle) { self.handle = handle }
 
-    /// Whether so much waits that producers should press back on their connections (`Limits.mailboxOfReactor`).
+    /// Whether so much waits that producers should press back on their connections (`Limits.Connection.reactorMailbox`).
     ///
     /// Nothing is refused: what a connection may have under way is bounded by its window, so the overrun is as well.
-    var isPressed: Bool { depth.load(ordering: .relaxed) > Limits.mailboxOfReactor }
+    var isPressed: Bool { depth.load(ordering: .relaxed) > Limits.Connection.reactorMailbox }
 
     /// Hands over a parcel; any thread.
     func post(_ parcel: Parcel) {

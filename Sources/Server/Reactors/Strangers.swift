@@ -11,9 +11,9 @@ final class Strangers: Sendable {
     /// How many requests in a minute are answered; 0 disables a bound.
     struct Bounds: Sendable, Equatable {
         /// From one address, or one IPv6 network.
-        var perAddress = Limits.strangerRequestsPerAddressAndMinute
+        var perAddress = Limits.Registry.requestsPerAddressAndMinute
         /// From all together.
-        var total = Limits.strangerRequestsPerMinute
+        var total = Limits.Registry.requestsPerMinute
     }
 
     private struct Counts {
@@ -26,7 +26,7 @@ final class Strangers: Sendable {
     private let counts: Mutex<Counts>
 
     /// Remembers up to `capacity` addresses.
-    init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.strangersRemembered) {
+    init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.Registry.addressesRemembered) {
         counts = Mutex(Counts(bounds: bounds, requests: MinuteTable(capacity: capacity)))
     }
 

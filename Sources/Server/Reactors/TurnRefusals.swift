@@ -35,7 +35,7 @@ struct TurnRefusals {
 
     /// Adds a refusal; one like the last is counted with it, and beyond the limit all are.
     mutating func add(_ row: Row) {
-        if let last = rows.indices.last, rows[last].isLike(row) || rows.count >= Limits.refusalsPerTurn {
+        if let last = rows.indices.last, rows[last].isLike(row) || rows.count >= Limits.Log.refusalsPerTurn {
             rows[last].count += row.count
         } else {
             rows.append(row)
@@ -57,7 +57,7 @@ struct TurnRefusals {
                 "\(row.interface) \(row.reason.word) \(name.isEmpty ? (row.peer.network ?? row.peer).host : name)",
             occurrences: row.count,
             every: row.reason == .tooManyStrangers || row.reason == .registryFull
-                ? Limits.refusalLogSeconds : Limits.repeatedEventSeconds,
+                ? Limits.Login.refusalLogSeconds : Limits.Log.repeatedEventSeconds,
             [
                 "interface": LogValue(row.interface), "reason": .text(row.reason.word), "name": .text(name),
                 "peer": .text("\(row.peer)"), "to": .text(String(decoding: row.to, as: UTF8.self)),

@@ -163,11 +163,12 @@ extension HTTPDescription {
             "ios",
             .request(
                 [
-                    ("bundle_id", .string(matching: "^[!-~]+$", longest: Limits.registrationFieldBytes)),
+                    ("bundle_id", .string(matching: "^[!-~]+$", longest: Limits.Registration.fieldBytes)),
                     (
                         "apns_token",
                         .string(
-                            matching: "^([sp]_)?([0-9a-fA-F]{2})+$", longest: Limits.appleTokenDigits + 2)
+                            matching: "^([sp]_)?([0-9a-fA-F]{2})+$",
+                            longest: Limits.Registration.appleTokenDigits + 2)
                     ),
                     ("apns_environment", .words(["production", "sandbox", "development"])),
                 ], required: ["bundle_id", "apns_token"])

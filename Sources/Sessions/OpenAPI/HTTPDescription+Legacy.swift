@@ -115,7 +115,7 @@ extension HTTPDescription {
                             ("to", topicPath),
                             (
                                 "registration_tokens",
-                                .list(HTTPSchema.token, 1, Limits.recipientsPerRequest)
+                                .list(HTTPSchema.token, 1, Limits.HTTP.recipientsPerRequest)
                             ),
                         ], required: ["to", "registration_tokens"]))
             ], [Answer(.ok, .json(.ref(.tokenResults))), keyWanted, tooMany, later])
@@ -130,12 +130,14 @@ extension HTTPDescription {
                     [
                         (
                             "application",
-                            .string(matching: "^[!-~]+$", longest: Limits.registrationFieldBytes)
+                            .string(matching: "^[!-~]+$", longest: Limits.Registration.fieldBytes)
                         ),
                         ("sandbox", .truth),
                         (
                             "apns_tokens",
-                            .list(.string(matching: "^([0-9a-fA-F]{2})+$"), 1, Limits.appleTokensPerImport)
+                            .list(
+                                .string(matching: "^([0-9a-fA-F]{2})+$"), 1,
+                                Limits.Installation.appleTokensPerImport)
                         ),
                     ], required: ["application", "apns_tokens"]))
         ],
@@ -163,12 +165,12 @@ extension HTTPDescription {
         isRequired: true)
     private static let group: [(String, JSONValue)] = [
         ("notification_key_name", .name("Of the group.")), ("notification_key", .name("Of the group.")),
-        ("registration_ids", .list(HTTPSchema.token, 1, Limits.groupMembers)),
+        ("registration_ids", .list(HTTPSchema.token, 1, Limits.Group.members)),
     ]
     private static let topicPath = JSONValue.string(
-        matching: "^/topics/[a-zA-Z0-9_.~%-]{1,\(Limits.topicNameBytes)}$")
-    private static let collapseKey = JSONValue.string(matching: nil, longest: Limits.collapseKeyBytes)
-    private static let packageName = JSONValue.string(matching: nil, longest: Limits.registrationFieldBytes)
+        matching: "^/topics/[a-zA-Z0-9_.~%-]{1,\(Limits.Topic.nameBytes)}$")
+    private static let collapseKey = JSONValue.string(matching: nil, longest: Limits.Message.collapseKeyBytes)
+    private static let packageName = JSONValue.string(matching: nil, longest: Limits.Registration.fieldBytes)
     private static let flag = JSONValue.words(["1", "0", "true", "false"])
 
     private static let relations = JSONValue.answer([
@@ -182,19 +184,19 @@ extension HTTPDescription {
 
     private static let legacyMessage = JSONValue.request([
         ("to", .name("A token, a notification key or /topics/NAME.")),
-        ("registration_ids", .list(HTTPSchema.token, 1, Limits.recipientsPerRequest)),
+        ("registration_ids", .list(HTTPSchema.token, 1, Limits.HTTP.recipientsPerRequest)),
         ("condition", .name("On topics: 'a' in topics && !('b' in topics).")),
         ("notification_key", .name("The older name of `to` for groups.")), ("collapse_key", collapseKey),
         ("priority", .words(["normal", "high"])), ("content_available", .truth), ("mutable_content", .truth),
-        ("delay_while_idle", .truth), ("time_to_live", .whole(0, Limits.lifetimeSeconds)),
+        ("delay_while_idle", .truth), ("time_to_live", .whole(0, Limits.Message.lifetimeSeconds)),
         ("restricted_package_name", packageName), ("dry_run", .truth),
         ("data", .object([], required: [], others: .anyString)), ("notification", notification),
         (
             "raw_data",
             .string(
-                matching: "^([A-Za-z0-9_+/-]{4})*$", longest: (Limits.payloadBytes + 2) / 3 * 4,
+                matching: "^([A-Za-z0-9_+/-]{4})*$", longest: (Limits.Message.payloadBytes + 2) / 3 * 4,
                 meaning:
-                    "Up to \(Limits.payloadBytes) bytes in Base64, without `data` and `notification`, not to topics."
+                    "Up to \(Limits.Message.payloadBytes) bytes in Base64, without `data` and `notification`, not to topics."
             )
         ),
     ])

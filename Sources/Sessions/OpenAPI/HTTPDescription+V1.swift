@@ -13,7 +13,7 @@ extension HTTPDescription {
 
     static let sendBatch = HTTPDescription(
         .appServers,
-        "Sends up to \(Limits.batchParts) messages: each part is a request to messages:send, and is answered by a part. Authorization may stand in the parts.",
+        "Sends up to \(Limits.HTTP.batchParts) messages: each part is a request to messages:send, and is answered by a part. Authorization may stand in the parts.",
         hosts: fcm, credentials: [.accessToken], isOpen: true,
         content: [Content(type: "multipart/mixed", schema: batch)],
         [Answer(.ok, Content(type: "multipart/mixed", schema: true))])
@@ -107,7 +107,7 @@ extension HTTPDescription {
                 .words(["very-low", "low", "normal", "high"])),
             .header(
                 "Topic", "A message of the same topic that still waits is replaced.",
-                .string(matching: "^[A-Za-z0-9_-]{1,\(Limits.pushTopicBytes)}$")),
+                .string(matching: "^[A-Za-z0-9_-]{1,\(Limits.WebPush.topicBytes)}$")),
             .header(
                 "Content-Encoding", "How the body is encrypted; must be given where there is one.",
                 .words(["aes128gcm", "aesgcm"])),
@@ -140,7 +140,8 @@ extension HTTPDescription {
 
     private static let batch = JSONValue.binary.meaning(
         "Parts of the type application/http, each with a Content-ID.")
-    private static let pushHeader = JSONValue.string(matching: "^[ -~]+$", longest: Limits.pushHeaderBytes)
+    private static let pushHeader = JSONValue.string(
+        matching: "^[ -~]+$", longest: Limits.WebPush.headerBytes)
 
     private static let created = {
         var answer = Answer(.created, .text())

@@ -55,7 +55,7 @@ enum HTTPSchema: String, Sendable, CaseIterable {
 
     /// The name of a topic, without `/topics/`.
     static let topic = JSONValue.string(
-        matching: "^[a-zA-Z0-9_.~%-]{1,\(Limits.topicNameBytes)}$", meaning: "The name of a topic.")
+        matching: "^[a-zA-Z0-9_.~%-]{1,\(Limits.Topic.nameBytes)}$", meaning: "The name of a topic.")
 
     /// The error of Google's JSON interfaces (http 8.5).
     private static var error: JSONValue {
@@ -105,7 +105,7 @@ enum HTTPSchema: String, Sendable, CaseIterable {
         return .either(
             JSONValue.answer([
                 ("multicast_id", .whole(1)), ("success", count), ("failure", count),
-                ("canonical_ids", count), ("results", .list(result, 1, Limits.recipientsPerRequest)),
+                ("canonical_ids", count), ("results", .list(result, 1, Limits.HTTP.recipientsPerRequest)),
             ]).meaning("Of one or several tokens: the results are in the order of the request.")
                 .named("SentToTokens"),
             JSONValue.answer([("message_id", .whole(1))]).meaning("Of a topic or condition.")
@@ -115,7 +115,7 @@ enum HTTPSchema: String, Sendable, CaseIterable {
             JSONValue.answer(
                 [
                     ("success", count), ("failure", count),
-                    ("failed_registration_ids", .list(token, 1, Limits.groupMembers)),
+                    ("failed_registration_ids", .list(token, 1, Limits.Group.members)),
                 ], rare: ["failed_registration_ids"]
             ).meaning("Of a device group.").named("SentToGroup"))
     }

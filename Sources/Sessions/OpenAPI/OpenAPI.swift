@@ -205,7 +205,7 @@ extension HTTPEndpoint {
         case "project":
             (
                 "The project: its id, or the sender ID.",
-                .string(matching: "^[A-Za-z0-9._:-]{1,\(Limits.projectNameBytes)}$")
+                .string(matching: "^[A-Za-z0-9._:-]{1,\(Limits.Installation.projectNameBytes)}$")
             )
         case "installation": ("The id of an installation.", .string(matching: "^[A-Za-z0-9_+=-]{22,24}$"))
         case "registration": ("A registration token, or the id of an installation.", .name())

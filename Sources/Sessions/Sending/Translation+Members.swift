@@ -68,7 +68,7 @@ struct LastMembers {
 enum ReservedKeys {
     static func check(_ key: RawSpan, reservesGCMPrefix: Bool) throws(Refusal) {
         guard isReserved(key, reservesGCMPrefix: reservesGCMPrefix) else { return }
-        let shown = key.extracting(0..<min(key.byteCount, Limits.refusalTextBytes))
+        let shown = key.extracting(0..<min(key.byteCount, Limits.AppServer.refusalTextBytes))
         throw .reservedKey(String(decoding: [UInt8](copying: shown), as: UTF8.self))
     }
 

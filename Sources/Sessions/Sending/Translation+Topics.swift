@@ -34,7 +34,7 @@ extension Translation {
 
     /// Those that meet a condition, which may have so many operators.
     public static func target(
-        ofCondition text: [UInt8], operators: Int = Limits.conditionTests - 1
+        ofCondition text: [UInt8], operators: Int = Limits.Topic.conditionTests - 1
     ) throws(TopicConditionFault) -> TopicTarget {
         let condition = try TopicCondition(text, operators: operators)
         let topics = condition.topics.compactMap { TopicName($0) }

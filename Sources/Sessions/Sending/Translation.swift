@@ -20,7 +20,7 @@ public struct Translation: ~Copyable {
     /// without `body` is read by the older `text` (http 2.2).
     public mutating func body(
         of message: DownstreamMessage, in payload: borrowing AppServerPayload,
-        reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.payloadBytes
+        reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.Message.payloadBytes
     ) throws(Refusal) -> Body {
         body.removeAll(keepingCapacity: true)
         var dataOctets = 0
@@ -54,9 +54,9 @@ public struct Translation: ~Copyable {
         guard let bytes = Base64.bytes(value.bytes) else {
             throw .conflict(field: PayloadField.rawData.name, reason: "it is not Base64")
         }
-        guard bytes.count <= Limits.payloadBytes else {
+        guard bytes.count <= Limits.Message.payloadBytes else {
             throw .tooLarge(
-                field: PayloadField.rawData.name, octets: bytes.count, limit: Limits.payloadBytes)
+                field: PayloadField.rawData.name, octets: bytes.count, limit: Limits.Message.payloadBytes)
         }
         body.appendField(MCS.DataMessage.Field.rawData, bytes: bytes)
     }
@@ -70,7 +70,7 @@ public struct Translation: ~Copyable {
     /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.
     public mutating func body(
         ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,
-        limit: Int = Limits.payloadBytes
+        limit: Int = Limits.Message.payloadBytes
     ) throws(Refusal) -> Body {
         body.removeAll(keepingCapacity: true)
         var octets = 0

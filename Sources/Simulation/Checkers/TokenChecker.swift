@@ -65,13 +65,13 @@ struct Tokens {
 
     /// Whether so many have replaced one that it may be gone.
     func isReplacedOften(_ name: RegistrationName) -> Bool {
-        newer(than: name).count > Limits.replacedRegistrations
+        newer(than: name).count > Limits.Registration.replaced
     }
 }
 
 /// Tokens lead to their app, old ones by way of the newest, and to nobody else.
 struct TokenChecker {
-    private static let lifetime = Int64(Limits.replacedRegistrationSeconds) * 1_000
+    private static let lifetime = Int64(Limits.Registration.replacedSeconds) * 1_000
     /// The most by which the wall clock is ever set back, and a little more, milliseconds.
     private static let slack: Int64 = 15_000
 
@@ -95,7 +95,7 @@ struct TokenChecker {
             }
         }
         if let last = newer.last, last.confirmedAt ?? .max <= message.submittedNanoseconds,
-            !truth.unregistered.contains(last.name), last.createdAt >= Limits.earliestClock,
+            !truth.unregistered.contains(last.name), last.createdAt >= Limits.Clock.earliest,
             last.createdAt + Self.lifetime + Self.slack <= message.submittedAt, !world.wasInDoubt
         {
             world.fail("tokens", "m\(number) was accepted for a token replaced long ago")

@@ -170,7 +170,7 @@ final class AppServerClient {
     private func pump() {
         while let draft = queue.first {
             let free = links.filter {
-                $0.isReady && !$0.isClosing && $0.outstanding.count < Limits.pendingWindow
+                $0.isReady && !$0.isClosing && $0.outstanding.count < Limits.AppServer.pendingWindow
             }
             guard !free.isEmpty else { return }
             let link = free[Int(world.random(0...Int64(free.count - 1)))]

@@ -20,7 +20,9 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     /// Whether it was asked to end as planned.
     private var isEnding = false
     /// Twice the longest commit of a storm, one under way and one behind it, and the wait for answers.
-    private static var settlingNanoseconds: Int64 { 4_000_000_000 + Limits.farewellMilliseconds * 1_000_000 }
+    private static var settlingNanoseconds: Int64 {
+        4_000_000_000 + Limits.AppServer.farewellMilliseconds * 1_000_000
+    }
     /// Submissions that the core has not answered.
     private var submitted: Set<UInt32> = []
 

@@ -18,7 +18,7 @@ struct SimulatedClock {
     var honest: UnixMilliseconds { wallOffset + nanoseconds / 1_000_000 }
     /// By how many milliseconds it is wrong.
     var error: Int64 = 0 {
-        didSet { wasNeverSet = wasNeverSet || now.wall < Limits.earliestClock }
+        didSet { wasNeverSet = wasNeverSet || now.wall < Limits.Clock.earliest }
     }
     /// Whether it ever showed a time in which nothing is known, so that what lasts a day after it may end early.
     private(set) var wasNeverSet = false

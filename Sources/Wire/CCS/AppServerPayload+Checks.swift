@@ -9,11 +9,12 @@ extension AppServerPayload {
             throw .notAllowed(
                 field: PayloadField.messageType.name, value: shown(type), allowed: "ack, nack")
         }
-        if let id = self[.messageID], id.end - id.start > Limits.messageIDBytes {
+        if let id = self[.messageID], id.end - id.start > Limits.AppServer.messageIDBytes {
             let octets = reader.string(id).count
-            guard octets <= Limits.messageIDBytes else {
+            guard octets <= Limits.AppServer.messageIDBytes else {
                 throw .tooLarge(
-                    field: PayloadField.messageID.name, octets: octets, limit: Limits.messageIDBytes)
+                    field: PayloadField.messageID.name, octets: octets, limit: Limits.AppServer.messageIDBytes
+                )
             }
         }
         try checkNUL()
@@ -83,7 +84,7 @@ extension AppServerPayload {
     }
 
     func lifetime(lenient: Bool) throws(Refusal) -> Int {
-        guard let value = self[.timeToLive] else { return Limits.lifetimeSeconds }
+        guard let value = self[.timeToLive] else { return Limits.Message.lifetimeSeconds }
         let seconds: Int?
         switch reader.kind(value) {
         case .number: seconds = reader.wholeNumber(value)
@@ -91,10 +92,10 @@ extension AppServerPayload {
             seconds = JSONReader.integer(reader.inside(value))
         default: throw wrongType(.timeToLive, "java.lang.Number")
         }
-        guard let seconds, seconds >= 0, seconds <= Limits.lifetimeSeconds else {
+        guard let seconds, seconds >= 0, seconds <= Limits.Message.lifetimeSeconds else {
             throw .outOfRange(
                 field: PayloadField.timeToLive.name, value: shown(value), lowest: 0,
-                highest: Limits.lifetimeSeconds)
+                highest: Limits.Message.lifetimeSeconds)
         }
         return seconds
     }
@@ -121,7 +122,7 @@ extension AppServerPayload {
         return .wrongType(field: field.name, expected: expected, found: text)
     }
 
-    /// A value as a refusal shows it: a string without quotes, cut to `Limits.refusalTextBytes`.
+    /// A value as a refusal shows it: a string without quotes, cut to `Limits.AppServer.refusalTextBytes`.
     func shown(_ value: JSONSlice) -> String {
         var text = ByteBuffer()
         if reader.kind(value) == .string {
@@ -129,10 +130,10 @@ extension AppServerPayload {
         } else {
             reader.append(compact: value, to: &text)
         }
-        guard text.count > Limits.refusalTextBytes else {
+        guard text.count > Limits.AppServer.refusalTextBytes else {
             return String(decoding: text.copied(), as: UTF8.self)
         }
-        var end = Limits.refusalTextBytes
+        var end = Limits.AppServer.refusalTextBytes
         while end > 0, text.bytes.byte(at: end) & 0xC0 == 0x80 { end -= 1 }
         text.truncate(to: end)
         return String(decoding: text.copied(), as: UTF8.self) + "…"

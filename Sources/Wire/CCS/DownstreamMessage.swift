@@ -12,12 +12,12 @@ public struct DownstreamMessage: Sendable, Equatable {
     public var to: JSONSlice
     /// `condition`, a string, in place of `to`; its grammar is not checked yet.
     public var condition: JSONSlice?
-    /// `collapse_key`, at most `Limits.collapseKeyBytes`.
+    /// `collapse_key`, at most `Limits.Message.collapseKeyBytes`.
     public var collapseKey: [UInt8]?
     /// `priority`; nil: the default of its kind.
     public var priority: Priority?
-    /// `time_to_live` in seconds, 0 … `Limits.lifetimeSeconds`.
-    public var lifetimeSeconds = Limits.lifetimeSeconds
+    /// `time_to_live` in seconds, 0 … `Limits.Message.lifetimeSeconds`.
+    public var lifetimeSeconds = Limits.Message.lifetimeSeconds
     /// `delivery_receipt_requested`.
     public var wantsReceipt = false
     /// `dry_run`.
@@ -56,7 +56,7 @@ public struct DownstreamMessage: Sendable, Equatable {
         _ payload: borrowing AppServerPayload, to: JSONSlice, lenientLifetime: Bool
     ) throws(Refusal) {
         self.to = to
-        collapseKey = try payload.text(.collapseKey, limit: Limits.collapseKeyBytes)
+        collapseKey = try payload.text(.collapseKey, limit: Limits.Message.collapseKeyBytes)
         priority = try payload.priority()
         isContentAvailable = try payload.flag(.contentAvailable)
         isMutableContent = try payload.flag(.mutableContent)
@@ -64,7 +64,7 @@ public struct DownstreamMessage: Sendable, Equatable {
         lifetimeSeconds = try payload.lifetime(lenient: lenientLifetime)
         wantsReceipt = try payload.flag(.deliveryReceiptRequested)
         isDryRun = try payload.flag(.dryRun)
-        restrictedPackage = try payload.text(.restrictedPackageName, limit: Limits.registrationFieldBytes)
+        restrictedPackage = try payload.text(.restrictedPackageName, limit: Limits.Registration.fieldBytes)
         data = try payload.object(.data)
         notification = try payload.object(.notification)
         rawData = try payload.rawData()

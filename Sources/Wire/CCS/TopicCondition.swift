@@ -6,11 +6,11 @@ public enum TopicConditionFault: String, Error, Sendable {
     case syntax = "it is no condition on topics"
     /// A name is none that a topic can have.
     case name = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
-    /// It tests more than `Limits.conditionTests`.
+    /// It tests more than `Limits.Topic.conditionTests`.
     case tooManyTopics = "it tests more than 5 topics"
     /// It has more operators than are allowed here.
     case tooManyOperators = "it has more operators than are allowed"
-    /// Its parentheses are nested deeper than `Limits.conditionDepth`.
+    /// Its parentheses are nested deeper than `Limits.Topic.conditionDepth`.
     case tooDeep = "its parentheses are nested deeper than 16"
 }
 
@@ -26,7 +26,7 @@ public struct TopicCondition: Sendable, Equatable {
 
     /// Reads a condition; `operators` is how many `&&` and `||` it may have.
     public init(
-        _ text: [UInt8], operators: Int = Limits.conditionTests - 1
+        _ text: [UInt8], operators: Int = Limits.Topic.conditionTests - 1
     ) throws(TopicConditionFault) {
         var parser = ConditionParser(text: text, operatorsLeft: operators)
         truth = try parser.condition()
@@ -84,7 +84,7 @@ private struct ConditionParser {
 
     /// What follows an opening parenthesis, up to its closing one.
     private mutating func group(depth: Int) throws(TopicConditionFault) -> UInt32 {
-        guard depth <= Limits.conditionDepth else { throw .tooDeep }
+        guard depth <= Limits.Topic.conditionDepth else { throw .tooDeep }
         skipBlanks()
         let value = try expression(depth: depth)
         guard take(")") else { throw .syntax }
@@ -101,7 +101,7 @@ private struct ConditionParser {
         for word in ["in", "topics"] as [StaticString] {
             guard skipBlanks(), takeWord(word) else { throw .syntax }
         }
-        guard tests < Limits.conditionTests else { throw .tooManyTopics }
+        guard tests < Limits.Topic.conditionTests else { throw .tooManyTopics }
         tests += 1
         if let place = topics.firstIndex(of: name) { return Self.columns[place] }
         topics.append(name)
@@ -139,7 +139,7 @@ private struct ConditionParser {
 extension TopicCondition {
     /// Whether bytes can be the name of a topic (http 5.1).
     public static func isName(_ octets: [UInt8]) -> Bool {
-        !octets.isEmpty && octets.count <= Limits.topicNameBytes
+        !octets.isEmpty && octets.count <= Limits.Topic.nameBytes
             && octets.allSatisfy { octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),

@@ -23,7 +23,7 @@ public struct BatchBody: Sendable {
     /// The requests, in order; at least one.
     public private(set) var parts: [Part] = []
 
-    /// Cuts a body at its boundary; more than `Limits.batchParts` parts are refused, and none as well.
+    /// Cuts a body at its boundary; more than `Limits.HTTP.batchParts` parts are refused, and none as well.
     public init(_ body: [UInt8], boundary: [UInt8]) throws(V1Error) {
         guard !boundary.isEmpty, boundary.count <= 70 else {
             throw V1Error(.badRequest, "Content-Type: it names no boundary of 1 to 70 characters.")
@@ -39,14 +39,14 @@ public struct BatchBody: Sendable {
             isClosed = tail.starts(with: "--".utf8)
             guard tail.isEmpty || isClosed else { continue }
             if let start {
-                guard parts.count < Limits.batchParts else {
-                    throw V1Error(.badRequest, "The batch has more than \(Limits.batchParts) parts.")
+                guard parts.count < Limits.HTTP.batchParts else {
+                    throw V1Error(.badRequest, "The batch has more than \(Limits.HTTP.batchParts) parts.")
                 }
                 let part = Self.part(body[start..<max(start, line.content.lowerBound)])
-                guard part.contentID?.count ?? 0 <= Limits.contentIDBytes else {
+                guard part.contentID?.count ?? 0 <= Limits.HTTP.contentIDBytes else {
                     throw V1Error(
                         .badRequest,
-                        "Content-ID: that of part \(parts.count + 1) has more than \(Limits.contentIDBytes) bytes."
+                        "Content-ID: that of part \(parts.count + 1) has more than \(Limits.HTTP.contentIDBytes) bytes."
                     )
                 }
                 parts.append(part)

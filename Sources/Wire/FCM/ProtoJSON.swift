@@ -203,7 +203,7 @@ enum ProtoJSON {
         String(decoding: reader.string(value), as: UTF8.self)
     }
 
-    /// A value as an error shows it: its JSON without blanks, cut to `Limits.refusalTextBytes`.
+    /// A value as an error shows it: its JSON without blanks, cut to `Limits.AppServer.refusalTextBytes`.
     private static func shown(_ value: JSONSlice, in reader: borrowing JSONReader) -> String {
         var buffer = ByteBuffer()
         reader.append(compact: value, to: &buffer)
@@ -211,8 +211,8 @@ enum ProtoJSON {
     }
 
     private static func cut(_ text: String) -> String {
-        guard text.utf8.count > Limits.refusalTextBytes else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: Limits.refusalTextBytes)
+        guard text.utf8.count > Limits.AppServer.refusalTextBytes else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: Limits.AppServer.refusalTextBytes)
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
         return String(text[..<end]) + "…"
     }

@@ -13,13 +13,13 @@ struct V1Android {
     func lifetime(in reader: borrowing JSONReader) throws(V1Error) -> Int {
         guard let value = ProtoJSON.member("ttl", of: config, in: reader),
             let ttl = ProtoDuration(value, in: reader)
-        else { return Limits.lifetimeSeconds }
-        let isOver = ttl.seconds == Limits.lifetimeSeconds && ttl.nanoseconds > 0
+        else { return Limits.Message.lifetimeSeconds }
+        let isOver = ttl.seconds == Limits.Message.lifetimeSeconds && ttl.nanoseconds > 0
         guard !ttl.isNegative || ttl.seconds == 0 && ttl.nanoseconds == 0, !isOver,
-            ttl.seconds <= Limits.lifetimeSeconds
+            ttl.seconds <= Limits.Message.lifetimeSeconds
         else {
             throw V1Error(
-                invalid: "\(path).ttl", "The TTL must be from 0s to \(Limits.lifetimeSeconds)s.")
+                invalid: "\(path).ttl", "The TTL must be from 0s to \(Limits.Message.lifetimeSeconds)s.")
         }
         return ttl.seconds
     }

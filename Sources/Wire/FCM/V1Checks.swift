@@ -17,10 +17,10 @@ enum V1Checks {
             let options = ProtoJSON.member("fcm_options", of: place.object, in: reader)
             guard let label = ProtoJSON.string("analytics_label", of: options, in: reader), !label.isEmpty
             else { continue }
-            guard label.count <= Limits.analyticsLabelBytes, label.allSatisfy(isLabel) else {
+            guard label.count <= Limits.HTTP.analyticsLabelBytes, label.allSatisfy(isLabel) else {
                 throw V1Error(
                     invalid: "\(place.path).fcm_options.analytics_label",
-                    "The analytics label must match [a-zA-Z0-9-_.~%]{1,\(Limits.analyticsLabelBytes)}.")
+                    "The analytics label must match [a-zA-Z0-9-_.~%]{1,\(Limits.HTTP.analyticsLabelBytes)}.")
             }
         }
     }
@@ -49,10 +49,10 @@ enum V1Checks {
         try badge(apns, in: reader)
         var text = ByteBuffer()
         reader.append(compact: apns, to: &text)
-        guard text.count <= Limits.apnsOverrideBytes else {
+        guard text.count <= Limits.Message.apnsOverrideBytes else {
             throw V1Error(
                 invalid: "message.apns",
-                "It has \(text.count) bytes; at most \(Limits.apnsOverrideBytes) are taken.")
+                "It has \(text.count) bytes; at most \(Limits.Message.apnsOverrideBytes) are taken.")
         }
         return text.copied()
     }

@@ -134,7 +134,7 @@ public struct V1Error: Error, Sendable {
         switch status {
         // Not with every 429: some clients then repeat by themselves, and without end (http 1.4).
         case .tooManyRequests: response.extra = retrySeconds.map { ("Retry-After", String($0)) }
-        case .unavailable: response.extra = ("Retry-After", String(Limits.sendRetrySeconds))
+        case .unavailable: response.extra = ("Retry-After", String(Limits.HTTP.sendRetrySeconds))
         case .unauthorized: response.extra = ("WWW-Authenticate", "Bearer")
         default: break
         }

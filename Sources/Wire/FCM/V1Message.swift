@@ -22,7 +22,7 @@ public struct V1Message: Sendable {
     public var collapseKey: [UInt8]?
     /// `android.priority`; nil: the default of its kind.
     public var priority: DownstreamMessage.Priority?
-    /// `android.ttl` in whole seconds, 0 … `Limits.lifetimeSeconds`.
+    /// `android.ttl` in whole seconds, 0 … `Limits.Message.lifetimeSeconds`.
     public var lifetimeSeconds: Int
     /// `android.restricted_package_name`.
     public var restrictedPackage: [UInt8]?
@@ -61,17 +61,17 @@ public struct V1Message: Sendable {
             ProtoJSON.member("validate_only", of: reader.root, in: reader).flatMap { reader.boolean($0) }
             ?? false
         collapseKey = ProtoJSON.string("collapse_key", of: android.config, in: reader)
-        if let key = collapseKey, key.count > Limits.collapseKeyBytes {
+        if let key = collapseKey, key.count > Limits.Message.collapseKeyBytes {
             throw V1Error(
                 invalid: "\(android.path).collapse_key",
-                "The collapse key has more than \(Limits.collapseKeyBytes) bytes.")
+                "The collapse key has more than \(Limits.Message.collapseKeyBytes) bytes.")
         }
         restrictedPackage = ProtoJSON.string("restricted_package_name", of: android.config, in: reader)
         if restrictedPackage?.isEmpty == true { restrictedPackage = nil }
-        if let name = restrictedPackage, name.count > Limits.registrationFieldBytes {
+        if let name = restrictedPackage, name.count > Limits.Registration.fieldBytes {
             throw V1Error(
                 invalid: "\(android.path).restricted_package_name",
-                "The package name has more than \(Limits.registrationFieldBytes) bytes.")
+                "The package name has more than \(Limits.Registration.fieldBytes) bytes.")
         }
         lifetimeSeconds = try android.lifetime(in: reader)
         priority = try android.priority(isRemote: remote != nil, in: reader)

@@ -151,7 +151,7 @@ public struct CheckInSettings: Sendable, Equatable {
     public init(host: String, devicePort: Int, httpsPort: Int, sha1: ([UInt8]) -> [UInt8]) {
         self.init(
             [
-                Pair(name: "checkin_interval", value: String(Limits.checkInIntervalSeconds)),
+                Pair(name: "checkin_interval", value: String(Limits.Registration.checkInIntervalSeconds)),
                 Pair(name: "gcm_hostname", value: host),
                 Pair(name: "gcm_secure_port", value: String(devicePort)),
                 Pair(name: "gcm_registration_url", value: "https://\(host):\(httpsPort)/c2dm/register3"),

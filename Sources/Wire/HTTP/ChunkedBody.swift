@@ -40,7 +40,7 @@ struct ChunkedBody {
         switch stage {
         case .size:
             let size = try Self.size(line)
-            guard body.count + size <= Limits.requestBodyBytes else {
+            guard body.count + size <= Limits.HTTP.requestBodyBytes else {
                 throw RequestFault(.contentTooLarge, "The body is too long.")
             }
             stage = size == 0 ? .trailer : .data(left: size)
@@ -68,7 +68,7 @@ struct ChunkedBody {
             }
             guard ASCII.isFieldValue(octet) else { break }
             at += 1
-            guard at - start <= Limits.chunkLineBytes else {
+            guard at - start <= Limits.HTTP.chunkLineBytes else {
                 throw RequestFault(.badRequest, "A line between chunks is too long.")
             }
         }
@@ -97,7 +97,7 @@ struct ChunkedBody {
         trailers += 1
         var at = 0
         while at < line.byteCount, ASCII.isToken(line.byte(at: at)) { at += 1 }
-        guard trailers <= Limits.requestHeaders, at > 0, at < line.byteCount,
+        guard trailers <= Limits.HTTP.requestHeaders, at > 0, at < line.byteCount,
             line.byte(at: at) == UInt8(ascii: ":")
         else { throw RequestFault(.badRequest, "The trailers are not proper headers.") }
     }

@@ -8,7 +8,7 @@ public struct FormBody: Sendable {
     public enum Fault: Error, Sendable {
         /// `%` is not followed by two hexadecimal digits.
         case badEscape
-        /// It has more than `Limits.formFields` fields.
+        /// It has more than `Limits.HTTP.formFields` fields.
         case tooManyFields
     }
 
@@ -23,7 +23,7 @@ public struct FormBody: Sendable {
                 end += 1
             }
             if end > start {
-                guard fields.count < Limits.formFields else { throw .tooManyFields }
+                guard fields.count < Limits.HTTP.formFields else { throw .tooManyFields }
                 let name = try Self.decoded(body.extracting(start..<(equals ?? end)))
                 let value = try equals.map { at throws(Fault) in
                     try Self.decoded(body.extracting(at + 1..<end))

@@ -32,7 +32,7 @@ extension HTTPRequest {
             )
         }
         do throws(GzipFailure) {
-            return with(body: try Gzip.unpacked(body, limit: Limits.unpackedBodyBytes))
+            return with(body: try Gzip.unpacked(body, limit: Limits.HTTP.unpackedBodyBytes))
         } catch { throw error.fault }
     }
 }

@@ -22,7 +22,7 @@ struct RequestHead {
         let line = try RequestLine(head.raw.extracting(lines.next(in: head)))
         var fields: [HTTPRequest.HeaderField] = []
         while lines.at < head.count {
-            guard fields.count < Limits.requestHeaders else {
+            guard fields.count < Limits.HTTP.requestHeaders else {
                 throw RequestFault(.headersTooLarge, "The request has too many headers.")
             }
             fields.append(try Self.field(lines.next(in: head), in: &head))
@@ -135,7 +135,7 @@ struct FramingFields {
             }
             length = length * 10 + Int(digit)
         }
-        guard length <= Limits.requestBodyBytes else {
+        guard length <= Limits.HTTP.requestBodyBytes else {
             throw RequestFault(.contentTooLarge, "The body is too long.")
         }
         return length

@@ -136,10 +136,10 @@ public struct RequestReader: ~Copyable {
                 }
                 at += 1
             }
-            if lineStart <= 2, at - lineStart > Limits.requestLineBytes {
+            if lineStart <= 2, at - lineStart > Limits.HTTP.requestLineBytes {
                 throw RequestFault(.targetTooLong, "The request line is too long.")
             }
-            if at > Limits.requestHeadBytes {
+            if at > Limits.HTTP.requestHeadBytes {
                 throw RequestFault(.headersTooLarge, "The headers are too long.")
             }
         }

@@ -73,7 +73,7 @@ public struct ResponseReader: ~Copyable {
                 stage = .head
                 return answer
             case .untilEnd:
-                guard buffer.count <= Limits.answerBodyBytes else { throw Self.tooLong }
+                guard buffer.count <= Limits.Client.answerBodyBytes else { throw Self.tooLong }
                 return nil
             }
         }
@@ -96,7 +96,7 @@ public struct ResponseReader: ~Copyable {
             guard let length = Int(text), length >= 0 else {
                 throw RequestFault(.badRequest, "The answer has no proper length.")
             }
-            guard length <= Limits.answerBodyBytes else { throw Self.tooLong }
+            guard length <= Limits.Client.answerBodyBytes else { throw Self.tooLong }
             stage = .length(answer, length)
         } else {
             stage = .untilEnd(answer)
@@ -114,7 +114,7 @@ public struct ResponseReader: ~Copyable {
             end += 1
         }
         guard end < buffer.count else {
-            guard buffer.count <= Limits.requestHeadBytes else { throw Self.tooLong }
+            guard buffer.count <= Limits.HTTP.requestHeadBytes else { throw Self.tooLong }
             return nil
         }
         let text = String(decoding: [UInt8](copying: buffer.bytes.extracting(0..<end - 3)), as: UTF8.self)

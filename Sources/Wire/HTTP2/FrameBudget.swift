@@ -15,13 +15,13 @@ public struct FrameBudget {
         let seconds = Int(now.milliseconds(since: since) / 1_000)
         since = since.advanced(seconds: seconds)
         let earned =
-            seconds * Limits.http2IdleFramesPerSecond + tally.answers * Limits.http2IdleFramesPerAnswer
+            seconds * Limits.HTTP2.idleFramesPerSecond + tally.answers * Limits.HTTP2.idleFramesPerAnswer
         spent = max(0, spent - earned) + tally.idleFrames
-        let rate = Rate(Limits.http2Resets, perSeconds: Limits.http2ResetSeconds)
+        let rate = Rate(Limits.HTTP2.resets, perSeconds: Limits.HTTP2.resetSeconds)
         for _ in 0..<tally.resets {
             guard resets.allows(rate, now: now) else { return false }
             resets.take(rate, now: now)
         }
-        return spent <= Limits.http2IdleFrames
+        return spent <= Limits.HTTP2.idleFrames
     }
 }

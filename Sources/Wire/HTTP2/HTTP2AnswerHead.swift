@@ -18,10 +18,11 @@ struct HTTP2AnswerHead {
     /// Takes a field. Returns false once the block is so long that it can only be an attack.
     mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         size += name.byteCount + value.byteCount + 32
-        guard size <= Limits.http2AnswerHeadBytes, headers.count < Limits.http2AnswerHeaders else {
+        guard size <= Limits.HTTP2Client.answerHeadBytes, headers.count < Limits.HTTP2Client.answerHeaders
+        else {
             isTooLong = true
             headers = []
-            return size <= Limits.http2AnswerHeadBytes * Limits.http2HeadBombFactor
+            return size <= Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
         }
         guard !isTooLong else { return true }
         let text = String(decoding: [UInt8](copying: value), as: UTF8.self)

@@ -66,7 +66,7 @@ public final class HTTP2ClientConnection {
     ///
     /// `firstStreams` is how many requests may be under way before the server's settings have come.
     public init(
-        authority: String, firstStreams: Int = Limits.http2StreamsBeforeSettings, now: Instant
+        authority: String, firstStreams: Int = Limits.HTTP2Client.streamsBeforeSettings, now: Instant
     ) {
         self.authority = authority
         session = HTTP2Session(
@@ -74,14 +74,14 @@ public final class HTTP2ClientConnection {
             [
                 .enablePush(false), .maxConcurrentStreams(0),
                 // One byte more than is taken, so that a body that is too long is seen to be.
-                .initialWindowSize(Limits.http2AnswerBodyBytes + 1),
-                .maxHeaderListSize(Limits.http2AnswerHeadBytes), .noRFC7540Priorities,
+                .initialWindowSize(Limits.HTTP2Client.answerBodyBytes + 1),
+                .maxHeaderListSize(Limits.HTTP2Client.answerHeadBytes), .noRFC7540Priorities,
             ], firstStreams: firstStreams)
         budget = FrameBudget(now: now)
         lastReceived = now
         askedAt = now
         // Twice what may be kept: nghttp2 reports room only once half of the window is free again.
-        session.setWindow(of: 0, to: 2 * Limits.http2AnswersBytes)
+        session.setWindow(of: 0, to: 2 * Limits.HTTP2Client.answersBytes)
     }
 
     /// Requests under way.
@@ -90,7 +90,7 @@ public final class HTTP2ClientConnection {
     /// Requests that may be sent now.
     public var room: Int {
         guard failure == nil, !isLeaving else { return 0 }
-        return max(0, min(session.peerStreamLimit, Limits.http2ClientStreams) - streams.count)
+        return max(0, min(session.peerStreamLimit, Limits.HTTP2Client.streams) - streams.count)
     }
 
     /// Whether something can be written now. What waits for the server's windows cannot.
@@ -104,7 +104,8 @@ public final class HTTP2ClientConnection {
     /// Sends a request. Returns its stream, by which events name it.
     public func send(_ call: HTTPCall, now: Instant) throws(HTTP2SendFailure) -> UInt32 {
         guard failure == nil, !isLeaving else { throw .leaving }
-        guard room > 0, unsentBytes == 0 || unsentBytes + call.body.count <= Limits.http2UnsentBytes else {
+        guard room > 0, unsentBytes == 0 || unsentBytes + call.body.count <= Limits.HTTP2Client.unsentBytes
+        else {
             throw .busy
         }
         let fields = try call.fields(authority: authority)
@@ -115,10 +116,10 @@ public final class HTTP2ClientConnection {
         }
         if streams.isEmpty {
             busySince = now
-            let staleAt = lastReceived.advanced(seconds: Limits.http2StaleSeconds)
+            let staleAt = lastReceived.advanced(seconds: Limits.HTTP2Client.staleSeconds)
             if askedAt == nil, staleAt <= now { ask(now) }
         }
-        let deadline = now.advanced(seconds: Limits.http2AnswerSeconds)
+        let deadline = now.advanced(seconds: Limits.HTTP2Client.answerSeconds)
         streams[stream] = Stream(body: call.body, deadline: deadline)
         unsentBytes += call.body.count
         earliestDeadline = min(earliestDeadline, deadline)
@@ -151,7 +152,7 @@ public final class HTTP2ClientConnection {
         // CONTINUATION frames cost a server little, and may even be empty.
         if let open, head?.stream == open { head?.wireBytes += bytes.byteCount }
         let isEndless =
-            head?.wireBytes ?? 0 > Limits.http2AnswerHeadBytes * Limits.http2HeadBombFactor
+            head?.wireBytes ?? 0 > Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
         let isInBudget = budget.take(tally, now: now)
         tally = HTTP2Connection.Tally()
         if isEndless || !isInBudget { return breakOff(.flood) }
@@ -177,9 +178,11 @@ public final class HTTP2ClientConnection {
 
     /// When a silent server is asked whether it is still there, or has not answered that.
     private var livenessDeadline: Instant {
-        if let askedAt { return askedAt.advanced(seconds: Limits.http2PongSeconds) }
-        guard !streams.isEmpty else { return lastReceived.advanced(seconds: Limits.http2IdlePingSeconds) }
-        return max(lastReceived, busySince).advanced(seconds: Limits.http2PingSeconds)
+        if let askedAt { return askedAt.advanced(seconds: Limits.HTTP2Client.pongSeconds) }
+        guard !streams.isEmpty else {
+            return lastReceived.advanced(seconds: Limits.HTTP2Client.idlePingSeconds)
+        }
+        return max(lastReceived, busySince).advanced(seconds: Limits.HTTP2Client.pingSeconds)
     }
 
     /// Ends requests whose answers are late, and asks a silent server whether it is still there.

@@ -15,7 +15,7 @@ struct HTTP2ClientHandler: HTTP2SessionHandler {
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.dataReceived(stream, bytes) }
     func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameReceived(frame) }
     func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
-        let count = min(reason.byteCount, Limits.http2GoAwayBytes)
+        let count = min(reason.byteCount, Limits.HTTP2Client.goAwayBytes)
         connection.leave(code: code.rawValue, reason: [UInt8](copying: reason.extracting(0..<count)))
     }
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {
@@ -42,7 +42,7 @@ extension HTTP2ClientConnection {
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
         let isWanted = streams[frame.stream].map { !$0.isDone } ?? false
-        if !isWanted || !frame.endsStream && frame.length < Limits.http2TinyDataBytes {
+        if !isWanted || !frame.endsStream && frame.length < Limits.HTTP2.tinyDataBytes {
             tally.idleFrames += 1
         }
     }
@@ -58,7 +58,7 @@ extension HTTP2ClientConnection {
         guard let head, head.stream == stream else { return }
         self.head = nil
         guard let entry = streams[stream], !entry.isDone else { return }
-        guard !head.isTooLong, answersBytes + head.size <= Limits.http2AnswersBytes else {
+        guard !head.isTooLong, answersBytes + head.size <= Limits.HTTP2Client.answersBytes else {
             return fail(stream, .answerTooLong)
         }
         // A head after the answer's is that of trailers, which have no meaning here.
@@ -79,8 +79,8 @@ extension HTTP2ClientConnection {
         guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else {
             return session.consumeConnection(bytes.byteCount)
         }
-        guard answer.body.count + bytes.byteCount <= Limits.http2AnswerBodyBytes,
-            answersBytes + bytes.byteCount <= Limits.http2AnswersBytes
+        guard answer.body.count + bytes.byteCount <= Limits.HTTP2Client.answerBodyBytes,
+            answersBytes + bytes.byteCount <= Limits.HTTP2Client.answersBytes
         else {
             session.consumeConnection(bytes.byteCount)
             return fail(stream, .answerTooLong)
@@ -149,7 +149,7 @@ extension HTTPCall {
                 header.name.lowercased() == "authorization" || singularHeaders.contains(header.name)
             fields.add(name: header.name, isUnindexed: isUnindexed) { $0.append(text: header.value.revealed) }
         }
-        guard size <= Limits.requestHeadBytes else { throw .malformed }
+        guard size <= Limits.HTTP.requestHeadBytes else { throw .malformed }
         if !body.isEmpty || method == "POST" {
             fields.add("content-length") { $0.append(decimal: body.count) }
         }

@@ -17,8 +17,8 @@ public final class HTTP2Connection {
     let session = HTTP2Session(
         .server,
         [
-            .maxConcurrentStreams(Limits.http2Streams), .initialWindowSize(Limits.http2StreamWindowBytes),
-            .maxHeaderListSize(Limits.requestHeadBytes),
+            .maxConcurrentStreams(Limits.HTTP2.streams), .initialWindowSize(Limits.HTTP2.streamWindowBytes),
+            .maxHeaderListSize(Limits.HTTP.requestHeadBytes),
             // No tree of priorities to grow and to walk.
             .noRFC7540Priorities,
         ])
@@ -106,7 +106,7 @@ public final class HTTP2Connection {
     /// frames cost the peer little, and may even be empty (CVE-2024-28182).
     private func isEndless(_ more: Int) -> Bool {
         head?.wireBytes += more
-        return head?.wireBytes ?? 0 > Limits.requestHeadBytes * Limits.http2HeadBombFactor
+        return head?.wireBytes ?? 0 > Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
     }
 
     /// The next whole request, by its stream; nil if there is none.
@@ -124,7 +124,7 @@ public final class HTTP2Connection {
     /// come (nil before its head is whole), and whether the peer may send more of it.
     public func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
         for (number, stream) in streams where stream.isIncomplete {
-            let isHeldBack = stream.waitsForTurn && stream.body.count >= Limits.http2StreamWindowBytes
+            let isHeldBack = stream.waitsForTurn && stream.body.count >= Limits.HTTP2.streamWindowBytes
             var received: Int?
             if case .body = stream.stage { received = stream.body.count }
             body(UInt32(number), received, !isHeldBack)

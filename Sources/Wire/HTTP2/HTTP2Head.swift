@@ -24,14 +24,14 @@ struct HTTP2Head {
     /// Takes a field; false once the block has grown to what can only be a bomb.
     mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         size += name.byteCount + value.byteCount + 32
-        guard size <= Limits.requestHeadBytes else {
+        guard size <= Limits.HTTP.requestHeadBytes else {
             refuse(RequestFault(.headersTooLarge, "The headers are too long."))
-            return size <= Limits.requestHeadBytes * Limits.http2HeadBombFactor
+            return size <= Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
         }
         guard !isTrailer, fault == nil else { return true }
         if name.byteCount > 0, name.byte(at: 0) == UInt8(ascii: ":") {
             addPseudo(name, value)
-        } else if fields.count == Limits.requestHeaders {
+        } else if fields.count == Limits.HTTP.requestHeaders {
             refuse(RequestFault(.headersTooLarge, "The request has too many headers."))
         } else {
             let start = bytes.count
@@ -47,7 +47,7 @@ struct HTTP2Head {
         if name.equals(":method") {
             method = [UInt8](copying: value)
         } else if name.equals(":path") {
-            if value.byteCount > Limits.requestLineBytes {
+            if value.byteCount > Limits.HTTP.requestLineBytes {
                 refuse(RequestFault(.targetTooLong, "The path is too long."))
             } else {
                 target = [UInt8](copying: value)

@@ -36,7 +36,7 @@ extension HTTP2Connection {
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
         let isWanted = streams[frame.stream]?.isIncomplete ?? false
-        if !isWanted || !frame.endsStream && frame.length < Limits.http2TinyDataBytes {
+        if !isWanted || !frame.endsStream && frame.length < Limits.HTTP2.tinyDataBytes {
             tally.idleFrames += 1
         }
     }
@@ -61,7 +61,7 @@ extension HTTP2Connection {
             guard frame.isAcknowledgement, !isSettled else { return }
             isSettled = true
             // Twice what may be held: nghttp2 tells the peer of room only once half of the window is free again.
-            let held = Limits.http2Streams * Limits.http2StreamWindowBytes + Limits.http2LongBodiesBytes
+            let held = Limits.HTTP2.streams * Limits.HTTP2.streamWindowBytes + Limits.HTTP2.longBodiesBytes
             session.setWindow(of: 0, to: 2 * held)
             return
         }
@@ -79,7 +79,7 @@ extension HTTP2Connection {
         guard !head.isTrailer, streams[stream] != nil else { return }
         do throws(RequestFault) {
             let (request, length, expectsContinue) = try head.request()
-            guard headBytes + head.size <= Limits.http2HeadsBytes else {
+            guard headBytes + head.size <= Limits.HTTP2.headsBytes else {
                 return reset(stream, .refusedStream)
             }
             headBytes += head.size
@@ -87,7 +87,7 @@ extension HTTP2Connection {
             streams[stream]?.stage = .body(request)
             streams[stream]?.length = length
             streams[stream]?.isHead = request.method == .head
-            if let length, length > Limits.http2StreamWindowBytes { queueForTurn(stream) }
+            if let length, length > Limits.HTTP2.streamWindowBytes { queueForTurn(stream) }
             if expectsContinue { invite(stream) }
         } catch {
             refuse(stream, error, at: now)
@@ -98,11 +98,11 @@ extension HTTP2Connection {
     func bodyCame(_ stream: Int32, _ bytes: borrowing RawSpan) {
         guard case .body? = streams[stream]?.stage else { return session.consumeConnection(bytes.byteCount) }
         let count = (streams[stream]?.body.count ?? 0) + bytes.byteCount
-        guard count <= Limits.requestBodyBytes else {
+        guard count <= Limits.HTTP.requestBodyBytes else {
             session.consumeConnection(bytes.byteCount)
             return refuse(stream, RequestFault(.contentTooLarge, "The body is too long."), at: now)
         }
-        guard isTrusted || bodyBytes + bytes.byteCount <= Limits.http2StrangerBodiesBytes else {
+        guard isTrusted || bodyBytes + bytes.byteCount <= Limits.HTTP2.unauthenticatedBodiesBytes else {
             session.consumeConnection(bytes.byteCount)
             // Nothing was done for it: its client may send it again (RFC 9113, 8.7).
             return reset(stream, .refusedStream)
@@ -110,7 +110,7 @@ extension HTTP2Connection {
         bodyBytes += bytes.byteCount
         streams[stream]?.body.append(contentsOf: [UInt8](copying: bytes))
         // Who tells no length waits in the queue before its window is used up.
-        if streams[stream]?.length == nil, count > Limits.http2StreamWindowBytes / 2 { queueForTurn(stream) }
+        if streams[stream]?.length == nil, count > Limits.HTTP2.streamWindowBytes / 2 { queueForTurn(stream) }
     }
 
     /// A stream is over, in good order or not.
@@ -153,8 +153,8 @@ extension HTTP2Connection {
                 continue
             }
             // One more than is taken, so that a body that is too long is seen to be.
-            let wanted = stream.length ?? Limits.requestBodyBytes + 1
-            guard granted == 0 || granted + wanted <= Limits.http2LongBodiesBytes else { return }
+            let wanted = stream.length ?? Limits.HTTP.requestBodyBytes + 1
+            guard granted == 0 || granted + wanted <= Limits.HTTP2.longBodiesBytes else { return }
             turns.removeFirst()
             granted += wanted
             streams[number]?.granted = wanted

@@ -18,7 +18,7 @@ public struct JSONError: Error, Sendable, Equatable {
         case controlCharacter = "unescaped control character"
         /// The bytes are not UTF-8.
         case badUTF8 = "malformed UTF-8"
-        /// More nesting than `Limits.jsonDepth`.
+        /// More nesting than `Limits.Stanza.jsonDepth`.
         case tooDeep = "too deeply nested"
     }
 

@@ -63,7 +63,7 @@ extension JSONReader {
 
     /// The same for the text of a JSON number, exactly: no floating point rounds 2.99999999999999999 to 3.
     private static func wholeNumber(_ text: RawSpan) -> Int? {
-        guard text.byteCount <= Limits.wholeNumberBytes else { return nil }
+        guard text.byteCount <= Limits.Stanza.wholeNumberBytes else { return nil }
         let bytes = [UInt8](copying: text)
         let end = bytes.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? bytes.count
         var exponent = 0

@@ -39,7 +39,7 @@ public struct JSONCursor: Sendable {
 
 /// JSON text that has been checked as a whole, read in place: nothing is copied or allocated until it is asked for.
 ///
-/// Strict RFC 8259: UTF-8, one value, no comments, no trailing commas, nesting up to `Limits.jsonDepth`. A lone
+/// Strict RFC 8259: UTF-8, one value, no comments, no trailing commas, nesting up to `Limits.Stanza.jsonDepth`. A lone
 /// surrogate is refused, since UTF-8 cannot carry it. `\u0000` is JSON; who cannot use it asks `holdsNUL`.
 /// Of equal keys the last one counts (ccs-xmpp 2.4), which is for the caller of `next` to do.
 public struct JSONReader: ~Escapable {

@@ -42,7 +42,7 @@ struct JSONScanner: ~Escapable {
     }
 
     private func object(_ offset: Int, depth: Int) throws(JSONError) -> Int {
-        guard depth < Limits.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
+        guard depth < Limits.Stanza.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
         var at = afterBlanks(offset &+ 1)
         if try byte(at) == UInt8(ascii: "}") { return at &+ 1 }
         while true {
@@ -59,7 +59,7 @@ struct JSONScanner: ~Escapable {
     }
 
     private func array(_ offset: Int, depth: Int) throws(JSONError) -> Int {
-        guard depth < Limits.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
+        guard depth < Limits.Stanza.jsonDepth else { throw JSONError(.tooDeep, at: offset) }
         var at = afterBlanks(offset &+ 1)
         if try byte(at) == UInt8(ascii: "]") { return at &+ 1 }
         while true {

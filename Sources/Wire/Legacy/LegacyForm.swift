@@ -4,10 +4,10 @@ public import Basics
 public struct LegacyForm: Sendable {
     /// The one target: a token, the key of a group or `/topics/NAME`; never empty.
     public var target: [UInt8]
-    /// `collapse_key`, at most `Limits.collapseKeyBytes`.
+    /// `collapse_key`, at most `Limits.Message.collapseKeyBytes`.
     public var collapseKey: [UInt8]?
     /// `time_to_live` in seconds.
-    public var lifetimeSeconds = Limits.lifetimeSeconds
+    public var lifetimeSeconds = Limits.Message.lifetimeSeconds
     /// `delay_while_idle`.
     public var delaysWhileIdle = false
     /// `dry_run`.
@@ -24,9 +24,9 @@ public struct LegacyForm: Sendable {
         }
         self.target = target
         if let text = Self.text(form["time_to_live"]) { lifetimeSeconds = try Self.lifetime(text) }
-        collapseKey = try Self.bounded(form["collapse_key"], .collapseKey, Limits.collapseKeyBytes)
+        collapseKey = try Self.bounded(form["collapse_key"], .collapseKey, Limits.Message.collapseKeyBytes)
         restrictedPackage = try Self.bounded(
-            form["restricted_package_name"], .restrictedPackageName, Limits.registrationFieldBytes)
+            form["restricted_package_name"], .restrictedPackageName, Limits.Registration.fieldBytes)
         delaysWhileIdle = try Self.flag(form["delay_while_idle"], .delayWhileIdle)
         isDryRun = try Self.flag(form["dry_run"], .dryRun)
         guard Self.text(form["raw_data"]) == nil else {
@@ -48,11 +48,12 @@ public struct LegacyForm: Sendable {
     }
 
     private static func lifetime(_ text: [UInt8]) throws(Refusal) -> Int {
-        guard let seconds = JSONReader.integer(text.raw), seconds >= 0, seconds <= Limits.lifetimeSeconds
+        guard let seconds = JSONReader.integer(text.raw), seconds >= 0,
+            seconds <= Limits.Message.lifetimeSeconds
         else {
             throw .outOfRange(
                 field: PayloadField.timeToLive.name, value: shown(text), lowest: 0,
-                highest: Limits.lifetimeSeconds)
+                highest: Limits.Message.lifetimeSeconds)
         }
         return seconds
     }
@@ -66,6 +67,6 @@ public struct LegacyForm: Sendable {
     }
 
     private static func shown(_ text: [UInt8]) -> String {
-        String(decoding: text.prefix(Limits.refusalTextBytes), as: UTF8.self)
+        String(decoding: text.prefix(Limits.AppServer.refusalTextBytes), as: UTF8.self)
     }
 }

@@ -57,9 +57,9 @@ extension AppServerPayload {
             count += 1
         }
         guard count > 0 else { throw LegacyFault("\"registration_ids\" field cannot be empty") }
-        guard count <= Limits.recipientsPerRequest else {
+        guard count <= Limits.HTTP.recipientsPerRequest else {
             throw LegacyFault(
-                "Number of messages on bulk (\(count)) exceeds maximum allowed (\(Limits.recipientsPerRequest))"
+                "Number of messages on bulk (\(count)) exceeds maximum allowed (\(Limits.HTTP.recipientsPerRequest))"
             )
         }
         return count

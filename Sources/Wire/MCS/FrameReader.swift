@@ -17,7 +17,7 @@ extension MCS {
         private var long: LoginSieveBox?
 
         /// A reader at the begin of a direction.
-        public init(limit: Int = Limits.frameBytes, loginLimit: Int = 0) {
+        public init(limit: Int = Limits.MCS.frameBytes, loginLimit: Int = 0) {
             self.limit = limit
             self.loginLimit = loginLimit
         }

@@ -7,7 +7,7 @@ extension MCS {
         public enum Content: Sendable, Equatable {
             /// All frames up to `lastStreamIDReceived` are received (extension 13).
             case streamAck
-            /// Messages of these persistent ids are received (extension 12); the first `Limits.receivedIDs` are kept.
+            /// Messages of these persistent ids are received (extension 12); the first `Limits.MCS.receivedIDs` are kept.
             case selectiveAck([[UInt8]])
             /// No extension, or one that is not known.
             case other
@@ -94,7 +94,7 @@ extension MCS.Iq.Content {
                 continue
             }
             let id = try fields.bytes(field)
-            if ids.count < Limits.receivedIDs { ids.append([UInt8](copying: id)) }
+            if ids.count < Limits.MCS.receivedIDs { ids.append([UInt8](copying: id)) }
         }
         return ids
     }

@@ -15,9 +15,9 @@ extension MCS {
         public var authToken: [UInt8] = []
         /// `android-` and the Android id in hexadecimal; not looked at.
         public var deviceID: [UInt8]?
-        /// Wishes, of which `hbping` is one; the first `Limits.loginSettings` are kept.
+        /// Wishes, of which `hbping` is one; the first `Limits.MCS.loginSettings` are kept.
         public var settings: [Setting] = []
-        /// Persistent ids received and not yet known to be acknowledged; the last `Limits.receivedIDs` are kept.
+        /// Persistent ids received and not yet known to be acknowledged; the last `Limits.MCS.receivedIDs` are kept.
         public var receivedIDs: [[UInt8]] = []
         /// Whether the client adapts its heartbeat.
         public var adaptiveHeartbeat: Bool?
@@ -54,12 +54,12 @@ extension MCS {
                 case 6: deviceID = try fields.array(field)
                 case 8:
                     let setting = try Setting(decoding: try fields.bytes(field))
-                    if settings.count < Limits.loginSettings { settings.append(setting) }
+                    if settings.count < Limits.MCS.loginSettings { settings.append(setting) }
                 case 10:
                     let received = try fields.bytes(field)
                     // Lists grow at their end: what is new, and may still be stored, stands there.
-                    if receivedIDs.count == 2 * Limits.receivedIDs {
-                        receivedIDs.removeFirst(Limits.receivedIDs)
+                    if receivedIDs.count == 2 * Limits.MCS.receivedIDs {
+                        receivedIDs.removeFirst(Limits.MCS.receivedIDs)
                     }
                     receivedIDs.append([UInt8](copying: received))
                 case 12: adaptiveHeartbeat = try fields.bool(field)
@@ -71,7 +71,7 @@ extension MCS {
                 default: try fields.skip(field)
                 }
             }
-            receivedIDs.removeFirst(max(0, receivedIDs.count - Limits.receivedIDs))
+            receivedIDs.removeFirst(max(0, receivedIDs.count - Limits.MCS.receivedIDs))
             guard hasUser else { throw .missingField(3) }
             guard hasToken else { throw .missingField(5) }
         }

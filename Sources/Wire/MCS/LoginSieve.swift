@@ -96,8 +96,9 @@ extension MCS {
 
         private mutating func begin(contentOf length: UInt64) throws(MCSError) {
             guard length <= UInt64(left) else { throw .truncated }
-            isKept = !isReceivedID || length <= UInt64(Limits.receivedIDBytes)
-            guard isReceivedID || others.count + field.count + Int(length) <= Limits.loginRestBytes else {
+            isKept = !isReceivedID || length <= UInt64(Limits.MCS.receivedIDBytes)
+            guard isReceivedID || others.count + field.count + Int(length) <= Limits.MCS.afterLoginBytes
+            else {
                 throw .tooLarge(others.count + field.count + Int(length))
             }
             part = .content
@@ -108,9 +109,9 @@ extension MCS {
         private mutating func endField() throws(MCSError) {
             if !isReceivedID {
                 Self.append(field, to: &others)
-                guard others.count <= Limits.loginRestBytes else { throw .tooLarge(others.count) }
+                guard others.count <= Limits.MCS.afterLoginBytes else { throw .tooLarge(others.count) }
             } else if isKept {
-                if newer.count + field.count > Limits.loginIDBytes {
+                if newer.count + field.count > Limits.MCS.loginIDBytes {
                     swap(&older, &newer)
                     newer.removeAll(keepingCapacity: true)
                 }

@@ -16,11 +16,11 @@ public struct XMLLimits: Sendable, Equatable {
 
     /// Until the login is done.
     public static let beforeLogin = XMLLimits(
-        bytes: Limits.stanzaBytesBeforeLogin, elements: Limits.stanzaElementsBeforeLogin,
-        depth: Limits.stanzaDepthBeforeLogin, attributes: Limits.attributesPerElement)
+        bytes: Limits.Stanza.bytesBeforeLogin, elements: Limits.Stanza.elementsBeforeLogin,
+        depth: Limits.Stanza.depthBeforeLogin, attributes: Limits.Stanza.attributesPerElement)
 
     /// From then on.
     public static let afterLogin = XMLLimits(
-        bytes: Limits.stanzaBytes, elements: Limits.stanzaElements,
-        depth: min(Limits.stanzaDepth, deepest), attributes: Limits.attributesPerElement)
+        bytes: Limits.Stanza.bytes, elements: Limits.Stanza.elements,
+        depth: min(Limits.Stanza.depth, deepest), attributes: Limits.Stanza.attributesPerElement)
 }

@@ -10,7 +10,7 @@ public enum Bind {
     ) -> String? {
         let resource = resource ?? ""
         // The suffix counts: what is bound must itself be a legal resource.
-        guard resource.utf8.count + 8 <= Limits.resourceBytes,
+        guard resource.utf8.count + 8 <= Limits.AppServer.resourceBytes,
             resource.unicodeScalars.allSatisfy({ !isForbidden($0) })
         else { return nil }
         var buffer = ByteBuffer()

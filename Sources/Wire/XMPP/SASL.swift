@@ -75,7 +75,8 @@ public enum SASL {
     ) throws(Condition) -> Credentials {
         let bytes = try decoded(payload)
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts.allSatisfy({ $0.count <= Limits.credentialBytes }), !parts[1].isEmpty,
+        guard parts.count == 3, parts.allSatisfy({ $0.count <= Limits.Login.credentialBytes }),
+            !parts[1].isEmpty,
             !parts[2].isEmpty, let authzid = String(validating: parts[0], as: UTF8.self),
             let authcid = String(validating: parts[1], as: UTF8.self)
         else { throw .malformedRequest }

@@ -97,7 +97,7 @@ extension SCRAM {
             guard fields.count >= 2 else { throw .malformedRequest }
             user = try SCRAM.name(try SCRAM.value("n", of: fields[0]))
             nonce = Array(try SCRAM.value("r", of: fields[1]))
-            guard !user.isEmpty, (1...Limits.credentialBytes).contains(nonce.count),
+            guard !user.isEmpty, (1...Limits.Login.credentialBytes).contains(nonce.count),
                 nonce.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
             else { throw .malformedRequest }
         }
@@ -139,7 +139,8 @@ extension SCRAM {
 
     /// A name: `=2C` and `=3D` stand for what may not be in it, and no other `=` may.
     private static func name(_ field: ArraySlice<UInt8>) throws(SASL.Condition) -> String {
-        guard field.count <= Limits.credentialBytes, let text = String(validating: field, as: UTF8.self),
+        guard field.count <= Limits.Login.credentialBytes,
+            let text = String(validating: field, as: UTF8.self),
             !text.utf8.contains(0)
         else { throw .malformedRequest }
         let plain = text.replacing("=2C", with: "").replacing("=3D", with: "")

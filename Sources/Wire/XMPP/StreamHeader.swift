@@ -32,7 +32,7 @@ public struct StreamHeader: Sendable, Equatable {
 
     /// The name to answer with: what was asked for if it can be a domain, else the default (ccs-xmpp 1.3).
     public func answerDomain(orElse defaultDomain: String) -> String {
-        guard let to, (1...Limits.resourceBytes).contains(to.utf8.count),
+        guard let to, (1...Limits.AppServer.resourceBytes).contains(to.utf8.count),
             to.utf8.allSatisfy({ byte in
                 (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)
             })

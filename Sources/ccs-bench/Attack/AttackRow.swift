@@ -61,7 +61,7 @@ struct AttackRow {
 
     /// KiB that so many good messages may hold: at most what all write buffers do.
     static func storedKiB(_ messages: Int) -> Int {
-        min(messages * bytesPerGoodMessage, Limits.storeWriteBuffersBytes) / 1_024
+        min(messages * bytesPerGoodMessage, Limits.Store.writeBuffersBytes) / 1_024
     }
 
     /// What is wrong with it; empty: ccsd has stood it.

@@ -29,7 +29,7 @@ final class AttackRun {
     /// Seconds in which memory is to be back, and all messages to have arrived.
     private static let recoverySeconds = 40
     /// Descriptors more than ccsd has open, in the attack on them.
-    private static let sparedDescriptors = Limits.descriptorsSpared + 4
+    private static let sparedDescriptors = Limits.Connection.descriptorsSpared + 4
 
     /// Milliseconds for which the good ones go on after the attackers have left.
     private static let restMilliseconds: Int64 = 300
@@ -43,7 +43,7 @@ final class AttackRun {
         let port = try PeerPlace.freePort()
         target = try DaemonTarget(
             bench, reactors: bench.reactors, flags: ["--admin-port", "\(port)"],
-            descriptors: Limits.descriptorsKept + peers + Self.descriptorsForStrangers)
+            descriptors: Limits.Connection.descriptorsKept + peers + Self.descriptorsForStrangers)
         metrics = MetricsProbe(bench, port: port)
         process = target.process
         let devices = try bench.devices(target)

@@ -51,14 +51,14 @@ extension Attack {
                                 + HTTP2Frames.frame(0, 0, $0, [UInt8](repeating: 0x20, count: 8_000))
                         }
                     }
-                    script.blocks = Limits.http2Streams / 32
+                    script.blocks = Limits.HTTP2.streams / 32
                     return script
                 }),
             Attack(
                 name: "h2-unread", connections: 20,
                 aims: [
                     .reach(.responses(200), 50), .reach(.heldOn),
-                    .reach(.closed(.slowConsumer), after: Limits.writeDeadlineSeconds),
+                    .reach(.closed(.slowConsumer), after: Limits.Connection.writeDeadlineSeconds),
                 ],
                 script: { _, _ in
                     var script = flood { block in
@@ -67,7 +67,7 @@ extension Attack {
                         }
                     }
                     // No more streams than there may be: beyond that the protocol itself would end it.
-                    script.blocks = Limits.http2Streams / 50
+                    script.blocks = Limits.HTTP2.streams / 50
                     script.reads = false
                     return script
                 }),

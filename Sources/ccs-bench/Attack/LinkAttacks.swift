@@ -20,14 +20,14 @@ extension Attack {
                 name: "mcs-logins", connections: 100,
                 aims: [
                     .reach(.deviceBytes, 1_000_000), .reach(.heldOn),
-                    .reach(.closed(.loginDeadline), after: Limits.loginDeadlineSeconds),
+                    .reach(.closed(.loginDeadline), after: Limits.Login.deadlineSeconds),
                 ],
                 script: { _, _ in
                     // A login as long as may be, all of it received ids, whose end never comes.
                     var script = HostileScript(
-                        door: .devices, opening: [41, 2] + varint(Limits.loginFrameBytes),
+                        door: .devices, opening: [41, 2] + varint(Limits.MCS.loginFrameBytes),
                         block: { _ in receivedIDs })
-                    script.blocks = Limits.loginFrameBytes / receivedIDs.count
+                    script.blocks = Limits.MCS.loginFrameBytes / receivedIDs.count
                     return script
                 }),
             Attack(

@@ -9,7 +9,7 @@ extension Attack {
                 name: "slow-bodies", connections: 150,
                 aims: [
                     .reach(.handshakes), .reach(.requestBytes), .reach(.blocks), .reach(.heldOn),
-                    .reach(.closed(.slowRequest), after: Limits.bodyGraceSeconds),
+                    .reach(.closed(.slowRequest), after: Limits.HTTP.bodyGraceSeconds),
                 ],
                 script: { scene, _ in
                     HostileScript(
@@ -24,9 +24,10 @@ extension Attack {
                     var stranger = scene
                     stranger.key = "nobody"
                     var script = HostileScript(
-                        door: .https, opening: head("/fcm/send", stranger, length: Limits.requestBodyBytes),
+                        door: .https,
+                        opening: head("/fcm/send", stranger, length: Limits.HTTP.requestBodyBytes),
                         block: { _ in [UInt8](repeating: 0x20, count: 65_000) })
-                    script.blocks = Limits.requestBodyBytes / 65_000
+                    script.blocks = Limits.HTTP.requestBodyBytes / 65_000
                     return script
                 }),
             Attack(

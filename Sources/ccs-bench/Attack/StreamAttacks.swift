@@ -9,14 +9,14 @@ extension Attack {
                 name: "silence", connections: 300,
                 aims: [
                     .reach(.accepted), .reach(.heldOn),
-                    .reach(.closed(.handshakeDeadline), after: Limits.handshakeDeadlineSeconds),
+                    .reach(.closed(.handshakeDeadline), after: Limits.Login.handshakeDeadlineSeconds),
                 ],
                 script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
             Attack(
                 name: "slow-tls", connections: 300,
                 aims: [
                     .reach(.accepted), .reach(.blocks), .reach(.heldOn),
-                    .reach(.closed(.handshakeDeadline), after: Limits.handshakeDeadlineSeconds),
+                    .reach(.closed(.handshakeDeadline), after: Limits.Login.handshakeDeadlineSeconds),
                 ],
                 script: { _, number in
                     // The head of a ClientHello of 512 bytes, whose rest comes one byte at a time.
@@ -29,7 +29,7 @@ extension Attack {
                 name: "slow-openings", connections: 150,
                 aims: [
                     .reach(.handshakes), .reach(.blocks), .reach(.heldOn),
-                    .reach(.closed(.loginDeadline), after: Limits.loginDeadlineSeconds),
+                    .reach(.closed(.loginDeadline), after: Limits.Login.deadlineSeconds),
                 ],
                 script: { scene, number in
                     let header = Array(scene.login.header.utf8)
@@ -142,7 +142,7 @@ extension Attack {
                 name: "never-reading", connections: 10,
                 aims: [
                     .reach(.appServerLogins), .reach(.refusals, 200),
-                    .reach(.closed(.slowConsumer), after: Limits.writeDeadlineSeconds),
+                    .reach(.closed(.slowConsumer), after: Limits.Connection.writeDeadlineSeconds),
                 ],
                 script: { scene, _ in
                     // Each is refused with words, which nobody takes.

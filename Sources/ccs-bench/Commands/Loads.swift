@@ -30,7 +30,7 @@ extension Bench {
     ) throws(BenchError) -> LoadRun {
         let requests = devices.map(make)
         let run = LoadRun(self, target, name: name, receivers: receivers)
-        let window = min(window, Limits.pipelinedRequests)
+        let window = min(window, Limits.HTTP.pipelinedRequests)
         try run.connect(connections, "app servers") { (number, run) throws(BenchError) in
             let lane = SendingLane(
                 run, HTTPTalk(), messages: requests, window: window,
@@ -48,7 +48,7 @@ extension Bench {
         let run = LoadRun(self, target, name: name ?? target.name, receivers: nil)
         let receivers = try UpstreamReceivers(run, target, count: connections)
         // A device may have so many messages on their way (FCM); more would only wait.
-        let window = min(self.window, Limits.waitingUpstream)
+        let window = min(self.window, Limits.Mailbox.waitingUpstream)
         try run.connect(devices.count, "devices") { (number, run) throws(BenchError) in
             try DeviceLane(run, target, devices[number], window: window)
         }

@@ -47,7 +47,7 @@ final class SoakDevice: Lane {
     // MARK: Sending
 
     /// As many as a device may have on their way (FCM); none while it is away.
-    var window: Int { isHere ? Limits.waitingUpstream : 0 }
+    var window: Int { isHere ? Limits.Mailbox.waitingUpstream : 0 }
 
     func send(dueAt time: Int64) {
         guard let run else { return }
@@ -114,7 +114,7 @@ final class SoakDevice: Lane {
         case .closed(let reason, let detail):
             if stage != .leaving {
                 run.upCounters.noteEnd("device", reason, detail)
-                due = now.monotonic.advanced(milliseconds: Limits.reconnectFloorMilliseconds)
+                due = now.monotonic.advanced(milliseconds: Limits.Client.reconnectLeastMilliseconds)
             }
             stage = .away
         default: break

@@ -59,7 +59,7 @@ struct SoakVerdict {
     /// KiB by which memory may grow in an hour, as seen in a run of so many seconds.
     static func slopeLimit(seconds: Double) -> Double {
         let isFull = seconds * warmUpShare >= fillSeconds
-        let store = Double(Limits.storeCacheBytes + Limits.storeWriteBuffersBytes) / 1_024
+        let store = Double(Limits.Store.cacheBytes + Limits.Store.writeBuffersBytes) / 1_024
         return (growthKiB + (isFull ? 0 : store)) / max(0.000_1, min(1, seconds / 3_600))
     }
 

@@ -66,7 +66,7 @@ final class DaemonTarget: Target {
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
             "sender-upstream-per-minute", "topic-changes-per-second", "stranger-requests-per-address",
             "stranger-requests-per-minute",
-        ].flatMap { ["--\($0)", "\(Limits.highestRate)"] }
+        ].flatMap { ["--\($0)", "\(Limits.Message.highestRate)"] }
         // The limit is lowered for good, and before ccsd begins: it raises its own as far as that goes.
         let shell = descriptors.map {
             ["-c", "ulimit -n \($0) && exec \"$0\" \"$@\"", bench.program("ccsd")]

@@ -37,7 +37,7 @@ final class Enrolment {
 
     /// Makes them; `progress` is told how many are made.
     func run(progress: (Int) -> Void) throws(BenchError) -> [BenchDevice] {
-        for _ in 0..<min(count, Limits.enrolmentsAtOnce - 4) {
+        for _ in 0..<min(count, Limits.Client.enrolmentsAtOnce - 4) {
             let lane = HTTPClient(reactor: reactor, endpoint: endpoint)
             lanes.append(lane)
             enrol(lane)

@@ -54,7 +54,7 @@ private func messages(
     let submitted = run.told.count { !$0.contains("upstreamSettled") }
     run.settle { event in
         if case .device(_, .submitted(let message)) = event,
-            message.content.body.count > 2 * Limits.payloadBytes + 4_096
+            message.content.body.count > 2 * Limits.Message.payloadBytes + 4_096
         {
             return nil
         }

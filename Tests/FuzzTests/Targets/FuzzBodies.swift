@@ -32,7 +32,7 @@ private func checkForm(_ body: [UInt8]) throws(Violation) {
         "a form reads otherwise")
     guard let legacy = FuzzReach.read("legacy form", try? LegacyForm(form)) else { return }
     try demand(!legacy.target.isEmpty, "a form without target was taken")
-    try demand(0...Limits.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime beyond its limit")
+    try demand(0...Limits.Message.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime beyond its limit")
 }
 
 private func escaped(_ octets: [UInt8]) -> [UInt8] {
@@ -60,14 +60,15 @@ private func checkBatch(_ input: [UInt8]) throws(Violation) {
     let boundary = Array(input.prefix { $0 != 0x0A })
     let body = Array(input.dropFirst(boundary.count + 1))
     guard let batch = FuzzReach.read("batch", try? BatchBody(body, boundary: boundary)) else { return }
-    try demand(1...Limits.batchParts ~= batch.parts.count, "\(batch.parts.count) parts")
+    try demand(1...Limits.HTTP.batchParts ~= batch.parts.count, "\(batch.parts.count) parts")
     let size = batch.parts.reduce(0) {
         $0 + $1.body.count + $1.path.count + $1.method.count + ($1.contentID?.count ?? 0)
             + ($1.authorization?.count ?? 0)
     }
     try demand(size <= body.count, "the parts are larger than the body")
     try demand(
-        batch.parts.allSatisfy { ($0.contentID?.count ?? 0) <= Limits.contentIDBytes }, "a long Content-ID")
+        batch.parts.allSatisfy { ($0.contentID?.count ?? 0) <= Limits.HTTP.contentIDBytes },
+        "a long Content-ID")
     for part in batch.parts { _ = try? V1Message(part.body.raw) }
 }
 
@@ -92,7 +93,7 @@ private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
 
 private func checkCondition(_ text: [UInt8]) throws(Violation) {
     guard let condition = FuzzReach.read("condition", try? TopicCondition(text)) else { return }
-    try demand(1...Limits.conditionTests ~= condition.topics.count, "\(condition.topics.count) topics")
+    try demand(1...Limits.Topic.conditionTests ~= condition.topics.count, "\(condition.topics.count) topics")
     // One who subscribes to some of the topics, chosen by the text.
     let chosen = seed(of: text)
     let some = condition.topics.enumerated().filter { chosen >> UInt64($0.offset) & 1 == 1 }.map(\.element)

@@ -5,7 +5,7 @@ import Wire
 /// One request as text, so that two readings can be compared.
 private func text(of request: HTTPRequest) throws(Violation) -> String {
     try demand(request.path.first == UInt8(ascii: "/"), "a path does not begin with a slash")
-    try demand(request.body.count <= Limits.requestBodyBytes, "a body is longer than its limit")
+    try demand(request.body.count <= Limits.HTTP.requestBodyBytes, "a body is longer than its limit")
     return
         "\(request.method) \(request.path) \(request.query) \(request.keepsAlive) \(request.mediaType) \(request.body)"
 }
@@ -79,9 +79,9 @@ private func readHTTP2(
     if resets { FuzzReach.note("reset") }
     connection.shutDown()
     var out = ByteBuffer()
-    while connection.canWrite, out.count < 8 * Limits.requestBodyBytes {
+    while connection.canWrite, out.count < 8 * Limits.HTTP.requestBodyBytes {
         let before = out.count
-        connection.write(upTo: before + Limits.outboundLowBytes, to: &out)
+        connection.write(upTo: before + Limits.Connection.outboundLowBytes, to: &out)
         if out.count == before { break }
     }
     try demand(connection.unwrittenBytes >= 0, "more has been written than there was")

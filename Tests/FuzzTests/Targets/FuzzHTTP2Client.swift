@@ -29,11 +29,11 @@ private func listen(to stream: [UInt8], piece: Int) throws(Violation) -> [String
     }
     // They are on their way when the server speaks.
     var out = ByteBuffer()
-    connection.write(upTo: Limits.outboundLowBytes, to: &out)
+    connection.write(upTo: Limits.Connection.outboundLowBytes, to: &out)
     for start in stride(from: 0, to: stream.count, by: piece) {
         connection.receive(stream[start..<min(start + piece, stream.count)].span.bytes, now: now)
     }
-    connection.write(upTo: Limits.outboundLowBytes, to: &out)
+    connection.write(upTo: Limits.Connection.outboundLowBytes, to: &out)
     let isOver = connection.failure != nil
     connection.connectionLost()
     var events: [String] = []

@@ -32,7 +32,7 @@ func fuzzWebPush(_ input: [UInt8]) throws(Violation) {
             text, publicKey: pair.publicKey, auth: auth, random: counted, recordSize: size)
     else { throw Violation(description: "records of \(size) octets cannot be made") }
     // A body may be as long as a frame, and what is sent to web apps is far below.
-    guard body.count <= Limits.frameBytes else { return }
+    guard body.count <= Limits.MCS.frameBytes else { return }
     try demand(WebPush.openBody(body, keys: pair, auth: auth) == text, "a body reads otherwise")
     // The size of records, behind the salt, is not sealed: one record is the same for many sizes.
     let drawn = Int(seed(of: input) % UInt64(body.count))

@@ -90,10 +90,10 @@ import Transport
             Self.problems("/dev/zero") == [
                 ": cannot be read: it is not a file (give the path of a YAML file)"
             ])
-        let large = try TemporaryFile("format: 1\n" + String(repeating: "#", count: Limits.configBytes))
+        let large = try TemporaryFile("format: 1\n" + String(repeating: "#", count: Limits.Config.bytes))
         #expect(
             Self.problems(large.path) == [
-                ": is longer than \(Limits.configBytes) bytes (is it the right file?)"
+                ": is longer than \(Limits.Config.bytes) bytes (is it the right file?)"
             ])
     }
 
@@ -122,8 +122,8 @@ import Transport
     func bounded() {
         let text = "format: 1\n" + (0..<1_000).map { "unknown_\($0): 1\n" }.joined()
         let problems = #expect(throws: ConfigProblems.self) { try Self.load(text, name: "x") }
-        #expect(problems?.lines.count == Limits.configProblems + 1)
-        #expect(problems?.leftOut == 1_000 - Limits.configProblems)
+        #expect(problems?.lines.count == Limits.Config.problems + 1)
+        #expect(problems?.leftOut == 1_000 - Limits.Config.problems)
     }
 
     @Test("aliases cannot multiply, nesting cannot overflow")

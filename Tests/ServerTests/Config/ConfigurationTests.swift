@@ -21,7 +21,7 @@ import Wire
         #expect(configuration.logLevel == .info)
         #expect(configuration.logFormat == .text)
         #expect(configuration.tlsMinimum == .tls12)
-        #expect(configuration.pendingWindow == Limits.pendingWindow)
+        #expect(configuration.pendingWindow == Limits.AppServer.pendingWindow)
     }
 
     @Test("every typed field can be read with its default and follows its key")

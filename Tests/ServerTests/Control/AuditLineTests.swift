@@ -184,8 +184,8 @@ struct AuditLineTests {
             )
             #expect(!"\(written)".contains("SECRET"), "\(written)")
         }
-        let long = try server.ask(line: String(repeating: "x", count: Limits.controlRequestBytes))
-        #expect(long["error"]?.text == "the request is over \(Limits.controlRequestBytes) bytes")
+        let long = try server.ask(line: String(repeating: "x", count: Limits.Operator.requestBytes))
+        #expect(long["error"]?.text == "the request is over \(Limits.Operator.requestBytes) bytes")
         #expect(try server.ask("status")["ok"]?.boolean == true)
     }
 }

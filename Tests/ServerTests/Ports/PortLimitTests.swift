@@ -17,14 +17,14 @@ struct PortLimitTests {
             store: GatedStore(), metrics: MetricShard(), log: .silent,
             report: { reports in heard.withLock { $0 += reports.map(\.event) } })
         thread.load(
-            Array(repeating: .device(DeviceID(1)), count: Limits.waitingLoads + 1), partition: 0)
+            Array(repeating: .device(DeviceID(1)), count: Limits.Store.waitingLoads + 1), partition: 0)
         let failed = heard.withLock { events in
             events.count { if case .partition(.loaded(.failed(_))) = $0 { true } else { false } }
         }
-        #expect(failed == Limits.waitingLoads + 1)
+        #expect(failed == Limits.Store.waitingLoads + 1)
         thread.load([.device(DeviceID(1))], partition: 0)
         #expect(thread.stop() == nil)
-        #expect(heard.withLock { $0.count } == Limits.waitingLoads + 2, "canary: one more is answered")
+        #expect(heard.withLock { $0.count } == Limits.Store.waitingLoads + 2, "canary: one more is answered")
     }
 
     @Test("of several answers the first counts")

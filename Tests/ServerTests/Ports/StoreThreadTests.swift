@@ -135,7 +135,7 @@ import Testing
         store.shut()
         thread.submit(batch(1), partition: 0)
         store.waitForCommitAtGate()
-        thread.submit(batch(2, writes: Limits.waitingWrites), partition: 1)
+        thread.submit(batch(2, writes: Limits.Store.waitingWrites), partition: 1)
         thread.submit(batch(3), partition: 1)
         #expect(ear.outcomes(1) == [CommitOutcome(ticket: 3, hasFailed: true)])
         store.unlock()
@@ -156,7 +156,7 @@ import Testing
         store.waitForCommitAtGate()
         thread.submit([
             PartitionBatch(partition: 3, batch(2)),
-            PartitionBatch(partition: 4, batch(3, writes: Limits.waitingWrites)),
+            PartitionBatch(partition: 4, batch(3, writes: Limits.Store.waitingWrites)),
             PartitionBatch(partition: 5, batch(4)),
         ])
         thread.submit([])

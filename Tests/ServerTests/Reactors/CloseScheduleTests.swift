@@ -30,7 +30,7 @@ struct CloseScheduleTests {
     @Test("more sessions than a reactor may set timers for are taken, and repeated drains add nothing")
     func many() {
         var schedule = CloseSchedule()
-        let all = (0..<UInt32(Limits.timersPerReactor * 2)).map { entry(Int64($0 % 1_000), $0) }
+        let all = (0..<UInt32(Limits.Connection.timersPerReactor * 2)).map { entry(Int64($0 % 1_000), $0) }
         for _ in 0..<3 { schedule.add(all) }
         #expect(schedule.takeDue(time(1_000)).count == all.count)
     }

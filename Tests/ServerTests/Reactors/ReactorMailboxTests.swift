@@ -50,7 +50,7 @@ struct ReactorMailboxTests {
     func pressed() throws {
         let reactor = try Reactor(index: 0)
         let mailbox = ReactorMailbox(handle: reactor.handle)
-        mailbox.post(Parcel(events: Array(repeating: .tick, count: Limits.mailboxOfReactor)))
+        mailbox.post(Parcel(events: Array(repeating: .tick, count: Limits.Connection.reactorMailbox)))
         #expect(!mailbox.isPressed)
         mailbox.post(Parcel(events: [.tick]))
         #expect(mailbox.isPressed)

@@ -24,9 +24,9 @@ extension MCS {
     }
 
     private static func read(
-        _ bytes: RawSpan, pieces: Int, limit: Int = Limits.frameBytes
+        _ bytes: RawSpan, pieces: Int, limit: Int = Limits.MCS.frameBytes
     ) -> (messages: [Message], error: MCSError?) {
-        var reader = FrameReader(limit: limit, loginLimit: Limits.loginFrameBytes)
+        var reader = FrameReader(limit: limit, loginLimit: Limits.MCS.loginFrameBytes)
         var messages: [Message] = []
         var offset = 0
         do throws(MCSError) {

@@ -81,10 +81,10 @@ extension ConfigCheck {
     }
 
     private mutating func checkRoom(in path: String) {
-        guard let device = DeviceSpace(of: path), device.free < Limits.storeRoomBytes else { return }
+        guard let device = DeviceSpace(of: path), device.free < Limits.Store.freeBytes else { return }
         add(
             .error, .dataDirectory, "\(device.free) bytes are free on the device of \(path)",
-            "a store needs \(Limits.storeRoomBytes) to be opened: make room")
+            "a store needs \(Limits.Store.freeBytes) to be opened: make room")
     }
 
     /// The words of the system for the last failure.

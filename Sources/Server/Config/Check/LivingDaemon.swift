@@ -41,8 +41,8 @@ struct LivingDaemon: Sendable, Equatable {
     /// Asks what is at a path.
     static func look(at path: String) -> Look {
         let answer = LocalRequest.ask(
-            path, RequestLine.json(ShowStatus()).compact, milliseconds: Limits.checkAnswerMilliseconds,
-            limit: Limits.controlLineBytes)
+            path, RequestLine.json(ShowStatus()).compact, milliseconds: Limits.Config.checkAnswerMilliseconds,
+            limit: Limits.Operator.lineBytes)
         switch answer {
         case .nobody: return .nobody
         case .forbidden: return .forbidden

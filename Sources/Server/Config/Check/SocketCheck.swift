@@ -12,10 +12,11 @@ extension ConfigCheck {
         // A default path is as long as that of the data directory makes it.
         let key: ConfigKey =
             places[.controlSocket] == nil && places[.dataDirectory] != nil ? .dataDirectory : .controlSocket
-        guard path.utf8.count <= Limits.socketPathBytes else {
+        guard path.utf8.count <= Limits.Config.socketPathBytes else {
             return add(
                 .error, key, "the control socket \(path) has \(path.utf8.count) bytes",
-                "the kernel takes at most \(Limits.socketPathBytes): name a shorter path with control_socket")
+                "the kernel takes at most \(Limits.Config.socketPathBytes): name a shorter path with control_socket"
+            )
         }
         checkFolder(of: path, key)
         var status = stat()

@@ -1,0 +1,124 @@
+import Synchronization
+
+/// What all copies of a log share: the level, the lock and the memory of what repeats.
+final class LogSink: Sendable {
+    private let threshold: Atomic<UInt8>
+    private let format: Log.Format
+    private let journal: Bool
+    private let clock: @Sendable () -> Now
+    private let output: @Sendable ([UInt8]) -> Void
+    private let state = Mutex(State())
+
+    init(
+        level: Log.Level, format: Log.Format, journal: Bool, clock: @escaping @Sendable () -> Now,
+        write: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        threshold = Atomic(level.rawValue)
+        self.format = format
+        self.journal = journal
+        self.clock = clock
+        output = write
+    }
+
+    var level: Log.Level {
+        get { Log.Level(rawValue: threshold.load(ordering: .relaxed)) ?? .error }
+        set { threshold.store(newValue.rawValue, ordering: .relaxed) }
+    }
+
+    var suppressed: Int { state.withLock { $0.suppressed } }
+
+    func write(_ level: Log.Level, _ event: StaticString, _ fields: LogFields) {
+        let now = clock()
+        state.withLock { state in
+            guard let held = state.admit("\(event)", at: now.monotonic) else { return }
+            output(line(level, event, fields, at: now.wall, ("suppressed", held)))
+        }
+    }
+
+    func repeating(
+        _ level: Log.Level, _ event: StaticString, _ key: String, _ occurrences: Int, _ seconds: Int,
+        _ fields: LogFields
+    ) {
+        let now = clock()
+        state.withLock { state in
+            let note = RepeatedLine(level: level, event: event, fields: fields)
+            let key = "\(event) \(key)"
+            switch state.repeated.add(key, note, occurrences: occurrences, every: seconds, now: now) {
+            case .report: output(line(level, event, fields, at: now.wall, ("repeated", 0)))
+            case .reportRepeated(let count):
+                output(line(level, event, fields, at: now.wall, ("repeated", count)))
+            case .hold: state.suppressed += occurrences
+            }
+        }
+    }
+
+    func flushRepeated() {
+        let now = clock()
+        state.withLock { state in
+            for due in state.repeated.takeDue(now: now.monotonic) {
+                let note = due.note
+                output(
+                    line(
+                        note.level, note.event, note.fields, at: now.wall, ("repeated", due.count),
+                        lastAt: due.lastAt))
+            }
+        }
+    }
+
+    func record(_ level: Log.Level, _ event: StaticString, _ fields: LogFields) {
+        let now = clock()
+        state.withLock { _ in output(line(level, event, fields, at: now.wall, ("suppressed", 0))) }
+    }
+
+    /// A finished line; a count of 0 is left out.
+    private func line(
+        _ level: Log.Level, _ event: StaticString, _ fields: LogFields, at time: UnixMilliseconds,
+        _ count: (name: StaticString, value: Int), lastAt: UnixMilliseconds? = nil
+    ) -> [UInt8] {
+        var line = LogLine(format: format, level: level, journal: journal, time: time, event: event)
+        for (key, value) in fields { line.add(key, value) }
+        if count.value > 0 { line.add(count.name, .number(Int64(count.value))) }
+        if let lastAt { line.add("last_at", .text(Timestamp.text(lastAt))) }
+        return line.finished()
+    }
+
+    /// A line of a repeated event, to be written again with its count.
+    private struct RepeatedLine: Sendable {
+        var level: Log.Level
+        var event: StaticString
+        var fields: LogFields
+    }
+
+    /// How often each event was written within its present second.
+    private struct State {
+        struct Window {
+            var began: Instant
+            var lines = 0
+            var held = 0
+        }
+
+        var windows: [String: Window] = [:]
+        var repeated = RepeatedEvents<RepeatedLine>()
+        var suppressed = 0
+
+        /// How many lines of an event were held back before this one; nil: hold this one back too.
+        mutating func admit(_ event: String, at now: Instant) -> Int? {
+            var window = windows[event] ?? Window(began: now)
+            if now >= window.began.advanced(seconds: 1) {
+                window.began = now
+                window.lines = 0
+            }
+            window.lines += 1
+            defer { windows[event] = window }
+            guard window.lines <= Limits.Log.linesPerEventAndSecond else {
+                window.held += 1
+                suppressed += 1
+                return nil
+            }
+            if windows.count >= Limits.Log.eventsRemembered { windows.removeAll() }
+            let held = window.held
+            window.held = 0
+            return held
+        }
+    }
+}

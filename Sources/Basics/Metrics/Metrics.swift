@@ -1,0 +1,95 @@
+import Synchronization
+
+/// The cells of one thread: it adds without a lock, and whoever renders reads at any time.
+///
+/// Give each reactor and the store thread its own, so that no cache line is fought over.
+public final class MetricShard: Sendable {
+    /// Cells of a shard; the table needs fewer, and a precondition says so.
+    private static let size = 1_536
+    private let cells = InlineArray<1_536, Atomic<Int>> { _ in Atomic(0) }
+
+    /// All zero.
+    public init() {
+        precondition(
+            Metric.offsets[Metric.allCases.count] <= Self.size, "the table of metrics outgrew its cells")
+    }
+
+    /// Adds to a counter or gauge; `first` and `second` are positions among the values of its labels.
+    @inline(__always)
+    public func add(_ amount: Int = 1, to metric: Metric, _ first: Int = 0, _ second: Int = 0) {
+        cells[cell(metric, first, second)].add(amount, ordering: .relaxed)
+    }
+
+    /// Sets a gauge; the shards of a gauge are summed, so set it in one shard only, or let each hold its share.
+    public func set(_ metric: Metric, to value: Int, _ first: Int = 0, _ second: Int = 0) {
+        cells[cell(metric, first, second)].store(value, ordering: .relaxed)
+    }
+
+    /// The present value of one cell.
+    public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
+        cells[cell(metric, first, second)].load(ordering: .relaxed)
+    }
+
+    @inline(__always)
+    private func cell(_ metric: Metric, _ first: Int, _ second: Int) -> Int {
+        let cell = metric.offset &+ first &* metric.stride &+ second
+        precondition(first >= 0 && second >= 0 && cell < metric.end, "no such value of a label")
+        return cell
+    }
+
+    /// The value of a cell by its number, for rendering.
+    fileprivate func value(at cell: Int) -> Int { cells[cell].load(ordering: .relaxed) }
+}
+
+/// All shards of the server, rendered as one.
+public struct Metrics: Sendable {
+    /// One for each thread that counts.
+    public let shards: [MetricShard]
+
+    /// So many shards, at least one.
+    public init(shards count: Int) { shards = (0..<max(1, count)).map { _ in MetricShard() } }
+
+    /// The sum of one cell over all shards.
+    public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
+        shards.reduce(0) { $0 &+ $1.value(metric, first, second) }
+    }
+
+    /// Appends the text format of Prometheus (0.0.4), every metric with its HELP and TYPE, zeros included but for metrics whose
+    /// cells are hundreds.
+    public func render(to buffer: inout ByteBuffer) {
+        for metric in Metric.allCases {
+            buffer.append(
+                text: "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind)\n")
+            let labels = metric.labels
+            let leavesZerosOut = metric.cells > Limits.Log.renderedZeroCells
+            for cell in 0..<metric.cells {
+                let value = shards.reduce(0) { $0 &+ $1.value(at: metric.offset + cell) }
+                guard value != 0 || !leavesZerosOut else { continue }
+                buffer.append(text: metric.name)
+                render(labels, cell, to: &buffer)
+                buffer.append(" ")
+                buffer.append(decimal: value)
+                buffer.append("\n")
+            }
+        }
+    }
+
+    private func render(_ labels: [Metric.Label], _ cell: Int, to buffer: inout ByteBuffer) {
+        guard let first = labels.first else { return }
+        let stride = labels.count > 1 ? labels[1].values.count : 1
+        buffer.append(text: "{\(first.name)=\"\(first.values[cell / stride])\"")
+        if labels.count > 1 {
+            buffer.append(text: ",\(labels[1].name)=\"\(labels[1].values[cell % stride])\"")
+        }
+        buffer.append("}")
+    }
+}
+
+extension Metric {
+    /// Cells from one value of the first label to the next.
+    fileprivate var stride: Int { Self.strides[rawValue] }
+    /// The cell after its last.
+    fileprivate var end: Int { Self.offsets[rawValue + 1] }
+
+    private static let strides: [Int] = allCases.map { $0.labels.count > 1 ? $0.labels[1].values.count : 1 }
+}

@@ -1,0 +1,85 @@
+import Basics
+
+/// Check-ins, and when a device was last seen (mcs-device 5.1).
+extension DeviceHub {
+    mutating func checkIn(_ checkIn: CheckIn, _ entry: DeviceEntry, _ turn: inout Turn) {
+        let origin = checkIn.origin
+        guard let claimed = checkIn.claimed else {
+            return create(checkIn, entry, &turn)
+        }
+        guard let record = entry.record(ofToken: claimed.1) else {
+            if checkIn.refusesWrongToken {
+                turn.reply(.checkInRefused, to: origin)
+            } else {
+                // A new device, which may belong to another partition.
+                var fresh = checkIn
+                fresh.claimed = nil
+                turn.forward(.checkIn(fresh))
+            }
+            return
+        }
+        seen(entry, record, &turn)
+        turn.giveBackPlace(of: origin)
+        turn.reply(.checkedIn(entry.device, freshToken: nil), to: origin)
+    }
+
+    private mutating func create(
+        _ checkIn: CheckIn, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let origin = checkIn.origin
+        guard entry.record == nil else {
+            // The fresh number is taken; the odds are those of guessing it, so asking again is answer enough.
+            turn.reply(.checkInRefused, to: origin)
+            return
+        }
+        if let refusal = turn.refusalToAdd(for: nil, origin) {
+            turn.refuse(origin, refusal)
+            return
+        }
+        let record = DeviceRecord(
+            device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: turn.contactTime,
+            seenAt: turn.contactTime, nextRegistration: 1, hasLoggedIn: false)
+        keep(record, of: entry, &turn)
+        turn.replyWhenStored(
+            .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: origin)
+    }
+
+    /// Renews the time a device was last seen, if that is worth a write: once in so many seconds.
+    mutating func seen(
+        _ entry: DeviceEntry, _ record: DeviceRecord,
+        every seconds: Int = Limits.Device.seenGranularitySeconds,
+        _ turn: inout Turn
+    ) {
+        guard turn.clock.doubt == nil || record.seenAt != Limits.Clock.contactInDoubt else { return }
+        let age = turn.now.wall - record.seenAt
+        // One that lies ahead was noted by a clock that was wrong.
+        let isAhead = age < -Int64(Limits.Clock.behindSeconds) * 1_000
+        guard isAhead || age >= turn.settings.seenGranularity(atMost: seconds) || turn.clock.doubt != nil
+        else { return }
+        var record = record
+        record.seenAt = turn.contactTime
+        keep(record, of: entry, &turn)
+    }
+
+    /// A device has logged in. The first time is written at once: from then on it is no stranger.
+    mutating func noteLogin(
+        _ entry: DeviceEntry, _ record: DeviceRecord, _ turn: inout Turn
+    ) {
+        guard !record.hasLoggedIn else { return seen(entry, record, &turn) }
+        var record = record
+        record.hasLoggedIn = true
+        record.seenAt = turn.contactTime
+        keep(record, of: entry, &turn)
+    }
+
+    /// Writes a device's record.
+    mutating func keep(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
+        turn.demand(record.device == entry.device, "the record of a device is another's", of: entry)
+        turn.demand(
+            entry.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,
+            "a number of a registration would be given twice", of: entry)
+        entry.record = record
+        turn.write(.putDevice(record))
+        turn.touch(entry)
+    }
+}

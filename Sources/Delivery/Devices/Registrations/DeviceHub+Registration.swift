@@ -1,0 +1,243 @@
+import Basics
+
+/// Registrations: made, renewed, ended (mcs-device 5.2, 5.3).
+extension DeviceHub {
+    mutating func register(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
+        let origin = request.origin
+        guard let record = authenticated(request, entry, &turn) else { return }
+        if record.hasLoggedIn { turn.giveBackPlace(of: origin) }
+        if let at = entry.registrations.lastIndex(where: { $0.isFor(request) }),
+            entry.registrations[at].isOfInstance(request.instance)
+        {
+            seen(entry, record, &turn)
+            return renew(at, request, entry, origin, &turn)
+        }
+        switch senders(of: request, turn.directory) {
+        case .failure(let refusal): turn.refuse(origin, refusal)
+        case .success where entry.registrations.count >= turn.settings.registrationsPerDevice:
+            turn.refuse(origin, .tooManyRegistrations)
+        case .success(let senders)
+        where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
+            turn.refuse(origin, .tooManyRegistrations)
+        case .success(let senders):
+            if let refusal = turn.refusalToAdd(for: record, origin) {
+                return turn.refuse(origin, refusal)
+            }
+            var registration = Registration(
+                name: nextName(entry, record), category: request.category, subtype: request.subtype,
+                senderText: request.senderText, sender: senders.first,
+                otherSenders: Array(senders.dropFirst()), instance: request.instance,
+                createdAt: turn.now.wall)
+            registration.scope = request.scope
+            registration.isProved = request.isProved
+            registration.apnsToken = request.apnsToken
+            registration.appVersion = request.appVersion
+            add(registration, record, entry, origin, &turn)
+        }
+    }
+
+    /// Answers with a registration that is there; the token that Apple gave the app may be new, and so may its version.
+    private mutating func renew(
+        _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ origin: Origin,
+        _ turn: inout Turn
+    ) {
+        var registration = entry.registrations[at].registration
+        if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
+        if !request.appVersion.isEmpty { registration.appVersion = request.appVersion }
+        registration.scope = request.scope
+        if request.isProved {
+            registration.instance = request.instance
+            registration.isProved = true
+        }
+        change(at, of: entry, to: registration, &turn)
+        answerOnceStored(entry.registrations[at], origin, &turn)
+    }
+
+    /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
+    private mutating func removeReplaced(
+        by newest: Registration, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let numbers = entry.registrations.map(\.registration).filter { $0.isSameApp(as: newest) }
+            .map(\.name.number)
+        for number in numbers.dropLast(1 + Limits.Registration.replaced) {
+            _ = removeRegistration(number, entry, &turn)
+        }
+    }
+
+    /// What the next registration of a device is called.
+    func nextName(_ entry: DeviceEntry, _ record: DeviceRecord) -> RegistrationName {
+        RegistrationName(device: entry.device, number: RegistrationNumber(record.nextRegistration))
+    }
+
+    /// Adds a registration of the next name, and answers when it is on disk.
+    mutating func add(
+        _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ origin: Origin,
+        _ turn: inout Turn
+    ) {
+        turn.demand(
+            registration.name.number.number == record.nextRegistration,
+            "a registration does not get the next number", of: entry)
+        turn.demand(
+            entry.registrations.last.map { $0.registration.name.number < registration.name.number } ?? true,
+            "the number of a registration is not the highest", of: entry)
+        var record = record
+        record.nextRegistration += 1
+        record.seenAt = turn.contactTime
+        entry.record = record
+        entry.registrations.append(RegistrationState(registration, batch: turn.ledger.nextTicket))
+        turn.write(.putDevice(record))
+        turn.write(.putRegistration(registration))
+        for place in turn.settings.places(of: registration) {
+            turn.write(.linkInstallation(place, registration.name))
+        }
+        turn.touch(entry)
+        turn.replyWhenStored(.registered(registration.name), to: origin)
+        removeReplaced(by: registration, entry, &turn)
+    }
+
+    /// Answers at once where the registration is on disk, else together with it.
+    mutating func answerOnceStored(
+        _ known: RegistrationState, _ origin: Origin, _ turn: inout Turn
+    ) {
+        turn.reply(.registered(known.registration.name), to: origin, whenStored: known.batch)
+    }
+
+    mutating func unregister(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
+        let origin = request.origin
+        guard authenticated(request, entry, &turn) != nil else { return }
+        let anySender = request.senderText.isEmpty || request.senderText == [UInt8(ascii: "*")]
+        let names = entry.registrations.map(\.registration).filter {
+            $0.category == request.category
+                && (request.subtype.isEmpty || $0.subtype == request.subtype)
+                && (anySender || $0.senderText == request.senderText)
+                && $0.isEnded(by: request)
+        }.map(\.name.number)
+        for name in names { _ = removeRegistration(name, entry, &turn) }
+        if names.isEmpty {
+            turn.reply(.unregistered, to: origin)
+        } else {
+            turn.replyWhenStored(.unregistered, to: origin)
+        }
+    }
+
+    /// Removes a registration with its messages; how many they were, markers not counted.
+    mutating func removeRegistration(
+        _ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> Int {
+        var messages = 0
+        var index = 0
+        while index < entry.mailbox.slots.count {
+            let slot = entry.mailbox.slots[index]
+            guard slot.entry.registration == number else {
+                index += 1
+                continue
+            }
+            if slot.entry.kind == .message { messages += 1 }
+            remove(at: index, of: entry, reason: .removed, &turn)
+        }
+        let at = turn.demand(entry.index(of: number), "a registration goes that is not there", of: entry)
+        guard let at else { return messages }
+        turn.demand(
+            entry.registrations[at].isEmpty, "messages stay of a registration that goes", of: entry)
+        removeBelongings(at, entry, &turn)
+        entry.registrations.remove(at: at)
+        turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)))
+        turn.touch(entry)
+        return messages
+    }
+
+    // MARK: Checks
+
+    private func authenticated(
+        _ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> DeviceRecord? {
+        guard let record = entry.record(ofToken: request.token) else {
+            turn.refuse(request.origin, .authenticationFailed)
+            return nil
+        }
+        let scope = if case .only(let text) = request.scope { text.count } else { 0 }
+        let longest = max(
+            request.category.count, request.subtype.count, request.instance.count, scope,
+            request.apnsToken.count)
+        guard !request.category.isEmpty, longest <= Limits.Registration.fieldBytes,
+            request.senderText.count <= Limits.Registration.senderTextBytes
+        else {
+            turn.refuse(request.origin, RegistrationRefusal.invalidParameters)
+            return nil
+        }
+        return record
+    }
+
+    /// The accounts that may send to a registration, a known one first; none for the key of a web app.
+    ///
+    /// One of those that the app names must be known; the others may be added to the server later. What an app of a package
+    /// names must be a sender ID or the key of an application server: nothing else will ever send to it.
+    private func senders(of request: RegistrationRequest, _ directory: borrowing SenderDirectory) -> Result<
+        [SenderID], RegistrationRefusal
+    > {
+        guard !request.senderText.isEmpty else { return .failure(.invalidSender) }
+        let isOfPackage = Self.isPackage(request.category, subtype: request.subtype)
+        var hasNumber = false
+        var senders: [SenderID] = []
+        var known: Int?
+        for part in request.senderText.split(separator: UInt8(ascii: ",")) {
+            guard part.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+                guard !isOfPackage || WebKeys.isPoint(part) else { return .failure(.invalidSender) }
+                continue
+            }
+            hasNumber = true
+            guard let sender = SenderID(decimal: part), !senders.contains(sender) else { continue }
+            guard senders.count < Limits.Registration.sendersPerRegistration else {
+                return .failure(.invalidParameters)
+            }
+            if known == nil, directory[sender] != nil { known = senders.count }
+            senders.append(sender)
+        }
+        if let known {
+            senders.insert(senders.remove(at: known), at: 0)
+            return .success(senders)
+        }
+        // Chromium registers itself with a sender of Google's at every start, and must not be refused (mcs-device 5.2).
+        let isBrowserItself = request.category.raw.equals("com.google.android.gms")
+        return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success([])
+    }
+
+    /// Whether an app is one with a package or bundle name of its own: not an extension, whose id has no dot, nor a browser,
+    /// which registers itself and its web apps (mcs-device 5.2).
+    private static func isPackage(_ category: [UInt8], subtype: [UInt8]) -> Bool {
+        let browsers: [StaticString] = ["org.chromium.", "com.chrome.", "com.google.android.gms"]
+        let isBrowser = browsers.contains { browser in
+            let length = browser.utf8CodeUnitCount
+            return category.count >= length && category.raw.extracting(0..<length).equals(browser)
+        }
+        return category.contains(UInt8(ascii: ".")) && !isBrowser && !subtype.starts(with: "wp:".utf8)
+    }
+}
+
+extension DeviceEntry {
+    /// Whether an app may be sent messages by further senders: `Limits.Registration.sendersPerApp`, over all of its registrations.
+    func hasRoom(for senders: [SenderID], category: [UInt8], subtype: [UInt8]) -> Bool {
+        var all = Set(senders)
+        for state in registrations where state.registration.isOfApp(category, subtype: subtype) {
+            let registration = state.registration
+            if let sender = registration.sender { all.insert(sender) }
+            all.formUnion(registration.otherSenders)
+        }
+        return all.count <= Limits.Registration.sendersPerApp
+    }
+}
+
+extension RegistrationState {
+    /// Whether a request is of the same app for the same senders.
+    fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
+        registration.web == nil && registration.category == request.category
+            && registration.subtype == request.subtype
+            && registration.senderText == request.senderText
+            && registration.isFor(request.scope, instance: request.instance)
+    }
+
+    /// Whether it was made for this instance of the app; old clients name none.
+    func isOfInstance(_ instance: [UInt8]) -> Bool {
+        registration.instance.isEmpty || instance.isEmpty || registration.instance == instance
+    }
+}

@@ -1,0 +1,82 @@
+import Basics
+import Delivery
+import Wire
+
+extension AppServerSession {
+    /// One step of SASL (ccs-xmpp 1.5).
+    mutating func received(_ step: SASL.Step, _ io: inout SessionIO) {
+        switch (step, stage) {
+        // Another `<auth>` ends the exchange before.
+        case (.auth(let payload), _): check(payload, &io)
+        case (.scram(let bindsChannel, let payload), _): beginSCRAM(bindsChannel, payload, &io)
+        case (.response(let payload), .challenged(let exchange?)): received(payload, of: exchange, &io)
+        case (.response(let payload), .challenged(nil)): check(payload, &io)
+        case (.response, _): failLogin(.malformedRequest, .loginRefused, &io)
+        case (.authWithoutPayload, _): challenge(nil, &io)
+        case (.abort, _): failLogin(.aborted, .loginRefused, &io)
+        case (.unknownMechanism, _): failLogin(.invalidMechanism, .loginRefused, &io)
+        }
+    }
+
+    /// Asks for the first message of a mechanism.
+    mutating func challenge(_ exchange: AppServerSCRAM?, _ io: inout SessionIO) {
+        stage = .challenged(exchange)
+        SASL.appendChallenge(to: &io.out.bytes)
+        io.out.endRecord()
+    }
+
+    private mutating func check(_ payload: String, _ io: inout SessionIO) {
+        do throws(SASL.Condition) {
+            let credentials = try SASL.credentials(
+                payload, acceptedDomains: settings.acceptedDomains, defaultDomain: settings.defaultDomain)
+            sender = credentials.sender
+            domain = credentials.domain
+            stage = .checking(nil)
+            io.loginClaim = .sender(credentials.sender)
+            io.events.append(
+                .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
+        } catch {
+            failLogin(error, .loginRefused, &io)
+        }
+    }
+
+    /// The core takes the key: the client opens its second stream.
+    mutating func loginAccepted(_ io: inout SessionIO) {
+        guard case .checking(let exchange) = stage else { return }
+        if let exchange {
+            SASL.appendSuccess(SCRAM.serverFinal(signature: exchange.signature), to: &io.out.bytes)
+        } else {
+            SASL.appendSuccess(to: &io.out.bytes)
+        }
+        io.out.endRecord()
+        reader.restart()
+        stage = .restarting
+        readHeld(&io)
+    }
+
+    /// The core does not take the key; the client may try again.
+    mutating func loginRefused(_ refusal: LoginRefusal, _ io: inout SessionIO) {
+        guard case .checking = stage else { return }
+        sender = nil
+        let condition: SASL.Condition =
+            switch refusal {
+            case .wrongCredentials: .notAuthorized
+            case .expiredCredentials: .credentialsExpired
+            case .suspended: .accountDisabled
+            case .tooManyConnections, .tooManyFailures, .unavailable: .temporaryAuthFailure
+            }
+        failLogin(condition, refusal == .tooManyConnections ? .tooManyConnections : .loginRefused, &io)
+        readHeld(&io)
+    }
+
+    /// Answers a failure; after so many the connection ends, since more are guesses.
+    mutating func failLogin(
+        _ condition: SASL.Condition, _ reason: CloseReason, _ io: inout SessionIO
+    ) {
+        stage = .login
+        condition.append(to: &io.out.bytes)
+        io.out.endRecord()
+        failedLogins += 1
+        if failedLogins >= Limits.Login.attemptsPerConnection { fail(.policyViolation, .tooManyLogins, &io) }
+    }
+}

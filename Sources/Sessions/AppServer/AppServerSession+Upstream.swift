@@ -1,0 +1,122 @@
+import Basics
+import Delivery
+import Wire
+
+extension AppServerSession {
+    /// Takes a device's message or a receipt; it is written as soon as there is room.
+    ///
+    /// A window of escaped payloads is larger than what may wait on a connection: written at once, an app server that
+    /// reads well would be taken for one that does not read.
+    mutating func deliver(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
+        // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
+        guard stage.isReady else { return }
+        if unwritten.isEmpty, hasRoom(io) { return write(message, now, &io) }
+        unwritten.append(message)
+        guard unwritten.count > 3 * outstanding.window else { return }
+        // The core holds messages to one window and receipts to two, but counts none whose time is over.
+        let waiting = unwritten
+        unwritten = waiting.filter { !isOver($0, now) }
+        for message in waiting where isOver(message, now) { settle(message, .expired, &io) }
+    }
+
+    /// Writes what waits, as far as there is room.
+    mutating func writeUnwritten(_ now: Now, _ io: inout SessionIO) {
+        var written = 0
+        while stage.isReady, written < unwritten.count, hasRoom(io) {
+            write(unwritten[written], now, &io)
+            written += 1
+        }
+        if written > 0 { unwritten.removeFirst(written) }
+    }
+
+    /// Tells the core when the app server stops reading, and when all that waited for it has been written.
+    mutating func reportCongestion(_ io: inout SessionIO) {
+        guard stage.isReady, let sender else { return }
+        if isCongested, !isCongestionTold {
+            isCongestionTold = true
+            io.events.append(.appServerCongested(connection, sender))
+        } else if isCongestionTold, !isCongested, unwritten.isEmpty {
+            isCongestionTold = false
+            io.events.append(.appServerWritable(connection, sender))
+        }
+    }
+
+    /// Whether it is too late to write a message.
+    private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
+        let isPrompt = message.kind == .message && message.lifetimeSeconds == 0
+        guard message.expiresAt <= now.ended else { return false }
+        return !isPrompt || now.ended - message.expiresAt >= Limits.Message.promptMilliseconds
+    }
+
+    private func settle(
+        _ message: borrowing StoredUpstream, _ settlement: UpstreamSettlement, _ io: inout SessionIO
+    ) {
+        guard let sender else { return }
+        io.events.append(.upstreamSettled(connection, sender, message.sequence, settlement))
+    }
+
+    private func hasRoom(_ io: borrowing SessionIO) -> Bool {
+        !isCongested && io.out.bytes.count < Limits.Mailbox.upstreamBytesAtOnce
+    }
+
+    /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
+    private mutating func write(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
+        guard !isOver(message, now) else { return settle(message, .expired, &io) }
+        let token = tokens.token(for: message.from, settings.seal)
+        var entry = AppServerOutstanding.Entry(
+            sequence: message.sequence, token: token, messageID: message.messageID,
+            expiresAt: message.expiresAt)
+        var givenUp: Sequence?
+        switch message.kind {
+        case .message:
+            UpstreamMessage.appendHead(
+                sender: message.sender, isFCMDomain: message.isFCMDomain, into: &io.out.bytes)
+            Translation.append(dataOf: message.body, to: &io.out.bytes)
+            UpstreamMessage.appendTail(
+                lifetimeSeconds: message.lifetimeSeconds, from: token.raw, messageID: message.messageID.raw,
+                category: message.category.raw, into: &io.out.bytes)
+            // The core holds one without lifetime to its answer.
+            if message.lifetimeSeconds == 0 { entry.expiresAt = .max }
+            outstanding.add(message: entry, now: now.ended)
+        case .receipt(let sentAt):
+            Receipt.append(
+                sender: message.sender, isFCMDomain: message.isFCMDomain,
+                originalMessageID: message.messageID.raw, token: token.raw,
+                category: message.category.raw, sentAt: sentAt, into: &io.out.bytes)
+            givenUp = outstanding.add(receipt: entry)
+        }
+        endStanza(isKept: false, &io)
+        if let givenUp { giveUp(givenUp, &io) }
+    }
+
+    /// Waits no longer for the ack of a receipt.
+    func giveUp(_ receipt: Sequence, _ io: inout SessionIO) {
+        guard let sender else { return }
+        io.events.append(.upstreamSettled(connection, sender, receipt, .unanswered))
+    }
+
+    /// An ack or nack: settles what it names on this connection; others are ignored (ccs-xmpp 4.2).
+    mutating func received(acknowledgement payload: borrowing AppServerPayload, _ io: inout SessionIO) {
+        guard let sender else { return }
+        do throws(Refusal) {
+            let answer = try Acknowledgement(payload)
+            let to = payload.reader.string(answer.to)
+            let id = payload.reader.string(answer.messageID)
+            if let sequence = outstanding.settle(to: to, messageID: id) {
+                io.events.append(
+                    .upstreamSettled(
+                        connection, sender, sequence, answer.isPositive ? .acknowledged : .refused))
+            } else {
+                io.counts.unknownAcks += 1
+                if settings.strictAcks { throw answer.unknown(in: payload) }
+            }
+        } catch {
+            var to = ByteBuffer()
+            var id = ByteBuffer()
+            payload.append(.to, to: &to)
+            payload.append(.messageID, to: &id)
+            AnswerWriter.appendNack(to: to.bytes, messageID: id.bytes, error, into: &io.out.bytes)
+            endStanza(&io)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Basics
+import Delivery
+import Wire
+
+/// From app servers to the device (mcs-device 2 and 3.3).
+extension DeviceSession {
+    /// The id of the next frame: eight hexadecimal digits that differ from frame to frame.
+    var nextFrameID: UInt32 { frameIDBase &+ UInt32(truncatingIfNeeded: outgoing) }
+
+    /// Writes the frame of a message or marker.
+    mutating func deliver(_ delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO) {
+        guard !delivery.isStored || ledger.count < Limits.Mailbox.unacknowledgedPerDevice else {
+            return close(.tooManyUnacknowledged, io: &io)
+        }
+        if Self.isUnwantedMarker(delivery) { return drop(delivery, io: &io) }
+        if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
+        let message = delivery.message
+        if message.kind == .sendError { return deliverReport(delivery, now: now, io: &io) }
+        writeFrame(of: delivery, now: now, io: &io) { buffer in
+            Self.appendContent(
+                of: message, isPackage: Self.isPackage(delivery), hasSubtype: !delivery.subtype.isEmpty,
+                to: &buffer)
+            if !delivery.subtype.isEmpty {
+                AppData.append(key: "subtype", value: delivery.subtype.raw, to: &buffer)
+            }
+        }
+    }
+
+    /// Writes a frame: what all have in common, and round it the content.
+    @inline(__always)
+    mutating func writeFrame(
+        of delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO,
+        content: (inout ByteBuffer) -> Void
+    ) {
+        let frameID = nextFrameID
+        let ack = upstream.takeAcknowledgement(incoming: incoming)
+        let message = delivery.message
+        io.out.bytes.appendFrame(.dataMessage) { buffer in
+            typealias Field = MCS.DataMessage.Field
+            buffer.appendFieldHead(Field.id, length: 8)
+            Hex.appendUpper(frameID, to: &buffer)
+            buffer.appendField(Field.from, bytes: delivery.from)
+            buffer.appendField(Field.category, bytes: delivery.category)
+            content(&buffer)
+            buffer.appendField(Field.fromTrustedServer, bool: false)
+            if delivery.isStored {
+                buffer.appendField(Field.persistentID) { message.persistentID.append(to: &$0) }
+            }
+            if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
+            // Rounded up, so that a message in its last second does not look like one with none.
+            // No more than any may have: where the clock is in doubt, ends lie far ahead.
+            let whole = Int64(Limits.Message.lifetimeSeconds) * 1_000
+            let left = (min(max(0, message.expiresAt &- now.wall), whole) + 999) / 1_000
+            buffer.appendField(Field.timeToLive, varint: Int32(clamping: left))
+            buffer.appendField(Field.sent, varint: message.acceptedAt)
+            if message.wantsReceipt { buffer.appendField(Field.immediateAck, bool: true) }
+        }
+        endFrame(io: &io)
+        if delivery.isStored { ledger.note(message.persistentID, streamID: outgoing) }
+    }
+
+    private static func appendContent(
+        of message: StoredMessage, isPackage: Bool, hasSubtype: Bool, to buffer: inout ByteBuffer
+    ) {
+        switch message.kind {
+        case .message:
+            if let key = message.collapseKey {
+                buffer.appendField(MCS.DataMessage.Field.token, bytes: key)
+            } else if isPackage {
+                buffer.appendField(MCS.DataMessage.Field.token, text: MCS.doNotCollapse)
+            }
+            if hasSubtype {
+                // Ours is the one that counts: what an app server put there would take it elsewhere (mcs-device 2.1).
+                AppData.append(message.body.raw, leavingOut: "subtype", to: &buffer)
+            } else {
+                buffer.append(message.body)
+            }
+        case .discardedMarker(let count):
+            AppData.append(key: "message_type", text: "deleted_messages", to: &buffer)
+            var digits = ByteBuffer()
+            digits.append(decimal: count)
+            AppData.append(key: "total_deleted", value: digits.bytes, to: &buffer)
+        case .sendError: assertionFailure("a report has a frame of its own")
+        }
+    }
+
+    /// Whether it is for an Android-type app: extensions have no dot, browsers their own names or a subtype of the web's
+    /// (mcs-device 8, 3).
+    private static func isPackage(_ delivery: borrowing DeviceDelivery) -> Bool {
+        delivery.category.contains(UInt8(ascii: ".")) && !isBrowser(delivery.category)
+            && !begins(delivery.subtype, with: "wp:")
+    }
+
+    /// Whether a category is that of a browser, or of a library that is one for its web app.
+    static func isBrowser(_ category: [UInt8]) -> Bool {
+        begins(category, with: "org.chromium.") || begins(category, with: "com.chrome.")
+    }
+
+    private static func begins(_ text: [UInt8], with prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        return text.count >= length && text.raw.extracting(0..<length).equals(prefix)
+    }
+
+    /// Answers `deviceReady` once what was handed over has left; where it may not fit, after the host has tried to send it.
+    mutating func reportWhenReady(now: Now, io: inout SessionIO) {
+        guard !isCongested else { return }
+        if io.out.bytes.count <= Limits.Connection.outboundLowBytes {
+            tellReady(io: &io)
+        } else {
+            readyDue = now.monotonic
+        }
+    }
+
+    /// Tells the core that more may come, unless the peer still has to take what there is.
+    mutating func tellReady(io: inout SessionIO) {
+        readyDue = .distantFuture
+        guard !isCongested, let device else { return }
+        io.events.append(.deviceWritable(connection, device))
+    }
+
+    /// All frames up to this count have arrived at the device; a count that cannot be is ignored.
+    mutating func noteAcknowledged(_ count: Int32?) {
+        guard let count, count > 0, Int(count) <= outgoing else { return }
+        ledger.acknowledge(upTo: Int(count), into: &acknowledged)
+    }
+
+    /// Takes in an acknowledgement by stream id, by persistent id, or both.
+    mutating func handle(_ iq: MCS.Iq) {
+        noteAcknowledged(iq.lastStreamIDReceived)
+        guard case .selectiveAck(let ids) = iq.content else { return }
+        ledger.acknowledge(ids, into: &acknowledged)
+    }
+}

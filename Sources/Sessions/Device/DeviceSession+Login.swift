@@ -1,0 +1,141 @@
+import Basics
+import Delivery
+import Wire
+
+/// Login (mcs-device 3.1).
+extension DeviceSession {
+    /// Hands the credentials to the core, which knows the device.
+    mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
+        isAndroid = login.id.starts(with: "android-".utf8)
+        hasRecordPerFrame = Self.waitsForSocket(login.id)
+        isAskedWhetherIdle = settings.idleNotifications && Self.answersIdleQuestion(login.id)
+        isIdle = settings.idleNotifications && Self.isIdle(login.status ?? 0)
+        guard let number = DeviceNumber.parse(login.user.raw), number != 0,
+            let token = DeviceNumber.parse(login.authToken.raw)
+        else { return refuseLogin(.wrongCredentials, loginID: login.id, io: &io) }
+        let device = DeviceID(number)
+        state = .checking(device, loginID: login.id)
+        if Self.isOdd(login, user: number) { io.counts.oddLogins += 1 }
+        pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
+        var text = ByteBuffer()
+        text.append(decimal: token)
+        let request = DeviceLogin(
+            connection: connection, device: device, token: settings.digest(text.copied()),
+            received: login.receivedIDs.compactMap { PersistentID(text: $0.raw) }, isIdle: isIdle)
+        io.loginClaim = .device(device)
+        io.events.append(.deviceLogin(request))
+        io.isReading = false
+    }
+
+    /// Whether the client may wait until its socket is readable while frames that TLS has read already are not handled.
+    ///
+    /// rustPlusPushReceiver does (mcs-device 6). It calls itself what most libraries do, and no browser of today.
+    private static func waitsForSocket(_ loginID: [UInt8]) -> Bool { loginID.starts(with: "chrome-63.".utf8) }
+
+    /// Greets the device: what it has received is already removed, durably.
+    mutating func acceptLogin(of device: DeviceID, loginID: [UInt8], now: Now, io: inout SessionIO) {
+        state = .open(device)
+        reader.loginLimit = 0
+        frameIDBase = UInt32(truncatingIfNeeded: settings.random())
+        var response = MCS.LoginResponse()
+        response.id = loginID
+        response.jid = Self.jid(of: device)
+        response.lastStreamIDReceived = upstream.takeAcknowledgement(incoming: 1)
+        if settings.deviceHeartbeatSeconds > 0 {
+            response.heartbeatConfig = MCS.HeartbeatConfig(
+                intervalMilliseconds: Int32(clamping: settings.deviceHeartbeatSeconds * 1_000))
+        }
+        response.serverTimestamp = now.wall
+        io.out.bytes.append(byte: MCS.version)
+        response.append(to: &io.out.bytes)
+        endFrame(io: &io)
+        // One client counts connections that end before any frame but the response (mcs-device 3.7). It lists no upstream message:
+        // an ID may be that of a new message, which the client would take for stored. What it sends again is known (mcs-device 4.2).
+        MCS.Iq(.selectiveAck([])).append(to: &io.out.bytes)
+        endFrame(io: &io)
+        if isAskedWhetherIdle { askWhetherIdle(now: now, io: &io) }
+        lastHeard = now.monotonic
+        silenceDue = now.monotonic.advanced(seconds: pingSeconds)
+        io.isReading = true
+        guard !held.isEmpty else { return }
+        var waiting = ByteBuffer()
+        swap(&waiting, &held)
+        read(waiting.bytes, now: now, io: &io)
+        watchFrame(isNew: true, now: now)
+        endCall(now: now, io: &io)
+    }
+
+    /// Tells the client that it may not come in; where it is we who fail, only closes, so that it tries again.
+    ///
+    /// So it is with one whose secret was not looked at: an error would make Chromium give its identity up.
+    mutating func refuseLogin(_ refusal: LoginRefusal, loginID: [UInt8], io: inout SessionIO) {
+        guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
+        guard refusal != .tooManyFailures else { return end(.tooManyLogins, io: &io) }
+        var response = MCS.LoginResponse()
+        response.id = loginID
+        response.error = MCS.ErrorInfo(code: 401, message: Array(refusal.rawValue.utf8))
+        io.out.bytes.append(byte: MCS.version)
+        response.append(to: &io.out.bytes)
+        endFrame(io: &io)
+        end(.loginRefused, io: &io)
+    }
+
+    /// Whether a login contradicts itself where all clients agree; that is noted and no reason to refuse it.
+    private static func isOdd(_ login: MCS.LoginRequest, user: UInt64) -> Bool {
+        if DeviceNumber.parse(login.resource.raw) != user { return true }
+        if let service = login.authService, service != 2 { return true }
+        guard let deviceID = login.deviceID else { return false }
+        return deviceID.map { $0 | 0x20 } != Array("android-\(String(user, radix: 16))".utf8)
+    }
+
+    private static func jid(of device: DeviceID) -> [UInt8] {
+        var text = ByteBuffer()
+        text.append(decimal: device.number)
+        text.append("@")
+        text.append(MCS.domain)
+        text.append("/")
+        text.append(decimal: device.number)
+        return text.copied()
+    }
+
+    /// Seconds between our pings: what the client wishes for, between the floor and what is set.
+    private static func pingSeconds(wishedIn login: MCS.LoginRequest, atMost longest: Int) -> Int {
+        var wish: UInt64?
+        if let stat = login.heartbeatStat, stat.intervalMilliseconds > 0 {
+            wish = UInt64(stat.intervalMilliseconds)
+        }
+        for setting in login.settings where setting.name.elementsEqual("hbping".utf8) {
+            wish = DeviceNumber.parse(setting.value.raw) ?? wish
+        }
+        guard let wish else { return longest }
+        return min(longest, max(Limits.Device.shortestPingSeconds, Int(clamping: wish / 1_000)))
+    }
+}
+
+/// Decimal numbers as clients write them.
+enum DeviceNumber {
+    /// A 64-bit number, by some clients written as a signed one (mcs-device 3.1); nil for anything else.
+    static func parse(_ text: borrowing RawSpan) -> UInt64? {
+        let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
+        guard let number = parseUnsigned(text, from: isNegative ? 1 : 0, to: text.byteCount) else {
+            return nil
+        }
+        guard isNegative else { return number }
+        return number <= 1 << 63 ? 0 &- number : nil
+    }
+
+    /// The number that a part of a text is; nil if it holds anything but 1 to 20 digits.
+    static func parseUnsigned(_ text: borrowing RawSpan, from start: Int, to end: Int) -> UInt64? {
+        guard end > start, end - start <= 20 else { return nil }
+        var number: UInt64 = 0
+        for at in start..<end {
+            let digit = text.byte(at: at) &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (product, over) = number.multipliedReportingOverflow(by: 10)
+            let (sum, past) = product.addingReportingOverflow(UInt64(digit))
+            guard !over, !past else { return nil }
+            number = sum
+        }
+        return number
+    }
+}

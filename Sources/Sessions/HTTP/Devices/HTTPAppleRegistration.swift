@@ -1,0 +1,55 @@
+import Basics
+import Delivery
+import Wire
+
+/// iOS apps that register by their installation (mcs-device 5.6).
+extension HTTPSession {
+    /// Notes where Apple reaches an app; the answer names its registration.
+    func createAppleRegistration(
+        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ origin: Origin,
+        _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        guard let installation else {
+            throw RequestFault(.unauthorized, "x-goog-firebase-installations-auth: it is missing.")
+        }
+        guard let bundle = Self.bundle(body["bundle_id"]) else {
+            throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
+        }
+        let sender = installation.sender ?? SenderID(decimal: project)
+        var address = AppleAddress(
+            bundle: bundle, token: try Self.appleToken(body), freshDevice: DeviceID(freshNumber()),
+            freshDigest: digest(ofToken: freshNumber()))
+        address.appVersion = Self.appVersion(Array((body["app_version"]?.text ?? "").utf8))
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: installation.installation, sender: sender,
+                    action: .apple(address), mark: installation.mark)))
+        return .wait(.web(.named(project: project, installation: installation.installation)))
+    }
+
+    /// The bundle id of an app; nil for what is none.
+    static func bundle(_ value: JSONValue?) -> [UInt8]? {
+        let bundle = Array((value?.text ?? "").utf8)
+        guard !bundle.isEmpty, bundle.count <= Limits.Registration.fieldBytes,
+            bundle.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        return bundle
+    }
+
+    /// The token that Apple gave the app, with its environment in front.
+    private static func appleToken(_ body: JSONValue) throws(RequestFault) -> [UInt8] {
+        let text = (body["apns_token"]?.text ?? "").lowercased()
+        let isMarked = text.hasPrefix("s_") || text.hasPrefix("p_")
+        guard let digits = AppleToken.digits(isMarked ? text.dropFirst(2) : text[...]) else {
+            throw RequestFault(.badRequest, "ios.apns_token: it is missing, or not hexadecimal.")
+        }
+        if isMarked { return Array(text.utf8) }
+        switch (body["apns_environment"]?.text ?? "").lowercased() {
+        case "sandbox", "development": return AppleToken.token(digits: digits, isSandbox: true)
+        case "", "production": return AppleToken.token(digits: digits, isSandbox: false)
+        default:
+            throw RequestFault(.badRequest, "ios.apns_environment: it is neither production nor sandbox.")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Basics
+import Delivery
+import Wire
+
+/// The token endpoint: a service account signs an assertion, and gets an access token for it (RFC 7523, http 9.1).
+extension HTTPSession {
+    private static let grantType: StaticString = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+    /// Grants an access token.
+    func grantToken(_ request: HTTPRequest, _ now: Now) -> Outcome {
+        do throws(TokenFault) {
+            guard let form = try? FormBody(request.body.raw) else {
+                throw TokenFault("invalid_request", "The body is no form.")
+            }
+            guard let type = form["grant_type"] else {
+                throw TokenFault("invalid_request", "Required parameter is missing: grant_type")
+            }
+            guard type.raw.equals(Self.grantType) else {
+                throw TokenFault("unsupported_grant_type", "Only \(Self.grantType) is granted here.")
+            }
+            guard let assertion = form["assertion"], !assertion.isEmpty else {
+                throw TokenFault("invalid_request", "Required parameter is missing: assertion")
+            }
+            let (sender, account) = try Assertion(assertion).check(settings, now.wall)
+            let token = AccessToken(
+                sender: sender, account: settings.seal.mark(ofKeyID: account.keyID),
+                expiresAt: now.wall + Int64(Limits.HTTP.accessTokenSeconds) * 1_000)
+            var body = ByteBuffer()
+            body.append("{\"access_token\":\"")
+            body.append(settings.seal.text(of: token))
+            body.append("\",\"expires_in\":")
+            // One second less, since the answer takes its time: as with the real service.
+            body.append(decimal: Limits.HTTP.accessTokenSeconds - 1)
+            body.append(",\"token_type\":\"Bearer\"}")
+            return .answer(HTTPResponse(.ok, HTTPResponse.json, body.copied()))
+        } catch {
+            return .answer(error.response)
+        }
+    }
+}
+
+/// Why no access token is granted (RFC 6749, 5.2).
+struct TokenFault: Error {
+    var word: StaticString
+    var reason: String
+
+    init(_ word: StaticString, _ reason: String) {
+        self.word = word
+        self.reason = reason
+    }
+
+    var response: HTTPResponse {
+        var body = ByteBuffer()
+        body.append("{\"error\":\"")
+        body.append(word)
+        body.append("\",\"error_description\":")
+        JSONWriter.append(text: reason, to: &body)
+        body.append("}")
+        return HTTPResponse(.badRequest, HTTPResponse.json, body.copied())
+    }
+}
+
+/// What a service account has signed: a JWT in three parts.
+private struct Assertion {
+    private let signed: [UInt8]
+    private let signature: [UInt8]
+    private let header: JSONValue
+    private let claims: JSONValue
+
+    init(_ text: [UInt8]) throws(TokenFault) {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64.bytes(Array(parts[2]).raw)
+        else {
+            throw TokenFault("invalid_grant", "Invalid JWT: it has not three parts of JSON and a signature.")
+        }
+        signed = Array(text[..<parts[1].endIndex])
+        self.signature = signature
+        self.header = header
+        self.claims = claims
+    }
+
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONValue? {
+        guard let octets = Base64.bytes(Array(part).raw), let value = try? JSONValue(parsing: octets.raw),
+            value.members != nil
+        else { return nil }
+        return value
+    }
+
+    /// Checks account, signature, audience, time and scope; the result is who may have a token.
+    ///
+    /// The signature comes before the claims, so that a stranger learns nothing of an account but that its key is known.
+    func check(
+        _ settings: SessionSettings, _ now: UnixMilliseconds
+    ) throws(TokenFault) -> (SenderID, ServiceAccount) {
+        guard header["alg"]?.text == "RS256" else {
+            throw TokenFault("invalid_grant", "Invalid JWT: alg is not RS256.")
+        }
+        // No extension is understood here, and one that must be may change what the token means (RFC 7515, 4.1.11).
+        guard header["crit"] == nil else {
+            throw TokenFault("invalid_grant", "Invalid JWT: crit names an extension; expected none.")
+        }
+        guard let keyID = header["kid"]?.text, let found = settings.accounts.account(keyID) else {
+            throw TokenFault("invalid_grant", "Invalid grant: account not found")
+        }
+        guard settings.accounts.verifies(signature, signed, found.account.publicKey) else {
+            throw TokenFault("invalid_grant", "Invalid JWT Signature.")
+        }
+        guard claims["iss"]?.text == found.account.email else {
+            throw TokenFault("invalid_grant", "Invalid JWT: iss is not the account that the key belongs to.")
+        }
+        guard audiences.contains(where: { Self.isOurs($0, settings.pushHosts) }) else {
+            throw TokenFault("invalid_grant", "Invalid JWT: Failed audience check.")
+        }
+        try checkTime(Double(now) / 1_000)
+        guard let scope = claims["scope"]?.text,
+            scope.split(separator: " ").contains(where: { Self.scopes.contains(String($0)) })
+        else {
+            throw TokenFault(
+                "invalid_scope",
+                "Invalid OAuth scope: it needs one of \(Self.scopes.joined(separator: ", ")).")
+        }
+        return (found.sender.sender, found.account)
+    }
+
+    private static let scopes = [
+        "https://www.googleapis.com/auth/firebase.messaging",
+        "https://www.googleapis.com/auth/cloud-platform",
+    ]
+
+    private func checkTime(_ now: Double) throws(TokenFault) {
+        let skew = Double(Limits.HTTP.assertionSkewSeconds)
+        guard let issued = claims["iat"]?.double, let expiry = claims["exp"]?.double, issued <= now + skew,
+            expiry >= now - skew, expiry > issued,
+            expiry - issued <= Double(Limits.HTTP.accessTokenSeconds) + skew
+        else {
+            throw TokenFault(
+                "invalid_grant",
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
+            )
+        }
+    }
+
+    /// `aud`: one text, or several.
+    private var audiences: [String] {
+        if let one = claims["aud"]?.text { return [one] }
+        return claims["aud"]?.elements?.compactMap(\.text) ?? []
+    }
+
+    /// Google's addresses of the endpoint, which libraries name wherever their key file leads to; and ours.
+    private static func isOurs(_ audience: String, _ hosts: [String]) -> Bool {
+        if [
+            "https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",
+            "https://accounts.google.com/o/oauth2/token",
+        ].contains(audience) {
+            return true
+        }
+        return HTTPEndpoint.tokenPaths.contains { path in
+            audience.hasSuffix(path) && Vapid.isOurs(String(audience.dropLast(path.utf8.count)), hosts)
+        }
+    }
+}

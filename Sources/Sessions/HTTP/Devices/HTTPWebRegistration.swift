@@ -1,0 +1,232 @@
+import Basics
+import Delivery
+import Wire
+
+/// What an answer to a web app says beside its token.
+enum WebAnswer {
+    /// The name of the registration: the project, and the installation where one is known.
+    case named(project: [UInt8], installation: [UInt8]?)
+    /// Only the token.
+    case bare
+    /// What the older interface says.
+    case connected
+}
+
+/// Tokens of web apps that the server encrypts for (mcs-device 5.6).
+extension HTTPSession {
+    /// A web app gets its token.
+    func createRegistration(
+        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(project)
+        let installation = try installation(request, now)
+        let body = try Self.json(request)
+        if let apple = body["ios"] {
+            return try createAppleRegistration(apple, project, installation, origin, &io)
+        }
+        var wanted = try webRequest(body, project, installation, origin)
+        wanted.proof = proof(request, installation)
+        io.events.append(vouched(.registerWeb(wanted), installation, origin))
+        return .wait(.web(.named(project: project, installation: installation?.installation)))
+    }
+
+    /// A web app whose subscription has changed renews its token.
+    func renewRegistration(
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(captured[0])
+        let installation = try installation(request, now)
+        let renewed = try name(ofToken: captured[1])
+        let body = try Self.json(request)
+        var wanted = try webRequest(body, captured[0], installation, origin)
+        wanted.proof = proof(request, installation)
+        wanted.renewed = TokenClaim(
+            name: renewed, proof: wanted.proof, projects: Self.projects(captured[0], installation))
+        io.events.append(vouched(.registerWeb(wanted), installation, origin))
+        return .wait(.web(.bare))
+    }
+
+    /// An app gives its token up, which takes a proof that it is its own. It is gone, whether or not it was there.
+    func deleteRegistration(
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(captured[0])
+        let installation = try installation(request, now)
+        if let known = installation, known.installation == captured[1] {
+            io.events.append(
+                .installation(
+                    InstallationRequest(
+                        origin: origin, installation: known.installation, sender: known.sender,
+                        action: .remove, mark: known.mark)))
+        } else {
+            let claim = TokenClaim(
+                name: try name(ofToken: captured[1]), proof: proof(request, installation),
+                projects: Self.projects(captured[0], installation))
+            guard claim.proof != .none else {
+                throw RequestFault(
+                    .unauthorized,
+                    "There is neither x-goog-firebase-installations-auth nor an AidLogin in Authorization.")
+            }
+            io.events.append(vouched(.unregisterToken(claim, origin), installation, origin))
+        }
+        return .wait(.done(Array("{}".utf8)))
+    }
+
+    /// The same as `createRegistration` by the older interface: a form that names the sender.
+    func connectSubscription(
+        _ request: HTTPRequest, _ origin: Origin, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        guard let form = try? FormBody(request.body.raw) else {
+            throw RequestFault(.badRequest, "The body is no form.")
+        }
+        guard let entity = form["authorized_entity"], !entity.isEmpty else {
+            throw RequestFault(.badRequest, "authorized_entity: it is missing.")
+        }
+        let keys = try self.keys(
+            form["encryption_key"], form["encryption_auth"],
+            RequestFault(.badRequest, "encryption_key: it is no P-256 public key of 65 octets in base64url."),
+            RequestFault(.badRequest, "encryption_auth: it is no secret of 16 octets in base64url."))
+        guard let endpoint = form["endpoint"].flatMap({ Self.endpointToken($0) }),
+            let name = settings.seal.name(of: endpoint.raw)
+        else { throw RequestFault(.badRequest, "endpoint: its last segment is no token of this server.") }
+        io.events.append(
+            .registerWeb(
+                WebRegistrationRequest(
+                    origin: origin, endpoint: name, keys: keys, project: Self.project(entity))))
+        return .wait(.web(.connected))
+    }
+
+    /// An installation subscribes its registration to a topic, or unsubscribes it (mcs-device 5.4).
+    func subscribe(
+        _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ origin: Origin, _ now: Now,
+        _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(captured[0])
+        guard let installation = try installation(request, now) else {
+            throw RequestFault(.unauthorized, "x-goog-firebase-installations-auth: it is missing.")
+        }
+        guard Self.normalised(captured[1]) == installation.installation else {
+            throw RequestFault(.forbidden, "The path names another installation than the token.")
+        }
+        guard let topic = TopicName(captured[2]) else {
+            throw RequestFault(
+                .badRequest, "topic: its name is not 1 to 900 of the characters a-z A-Z 0-9 - _ . ~ %.")
+        }
+        let sender = installation.sender ?? SenderID(decimal: captured[0])
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: installation.installation, sender: sender,
+                    action: isEnd ? .unsubscribe(topic) : .subscribe(topic), mark: installation.mark)))
+        return .wait(.done(Array("{}".utf8)))
+    }
+
+    /// The answer with a token.
+    func registered(_ name: RegistrationName, _ answer: WebAnswer) -> HTTPResponse {
+        let token = settings.seal.token(for: name)
+        var body = ByteBuffer()
+        body.append("{\"token\":\"")
+        body.append(token)
+        switch answer {
+        case .bare: break
+        case .named(let project, let installation):
+            body.append("\",\"name\":\"projects/")
+            body.append(project)
+            body.append("/registrations/")
+            body.append(installation ?? token)
+        case .connected:
+            // What the token begins with is its own, as the name of a push set is.
+            body.append("\",\"pushSet\":\"")
+            body.append(Array(token.prefix { $0 != UInt8(ascii: ":") }))
+        }
+        body.append("\"}")
+        return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    // MARK: Parts
+
+    private func webRequest(
+        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ origin: Origin
+    ) throws(RequestFault) -> WebRegistrationRequest {
+        guard let web = body["web"], web.members != nil else {
+            throw RequestFault(.badRequest, "web: it is missing, or no object.")
+        }
+        switch web["applicationPubKey"] {
+        case nil, .null, .string: break
+        default: throw RequestFault(.badRequest, "web.applicationPubKey: it is no text.")
+        }
+        let keys = try self.keys(
+            web["p256dh"]?.text.map { Array($0.utf8) }, web["auth"]?.text.map { Array($0.utf8) },
+            RequestFault(.badRequest, "web.p256dh: it is no P-256 public key of 65 octets in base64url."),
+            RequestFault(.badRequest, "web.auth: it is no secret of 16 octets in base64url."))
+        guard let url = web["endpoint"]?.text, let token = Self.endpointToken(Array(url.utf8)),
+            let endpoint = settings.seal.name(of: token.raw)
+        else {
+            throw RequestFault(.badRequest, "web.endpoint: its last segment is no token of this server.")
+        }
+        var request = WebRegistrationRequest(
+            origin: origin, endpoint: endpoint, keys: keys,
+            project: installation?.sender.map { .sender($0) } ?? Self.project(project),
+            instance: installation?.installation ?? [])
+        request.isProved = installation != nil
+        return request
+    }
+
+    /// A request that goes on only if the installation that it shows a token of is there still.
+    func vouched(_ event: Event, _ installation: InstallationToken?, _ origin: Origin) -> Event {
+        guard let installation else { return event }
+        return .installation(
+            InstallationRequest(
+                origin: origin, installation: installation.installation, sender: installation.sender,
+                action: .vouch(for: event), mark: installation.mark))
+    }
+
+    /// What a request shows of who it comes from: the check-in pair of a device, or a token of an installation.
+    private func proof(_ request: HTTPRequest, _ installation: InstallationToken?) -> RegistrationProof {
+        if let login = DeviceCredentials(header: request.header("authorization")) {
+            return .device(DeviceID(login.device), digest(ofToken: login.token))
+        }
+        return installation.map { .installation($0.installation) } ?? .none
+    }
+
+    /// The projects that a request names: that of its path, and that of its installation's token.
+    private static func projects(
+        _ path: [UInt8], _ installation: InstallationToken?
+    ) -> [WebRegistrationRequest.Project] {
+        [project(path)] + (installation?.sender.map { [.sender($0)] } ?? [])
+    }
+
+    /// A sender ID, or else the label of a sender.
+    private static func project(_ text: [UInt8]) -> WebRegistrationRequest.Project {
+        SenderID(decimal: text).map { .sender($0) } ?? .label(text)
+    }
+
+    private func keys(
+        _ key: [UInt8]?, _ auth: [UInt8]?, _ badKey: RequestFault, _ badAuth: RequestFault
+    ) throws(RequestFault) -> WebKeys {
+        guard let key, let point = Base64.bytes(key.raw), point.count == WebKeys.publicKeyBytes,
+            point[0] == 4
+        else { throw badKey }
+        guard let auth, let secret = Base64.bytes(auth.raw),
+            let keys = WebKeys(publicKey: point, auth: secret)
+        else { throw badAuth }
+        // A point beside the curve would do harm, and its messages could never be sent.
+        guard settings.webPush.isUsable(keys) else { throw badKey }
+        return keys
+    }
+
+    /// The last segment of an endpoint's path, decoded; its host may be any (mcs-device 5.6).
+    private static func endpointToken(_ url: [UInt8]) -> [UInt8]? {
+        guard url.count <= Limits.Registration.endpointBytes else { return nil }
+        let path = url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return HTTPPath(Array(path[slash...]))?.only
+    }
+
+    private func name(ofToken token: [UInt8]) throws(RequestFault) -> RegistrationName {
+        guard let name = settings.seal.name(of: token.raw) else {
+            throw RequestFault(.notFound, "The path names no registration of this server.")
+        }
+        return name
+    }
+}

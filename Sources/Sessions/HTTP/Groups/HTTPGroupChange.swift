@@ -1,0 +1,140 @@
+import Basics
+import Delivery
+import Wire
+
+/// Why a request about groups is refused: the text of `error` (http 6.1).
+struct GroupFault: Error, Equatable {
+    var text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// The words by which clients know a refusal of the core.
+    init(_ refusal: GroupRefusal) {
+        switch refusal {
+        case .labelTaken: text = "notification_key already exists"
+        case .noMembers: text = "no valid registration ids"
+        case .notFound: text = "notification_key not found"
+        case .labelMismatch:
+            text = "notification_key_name doesn't match the group name of the notification_key"
+        case .tooManyMembers: text = "a group has at most \(Limits.Group.members) registration ids"
+        case .registryFull: text = "\(RequestFault.registryFull.reason)"
+        case .unavailable: text = "the server cannot take it now, try again"
+        }
+    }
+
+    /// What is no key at all; clients look for the words in the middle.
+    static let malformedKey = GroupFault(
+        "notification_key: Error decrypting GroupToken, it was not made here")
+}
+
+/// A request that makes, changes or ends a group.
+struct GroupChange {
+    /// The words of `operation`.
+    enum Kind: String {
+        case create
+        case add
+        case remove
+    }
+
+    let sender: SenderID
+    let kind: Kind
+    /// `notification_key_name`; always there for `create`.
+    let label: [UInt8]?
+    /// What `notification_key` names; 0 for `create`.
+    let number: UInt64
+    /// `registration_ids`, as sent.
+    let tokens: [[UInt8]]
+
+    /// Reads a body; throws what the client is told of the first field that is wrong.
+    init(_ body: RawSpan, _ sender: SenderID, _ seal: TokenSeal) throws(GroupFault) {
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONValue(parsing: body) } catch {
+            throw GroupFault("the body is no JSON: \(error.fault.rawValue) at position \(error.offset)")
+        }
+        guard let word = value["operation"]?.text, let kind = Kind(rawValue: word) else {
+            throw GroupFault("operation must be create, add or remove")
+        }
+        self.sender = sender
+        self.kind = kind
+        label = try Self.label(value["notification_key_name"])
+        tokens = try Self.tokens(value["registration_ids"])
+        guard kind != .create else {
+            guard label != nil else { throw GroupFault("notification_key_name must be given") }
+            number = 0
+            return
+        }
+        guard let key = value["notification_key"]?.text, !key.isEmpty else {
+            throw GroupFault("notification_key must be given")
+        }
+        guard let group = seal.group(of: Array(key.utf8).raw) else { throw .malformedKey }
+        // Another sender's group is none of its business.
+        guard group.sender == sender else { throw GroupFault(.notFound) }
+        number = group.number
+    }
+
+    private static func label(_ value: JSONValue?) throws(GroupFault) -> [UInt8]? {
+        guard let value, value != .null else { return nil }
+        guard let text = value.text, !text.isEmpty, text.utf8.count <= Limits.Group.labelBytes else {
+            throw GroupFault("notification_key_name must be a text of 1 to \(Limits.Group.labelBytes) bytes")
+        }
+        return Array(text.utf8)
+    }
+
+    private static func tokens(_ value: JSONValue?) throws(GroupFault) -> [[UInt8]] {
+        guard let elements = value?.elements, !elements.isEmpty else {
+            throw GroupFault("registration_ids must be an array of 1 to \(Limits.Group.members) tokens")
+        }
+        guard elements.count <= Limits.Group.members else { throw GroupFault(.tooManyMembers) }
+        var tokens: [[UInt8]] = []
+        for element in elements {
+            guard let text = element.text else { throw GroupFault("registration_ids must be strings") }
+            tokens.append(Array(text.utf8))
+        }
+        return tokens
+    }
+
+    /// What the core is asked, with the members that were found to be real.
+    func operation(members: [RegistrationName]) -> GroupRequest.Operation {
+        switch kind {
+        case .create: .create(label: label ?? [], members: members)
+        case .add: .add(number: number, label: label, members: members)
+        case .remove: .remove(number: number, label: label, members: members)
+        }
+    }
+}
+
+/// The tokens of a change while the core looks at them.
+final class GroupCheck: HTTPGathering {
+    let change: GroupChange
+    var gathered: HTTPGathered<LegacyReply.Result>
+
+    init(_ change: GroupChange) {
+        self.change = change
+        gathered = HTTPGathered(change.tokens.count)
+    }
+
+    /// Whether nothing can be said of some token now.
+    var mustRetry: Bool {
+        gathered.results.contains { result in
+            switch result {
+            case .refused(.unavailable), .refused(.internalError), .refused(.draining), nil: true
+            default: false
+            }
+        }
+    }
+
+    /// Those that can be members: a token that was replaced counts as its successor, and one that gets too many
+    /// messages just now is a token all the same.
+    func members(_ seal: TokenSeal) -> [RegistrationName] {
+        zip(change.tokens, gathered.results).compactMap { token, result in
+            switch result {
+            case .sent(_, let canonical):
+                let member = canonical ?? token
+                return seal.name(of: member.raw)
+            case .refused(.deviceRateExceeded), .refused(.senderRateExceeded):
+                return seal.name(of: token.raw)
+            default: return nil
+            }
+        }
+    }
+}

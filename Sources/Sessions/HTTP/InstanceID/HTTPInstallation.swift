@@ -1,0 +1,252 @@
+import Basics
+import Delivery
+import Wire
+
+/// What the answer to a request for an installation, or for an access token of it, needs beside its record.
+struct InstallationAnswer {
+    /// The project of the path.
+    var project: [UInt8]
+    /// The refresh tokens that it may be answered with, each with its digest; none where only an access token is asked for.
+    var refresh: [(token: [UInt8], digest: SecretDigest)]
+}
+
+/// Firebase installations (mcs-device 5.5).
+///
+/// The core keeps who has which id, and digests of refresh tokens; the tokens themselves are made here.
+extension HTTPSession {
+    /// An installation is made: of the id that it chose, in its proper form, unless that is another's.
+    func createInstallation(
+        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(project)
+        let body = try Self.json(request)
+        let sender = try Self.appSender(body["appId"])
+        let fresh = freshInstallationID()
+        let wanted = Self.normalised(Array((body["fid"]?.text ?? "").utf8)) ?? fresh
+        var answer = InstallationAnswer(project: project, refresh: [])
+        for id in wanted == fresh ? [wanted] : [wanted, fresh] {
+            let token = refreshToken(id, sender)
+            answer.refresh.append((token, settings.digest(token)))
+        }
+        var offer = InstallationOffer(
+            refresh: answer.refresh[0].digest,
+            other: wanted == fresh ? nil : (fresh, answer.refresh[1].digest))
+        let authorization = request.header("authorization")
+        if let login = DeviceCredentials(header: authorization) {
+            offer.device = (DeviceID(login.device), digest(ofToken: login.token))
+        } else if let shown = try? shownRefreshToken(authorization), shown.said.installation == wanted {
+            offer.shown = settings.digest(shown.text)
+            answer.refresh.append((shown.text, settings.digest(shown.text)))
+        }
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: wanted, sender: sender, action: .create(offer))))
+        return .wait(.installation(answer))
+    }
+
+    /// A request with which an installation shows its refresh token.
+    enum InstallationChange {
+        /// It gets an access token.
+        case token
+        /// It ends, and with it what it has registered.
+        case deletion
+    }
+
+    /// Passes on what an installation asks for, with the refresh token that proves it.
+    func changeInstallation(
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ change: InstallationChange, _ origin: Origin,
+        _ io: inout SessionIO
+    ) throws(RequestFault) -> Outcome {
+        try Self.checkProject(captured[0])
+        let (known, text) = try refreshToken(request, captured[1])
+        let digest = settings.digest(text)
+        let (action, question): (InstallationRequest.Action, HTTPAnswers.Question) =
+            switch change {
+            case .token:
+                (.refresh(digest), .installation(InstallationAnswer(project: captured[0], refresh: [])))
+            case .deletion: (.end(digest), .done(Array("{}".utf8)))
+            }
+        io.events.append(
+            .installation(
+                InstallationRequest(
+                    origin: origin, installation: known.installation, sender: known.sender, action: action)))
+        return .wait(question)
+    }
+
+    /// The answer with an installation, or with an access token of it.
+    func installed(_ record: InstallationRecord, _ answer: InstallationAnswer, _ now: Now) -> HTTPResponse {
+        var body = ByteBuffer()
+        guard let refresh = answer.refresh.first(where: { $0.digest == record.refresh }) else {
+            appendAccess(record, now, to: &body)
+            return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+        }
+        body.append("{\"name\":\"projects/")
+        body.append(answer.project)
+        body.append("/installations/")
+        body.append(record.id)
+        body.append("\",\"fid\":\"")
+        body.append(record.id)
+        body.append("\",\"refreshToken\":\"")
+        body.append(refresh.token)
+        body.append("\",\"authToken\":")
+        appendAccess(record, now, to: &body)
+        body.append("}")
+        return HTTPResponse(.ok, HTTPResponse.json, body.copied())
+    }
+
+    /// Why an installation's refresh token is refused: an SDK that hears 401 or 404 makes a new installation.
+    static func installationFault(_ refusal: RegistrationRefusal) -> RequestFault {
+        switch refusal {
+        case .authenticationFailed:
+            RequestFault(.unauthorized, "Authorization: the refresh token is not that of the installation.")
+        case .notRegistered: RequestFault(.notFound, "The installation is not there, or not any more.")
+        default: fault(refusal)
+        }
+    }
+
+    /// The installation that a request of an app is made for; nil where it shows no token (mcs-device 5.6).
+    func installation(_ request: HTTPRequest, _ now: Now) throws(RequestFault) -> InstallationToken? {
+        guard let text = request.header("x-goog-firebase-installations-auth"), !text.isEmpty else {
+            return nil
+        }
+        guard let token = accessToken(text) else {
+            throw RequestFault(
+                .unauthorized, "x-goog-firebase-installations-auth: the token was not made here.")
+        }
+        guard token.expiresAt > now.wall else {
+            throw RequestFault(
+                .unauthorized, "x-goog-firebase-installations-auth: the token has expired.")
+        }
+        return token
+    }
+
+    /// What an access token says, with or without a scheme in front; nil if it was not made here.
+    func accessToken(_ text: [UInt8]) -> InstallationToken? {
+        let scheme = Array("FIS ".utf8)
+        let bare = text.starts(with: scheme) ? Array(text.dropFirst(scheme.count)) : text
+        guard let token = settings.seal.installationToken(bare.raw), token.purpose == .access else {
+            return nil
+        }
+        return token
+    }
+
+    // MARK: Parts
+
+    /// The refresh token in `Authorization`, which must be that of the installation in the path.
+    private func refreshToken(
+        _ request: HTTPRequest, _ fid: [UInt8]
+    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
+        let shown = try shownRefreshToken(request.header("authorization"))
+        // One client sends these very five characters in place of the id.
+        guard fid == Array("{fid}".utf8) || Self.normalised(fid) == shown.said.installation else {
+            throw RequestFault(.notFound, "The refresh token is that of another installation.")
+        }
+        return shown
+    }
+
+    /// The refresh token in `Authorization`.
+    private func shownRefreshToken(
+        _ header: [UInt8]?
+    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
+        let scheme = Array("FIS_v2 ".utf8)
+        guard let header, header.starts(with: scheme) else {
+            throw RequestFault(.unauthorized, "Authorization: there is no FIS_v2 and a refresh token.")
+        }
+        let text = Array(header.dropFirst(scheme.count))
+        guard let token = settings.seal.installationToken(text.raw), token.purpose == .refresh else {
+            throw RequestFault(.unauthorized, "Authorization: the refresh token was not made here.")
+        }
+        return (token, text)
+    }
+
+    /// Appends an access token as its answers hold it.
+    private func appendAccess(_ record: InstallationRecord, _ now: Now, to answer: inout ByteBuffer) {
+        let token = InstallationToken(
+            purpose: .access, installation: record.id, sender: record.sender,
+            expiresAt: now.wall + Int64(Limits.Installation.tokenSeconds) * 1_000, mark: record.mark ?? 0)
+        answer.append("{\"token\":\"")
+        answer.append(settings.seal.text(of: token))
+        answer.append("\",\"expiresIn\":\"")
+        answer.append(decimal: Limits.Installation.tokenSeconds)
+        answer.append("s\"}")
+    }
+
+    private func refreshToken(_ id: [UInt8], _ sender: SenderID?) -> [UInt8] {
+        settings.seal.text(
+            of: InstallationToken(
+                purpose: .refresh, installation: id, sender: sender, expiresAt: .max,
+                mark: settings.random()))
+    }
+
+    /// The project's number in an app id such as `1:123:web:abc`; nil where there is no such id.
+    private static func appSender(_ appID: JSONValue?) throws(RequestFault) -> SenderID? {
+        switch appID {
+        case nil, .null: return nil
+        case .string(let text):
+            let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            guard parts.count >= 2, parts[0].elementsEqual("1".utf8) else { return nil }
+            return SenderID(decimal: parts[1])
+        default: throw RequestFault(.badRequest, "appId: it is no text.")
+        }
+    }
+
+    /// The body of a JSON interface, which is always an object.
+    static func json(_ request: HTTPRequest) throws(RequestFault) -> JSONValue {
+        let body: JSONValue
+        do throws(JSONError) {
+            body = try JSONValue(parsing: request.body.raw)
+        } catch {
+            throw RequestFault(.badRequest, "The body is no JSON.")
+        }
+        guard body.members != nil else { throw RequestFault(.badRequest, "The body is no JSON object.") }
+        return body
+    }
+
+    /// The installation that an app server names in place of a token (http 8.2, 8.7); nil for what cannot be one.
+    static func installation(_ text: [UInt8]) -> [UInt8]? {
+        text.count == InstallationToken.idLength ? normalised(text) : nil
+    }
+
+    /// An installation id in its proper form, 22 characters of base64url; libraries send 24 of the other alphabet.
+    static func normalised(_ fid: [UInt8]) -> [UInt8]? {
+        guard fid.count >= InstallationToken.idLength else { return nil }
+        var proper: [UInt8] = []
+        for octet in fid.prefix(InstallationToken.idLength) {
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"):
+                proper.append(octet)
+            case UInt8(ascii: "+"): proper.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "/"): proper.append(UInt8(ascii: "_"))
+            default: return nil
+            }
+        }
+        return proper
+    }
+
+    /// Refuses a project whose name or number cannot be one; it returns in answers, so nothing odd may be in it.
+    static func checkProject(_ name: [UInt8]) throws(RequestFault) {
+        let isName =
+            name.count <= Limits.Installation.projectNameBytes
+            && name.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "."), UInt8(ascii: ":"):
+                    true
+                default: false
+                }
+            }
+        guard isName else { throw RequestFault(.badRequest, "The path names no project.") }
+    }
+
+    /// 17 bytes, of which the first four bits say that it is an installation id.
+    private func freshInstallationID() -> [UInt8] {
+        var octets = (0..<3).flatMap { _ in
+            let word = settings.random()
+            return (0..<8 as Range<UInt64>).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        octets[0] = 0x70 | octets[0] & 0x0F
+        return Array(
+            Base64.text(octets, urlSafe: true, padded: false).utf8.prefix(InstallationToken.idLength))
+    }
+}

@@ -1,0 +1,113 @@
+public import Basics
+import COpenSSL
+import Glibc
+
+/// Our own certificate authority: for a server whose operator has no certificate yet, and for tests.
+public struct CertificateAuthority: Sendable {
+    /// PEM of the authority, for clients to trust.
+    public let authorityFile: String
+    /// PEM of the server's certificate and the authority.
+    public let certificateFile: String
+    /// PEM of the server's key; readable by our user only.
+    public let keyFile: String
+    private let authorityKeyFile: String
+
+    private static var authorityDays: Int64 { 3_652 }
+    /// The longest that common clients accept.
+    private static var leafDays: Int64 { 397 }
+    private static var dayMilliseconds: Int64 { 86_400_000 }
+
+    /// Names the files in a directory that exists; nothing is read or written.
+    public init(directory: String) {
+        authorityFile = directory + "/ca.pem"
+        authorityKeyFile = directory + "/ca.key"
+        certificateFile = directory + "/server.pem"
+        keyFile = directory + "/server.key"
+    }
+
+    /// Makes what is missing, damaged or near its end, for these DNS names and IP addresses; whether anything was made.
+    @discardableResult
+    public func ensure(names: [String], now: UnixMilliseconds) throws(TransportError) -> Bool {
+        let names = try SubjectNames(names)
+        let authority: (certificate: Certificate, key: PrivateKey)
+        var isNew = false
+        if let found = try existingAuthority(now: now) {
+            authority = found
+        } else {
+            authority = try makeAuthority(now: now)
+            isNew = true
+        }
+        if !isNew, leafIsGood(names, authority.certificate, now: now) { return false }
+        try makeLeaf(names, authority, now: now)
+        return true
+    }
+
+    /// Reads the authority on disk, if there is one; throws where it is damaged, as a start would. Nothing is changed.
+    public func verify(now: UnixMilliseconds) throws(TransportError) { _ = try existingAuthority(now: now) }
+
+    /// The authority on disk; nil where there is none. A damaged one is an error: clients trust it, so it is not replaced.
+    private func existingAuthority(now: UnixMilliseconds) throws(TransportError) -> (Certificate, PrivateKey)?
+    {
+        guard SmallFile.stamp(authorityFile) != nil, SmallFile.stamp(authorityKeyFile) != nil else {
+            return nil
+        }
+        let key = try PEM.privateKey(SmallFile.read(authorityKeyFile))
+        guard let certificate = try PEM.certificates(SmallFile.read(authorityFile)).first,
+            unsafe X509_check_private_key(certificate.raw, key.raw) == 1
+        else {
+            _ = OpenSSLErrors.drain()
+            throw TransportError(
+                "use our own authority",
+                detail: "\(authorityFile) and \(authorityKeyFile) do not belong together")
+        }
+        guard certificate.notAfter - now > Self.leafDays * Self.dayMilliseconds else { return nil }
+        return (certificate, key)
+    }
+
+    private func leafIsGood(_ names: SubjectNames, _ authority: Certificate, now: UnixMilliseconds) -> Bool {
+        guard let chain = try? SmallFile.read(certificateFile), let key = try? SmallFile.read(keyFile),
+            (try? TLSIdentity(chain: chain, key: key, now: now)) != nil,
+            let leaf = try? PEM.certificates(chain).first
+        else { return false }
+        // One of a clock that was ahead would be refused until that time has come.
+        guard leaf.notBefore <= now else { return false }
+        let rest = leaf.notAfter - now
+        return unsafe rest > Int64(Limits.Certificate.renewalDays) * Self.dayMilliseconds
+            && names.areExactly(in: leaf)
+            && X509_check_issued(authority.raw, leaf.raw) == X509_V_OK
+    }
+
+    private func makeAuthority(now: UnixMilliseconds) throws(TransportError) -> (Certificate, PrivateKey) {
+        let key = try CertificateBuilder.makeKey()
+        let suffix = Hex.text(SecureRandom.bytes(4))
+        let builder = try CertificateBuilder(
+            commonName: "ccsd authority \(suffix)", key: key, now: now, days: Self.authorityDays)
+        try builder.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0", issuer: builder.certificate)
+        try builder.add(NID_key_usage, "critical,keyCertSign,cRLSign", issuer: builder.certificate)
+        try builder.add(NID_subject_key_identifier, "hash", issuer: builder.certificate)
+        try builder.sign(issuer: builder.certificate, key: key)
+        try SmallFile.replace(authorityKeyFile, with: PEM.text(key), mode: 0o600)
+        try SmallFile.replace(authorityFile, with: PEM.text(builder.certificate), mode: 0o644)
+        return (builder.certificate, key)
+    }
+
+    private func makeLeaf(
+        _ names: SubjectNames, _ authority: (certificate: Certificate, key: PrivateKey), now: UnixMilliseconds
+    ) throws(TransportError) {
+        let key = try CertificateBuilder.makeKey()
+        let issuer = authority.certificate
+        let builder = try CertificateBuilder(
+            commonName: names.commonName, key: key, now: now, days: Self.leafDays)
+        try builder.add(NID_basic_constraints, "critical,CA:FALSE", issuer: issuer)
+        try builder.add(NID_key_usage, "critical,digitalSignature", issuer: issuer)
+        try builder.add(NID_ext_key_usage, "serverAuth", issuer: issuer)
+        try builder.add(NID_subject_key_identifier, "hash", issuer: issuer)
+        try builder.add(NID_authority_key_identifier, "keyid", issuer: issuer)
+        try builder.add(NID_subject_alt_name, names.extensionText, issuer: issuer)
+        try builder.sign(issuer: issuer, key: authority.key)
+        let chain = try PEM.text(builder.certificate) + PEM.text(issuer)
+        // A crash between the two leaves a pair that does not match, which the next start replaces.
+        try SmallFile.replace(keyFile, with: PEM.text(key), mode: 0o600)
+        try SmallFile.replace(certificateFile, with: chain, mode: 0o644)
+    }
+}

@@ -1,0 +1,136 @@
+public import Basics
+import CLinux
+import Glibc
+
+/// One epoll loop: it owns its listeners, connections and timers, and runs on one thread.
+///
+/// Not Sendable: only `handle` may leave the thread.
+@safe public final class Reactor {
+    enum Timer {
+        case connection(slot: UInt32, generation: UInt32)
+        case body((Now) -> Void)
+    }
+
+    /// Who is told of wake-ups and ends of turns.
+    public var delegate: (any ReactorDelegate)?
+    /// Which reactor this is.
+    public let index: Int
+    /// Wakes the reactor from any thread.
+    public let handle: ReactorHandle
+    /// The clocks, read once per turn.
+    public internal(set) var now: Now
+    /// Called for what an operator should read.
+    public var report: ((TransportReport) -> Void)?
+
+    let epoll: Descriptor
+    let staging: TLSStaging
+    let events = UnsafeMutableBufferPointer<epoll_event>.allocate(
+        capacity: Limits.Connection.readinessPerTurn)
+    var acceptors: [Acceptor?] = []
+    var watches: [(descriptor: Int32, body: (Now) -> Void)] = []
+    var connections: [Connection?] = []
+    var freeSlots: [UInt32] = []
+    var generation: UInt32 = 0
+    /// Connections that are open.
+    public internal(set) var connectionCount = 0
+    /// Connections with TLS beyond which no more are accepted, so that descriptors are left for other things.
+    public var connectionLimit = Int.max
+    /// The number from which on a descriptor is not for strangers; asked at each accept, since limits change.
+    public var descriptorCeiling: () -> Int = { .max }
+    var wheel: TimerWheel<Timer>
+    var due: [Timer] = []
+    var bodies = 0
+    /// Connections to flush at the end of the turn.
+    var dirty: [Connection] = []
+    /// Connections whose sockets may hold more than was taken.
+    var unfinished: [Connection] = []
+    /// Connections whose outboxes hold memory.
+    var warm: [Connection] = []
+    /// Connections that have ended.
+    var doomed: [Connection] = []
+    /// Whether owners were told something after `reactorTurnEnded`: then the next turn does not wait.
+    var hasFollowUp = false
+    /// A descriptor kept back, so that there is one to accept and close with when all are used up.
+    var reserve: Int32
+    private var isStopping = false
+
+    /// Makes the loop; nothing runs yet.
+    public init(index: Int) throws(TransportError) {
+        self.index = index
+        handle = try ReactorHandle()
+        staging = try TLSStaging()
+        now = Now.read()
+        wheel = TimerWheel(start: now.monotonic)
+        let number = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard number >= 0 else { throw SystemCall.failure("make an epoll instance") }
+        epoll = Descriptor(owning: number)
+        reserve = Self.openReserve()
+        try watch(handle.event.number, EPOLLIN.rawValue | EPOLLET.rawValue, key: Key.wake)
+    }
+
+    deinit {
+        if reserve >= 0 { _ = Glibc.close(reserve) }
+        unsafe events.deallocate()
+    }
+
+    static func openReserve() -> Int32 { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+
+    /// What an event of epoll is about: a connection (slot and generation), or one of the others by number.
+    enum Key {
+        static let wake: UInt64 = .max
+        static let others: UInt64 = 0xffff_0000
+        static func acceptor(_ index: Int) -> UInt64 { others | UInt64(index) }
+        static func watch(_ index: Int) -> UInt64 { others | 0x8000 | UInt64(index) }
+        static func connection(_ id: ConnectionID) -> UInt64 { UInt64(id.generation) << 32 | UInt64(id.slot) }
+    }
+
+    func watch(_ descriptor: Int32, _ events: UInt32, key: UInt64) throws(TransportError) {
+        var event = unsafe epoll_event()
+        unsafe event.events = events
+        unsafe event.data.u64 = key
+        guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
+            throw SystemCall.failure("watch descriptor \(descriptor)")
+        }
+    }
+
+    /// Calls `body` whenever a descriptor of the caller's is readable; the caller keeps it open until `stop`.
+    public func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void)
+        throws(TransportError)
+    {
+        try watch(descriptor.number, EPOLLIN.rawValue, key: Key.watch(watches.count))
+        watches.append((descriptor.number, body))
+    }
+
+    /// Calls `body` at or soon after an instant, once.
+    @discardableResult
+    public func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID {
+        precondition(bodies < Limits.Connection.timersPerReactor, "our own code sets too many timers")
+        bodies += 1
+        return wheel.insert(at: instant, .body(body))
+    }
+
+    /// Takes a timer back; nothing happens where it has fired.
+    public func cancel(_ timer: TimerID) {
+        if wheel.remove(timer) != nil { bodies -= 1 }
+    }
+
+    /// Ends `run` after this turn.
+    public func stop() { isStopping = true }
+
+    /// Runs on the calling thread until `stop`; what is still open is dropped then.
+    public func run() {
+        while !isStopping { turn(waitMilliseconds: -1) }
+        end()
+    }
+
+    /// Drops all listeners and connections, telling their owners.
+    public func end() {
+        stopListening()
+        for case let connection? in connections { connection.abort(.systemShutdown) }
+        reap()
+        watches.removeAll()
+        dirty.removeAll()
+        unfinished.removeAll()
+        warm.removeAll()
+    }
+}

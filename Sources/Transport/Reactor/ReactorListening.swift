@@ -1,0 +1,246 @@
+import Basics
+import CLinux
+import Glibc
+
+/// How connections come to a reactor.
+extension Reactor {
+    /// Accepts connections; `accept` gives each its delegate, nil refuses it.
+    public func listen(
+        on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?,
+        pace: PaceSettings = PaceSettings(), accept: @escaping (Connection) -> (any ConnectionDelegate)?
+    ) throws(TransportError) {
+        let acceptor = Acceptor(socket: socket, name: name, tls: tls, pace: pace, accept: accept)
+        acceptors.append(acceptor)
+        try resume(acceptor, acceptors.count - 1)
+    }
+
+    private func resume(_ acceptor: Acceptor, _ index: Int) throws(TransportError) {
+        // Exclusive: where reactors share one socket, a connection wakes one of them.
+        try watch(
+            acceptor.descriptor, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue,
+            key: Key.acceptor(index))
+    }
+
+    /// Sets what listeners with TLS ask of new connections: how many of one address may be there that have not logged in
+    /// (0: any number), and which addresses are proxies that send a PROXY header.
+    public func changeListeners(anonymousPerAddress: Int, proxies: [AddressNetwork]) {
+        for case let acceptor? in acceptors where acceptor.tls != nil {
+            acceptor.pace.anonymousPerAddress = anonymousPerAddress
+            acceptor.proxies = proxies
+        }
+    }
+
+    /// Closes all listeners, or those of one name.
+    public func stopListening(_ name: ListenerName? = nil) {
+        for index in acceptors.indices {
+            guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
+            acceptors[index] = nil
+            if !acceptor.isResting { unwatch(acceptor) }
+            acceptor.stop()
+        }
+    }
+
+    private func unwatch(_ acceptor: Acceptor) {
+        _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, acceptor.descriptor, nil)
+    }
+
+    /// Accepts what waits, up to the listener's share of a turn.
+    func acceptAll(_ acceptor: Acceptor) {
+        for _ in 0..<acceptor.pace.acceptsPerTurn {
+            let (socket, peer) = acceptor.next()
+            if socket >= 0 {
+                admit(socket, peer, acceptor)
+                continue
+            }
+            switch errno {
+            case EAGAIN: return
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return shed(acceptor, code: errno)
+            default: continue  // The connection was gone before we came to it.
+            }
+        }
+    }
+
+    private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
+        // Behind a proxy it is the client that counts, and its address comes with the header.
+        let isProxied = acceptor.expectsProxyHeader(peer)
+        if let reason = refusal(socket, peer, acceptor, countsAddress: !isProxied) {
+            return refuse(socket, peer, acceptor, reason)
+        }
+        var tls = Optional(TLSSession.plain)
+        if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
+        guard let tls = tls.take() else {
+            _ = OpenSSLErrors.drain()
+            if !isProxied { acceptor.forgetAnonymous(peer) }
+            return refuse(socket, peer, acceptor, .noMemory)
+        }
+        acceptor.connections += 1
+        let connection = add(
+            socket, peer, tls, acceptor, acceptor.pace, isProxied ? .introducing : .handshaking)
+        connection.isAnonymous = !isProxied
+        connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
+        connection.delegate = acceptor.accept(connection)
+        begin(connection)
+    }
+
+    /// Why a connection may not come in; nil counts it in.
+    private func refusal(
+        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, countsAddress: Bool
+    ) -> DoorRefusal? {
+        // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
+        if acceptor.tls != nil {
+            if connectionCount >= connectionLimit { return .reactorFull }
+            if Int(socket) >= descriptorCeiling() { return .noDescriptor }
+        }
+        if acceptor.connections >= acceptor.pace.connections { return .listenerFull }
+        return !countsAddress || acceptor.admitAnonymous(peer) ? nil : .addressFull
+    }
+
+    private func refuse(
+        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, _ reason: DoorRefusal
+    ) {
+        _ = Glibc.close(socket)
+        report?(.refused(listener: acceptor.name, peer: peer, reason: reason))
+    }
+
+    private func begin(_ connection: Connection) {
+        let mask = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        do throws(TransportError) {
+            try watch(connection.socket, mask, key: Key.connection(connection.id))
+        } catch {
+            connection.failure = error.detail
+            return connection.abort(.internalError)
+        }
+        guard connection.delegate != nil else {
+            connection.isAnonymous = false
+            return connection.abort(.operatorRequest)
+        }
+        if connection.state == .handshaking, connection.isPlain {
+            connection.opened(now)
+        } else {
+            arm(connection)
+        }
+    }
+
+    private func add(
+        _ socket: Int32, _ peer: SocketAddress, _ tls: consuming TLSSession, _ acceptor: Acceptor?,
+        _ pace: PaceSettings, _ state: Connection.State
+    ) -> Connection {
+        generation &+= 1
+        let slot: UInt32
+        if let free = freeSlots.popLast() {
+            slot = free
+        } else {
+            slot = UInt32(connections.count)
+            connections.append(nil)
+        }
+        let id = ConnectionID(reactor: UInt16(index), slot: slot, generation: generation)
+        let connection = Connection(
+            id: id, socket: socket, peer: peer, tls: tls, reactor: self, acceptor: acceptor, pace: pace,
+            state: state)
+        connections[Int(slot)] = connection
+        connectionCount += 1
+        return connection
+    }
+
+    /// No descriptor is left: tells those who wait by closing on them, and lets the listener rest for a while.
+    ///
+    /// Without the rest the listener would stay readable, and the loop would spin.
+    private func shed(_ acceptor: Acceptor, code: Int32) {
+        var dropped = 0
+        if reserve >= 0 { _ = Glibc.close(reserve) }
+        while dropped < acceptor.pace.acceptsPerTurn {
+            let (socket, _) = acceptor.next()
+            guard socket >= 0 else { break }
+            _ = Glibc.close(socket)
+            dropped += 1
+        }
+        reserve = Self.openReserve()
+        guard let index = acceptors.firstIndex(where: { $0 === acceptor }) else { return }
+        acceptor.isResting = true
+        unwatch(acceptor)
+        let reason: DoorRefusal = code == EMFILE || code == ENFILE ? .noDescriptor : .noMemory
+        report?(.acceptFailed(listener: acceptor.name, reason: reason, code: code, dropped: dropped))
+        schedule(at: now.monotonic.advanced(milliseconds: Int64(Limits.Connection.acceptPauseMilliseconds))) {
+            [weak self, weak acceptor] _ in
+            guard let self, let acceptor, self.acceptors[index] === acceptor else { return }
+            acceptor.isResting = false
+            do throws(TransportError) {
+                try self.resume(acceptor, index)
+                self.report?(.acceptResumed(listener: acceptor.name))
+            } catch {
+                self.shed(acceptor, code: error.code)
+            }
+        }
+    }
+
+    /// Opens a connection, from an own address of this machine where one is named; its success or failure is told to the
+    /// delegate.
+    public func connect(
+        to address: SocketAddress, from source: SocketAddress? = nil, tls settings: TLSClientSettings? = nil,
+        serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
+    ) throws(TransportError) -> Connection {
+        let tls = try session(settings, serverName, address)
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let number = socket(address.family, kind, 0)
+        guard number >= 0 else { throw SystemCall.failure("open a socket for \(address)") }
+        if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        if let source, unsafe source.withSocketAddress({ unsafe Glibc.bind(number, $0, $1) }) != 0 {
+            let failure = SystemCall.failure("bind a connection to \(source)")
+            _ = Glibc.close(number)
+            throw failure
+        }
+        let result = unsafe address.withSocketAddress { target, length in
+            SystemCall.retrying { unsafe Glibc.connect(number, target, length) }
+        }
+        let code = errno
+        guard let result else {
+            _ = Glibc.close(number)
+            throw TransportError("connect to \(address)", detail: "the path is too long for a socket")
+        }
+        return begin(number, address, tls, pace, delegate, code: result == 0 ? 0 : code)
+    }
+
+    /// Opens a connection over a socket that is connected: the peer may have said something on it before TLS.
+    public func connect(
+        over connected: consuming Descriptor, to address: SocketAddress, tls settings: TLSClientSettings,
+        serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
+    ) throws(TransportError) -> Connection {
+        let tls = try session(settings, serverName, address)
+        let number = connected.release()
+        _ = fcntl(number, F_SETFL, O_NONBLOCK)
+        if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        return begin(number, address, tls, pace, delegate, code: 0)
+    }
+
+    private func session(
+        _ settings: TLSClientSettings?, _ serverName: String?, _ address: SocketAddress
+    ) throws(TransportError) -> TLSSession {
+        guard let settings else { return .plain }
+        let tls = TLSSession.connecting(settings, staging, serverName: serverName, address: address)
+        guard let tls else { throw OpenSSLErrors.failure("set up TLS for \(address)") }
+        return tls
+    }
+
+    /// Takes over a socket of ours whose connect has succeeded, is under way, or has failed with a code.
+    private func begin(
+        _ socket: Int32, _ address: SocketAddress, _ tls: consuming TLSSession, _ pace: PaceSettings,
+        _ delegate: any ConnectionDelegate, code: Int32
+    ) -> Connection {
+        // Tools connect between turns, of which the last may be long past: its time would be over at once.
+        now = Now.read()
+        let connection = add(socket, address, tls, nil, pace, .connecting)
+        connection.stateDeadline = now.monotonic.advanced(milliseconds: pace.handshakeMilliseconds)
+        connection.delegate = delegate
+        if code == 0 || code == EINPROGRESS { begin(connection) } else { connection.fail(code: code) }
+        return connection
+    }
+}
+
+extension PaceSettings {
+    /// For connections that we open.
+    public static var outgoing: PaceSettings {
+        var pace = PaceSettings()
+        pace.handshakeMilliseconds = Int64(Limits.Connection.connectDeadlineSeconds) * 1_000
+        return pace
+    }
+}

@@ -1,0 +1,73 @@
+public import Basics
+import Glibc
+
+/// Files that are read and written whole: certificates, keys, secrets.
+public enum SmallFile {
+    /// What tells one version of a file from the next without reading it.
+    public struct Stamp: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+        var size: Int64
+        var changed: Int64
+    }
+
+    /// The content; fails where the file is missing or larger than `limit`.
+    public static func read(_ path: String, limit: Int = Limits.Certificate.fileBytes) throws(TransportError)
+        -> [UInt8]
+    {
+        let number = SystemCall.retrying { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+        guard number >= 0 else { throw SystemCall.failure("read \(path)") }
+        let file = Descriptor(owning: number)
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = SystemCall.retrying { unsafe Glibc.read(file.number, &part, part.count) }
+            guard count >= 0 else { throw SystemCall.failure("read \(path)") }
+            guard count > 0 else { return content }
+            content += part[..<count]
+            guard content.count <= limit else {
+                throw TransportError("read \(path)", detail: "it is larger than \(limit) octets", code: EFBIG)
+            }
+        }
+    }
+
+    /// Puts a content in the place of a file at once and for good: others see the old or the new, also after a crash.
+    public static func replace(_ path: String, with content: [UInt8], mode: UInt32) throws(TransportError) {
+        let draft = path + ".new"
+        _ = unsafe unlink(draft)
+        let number = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
+        guard number >= 0 else { throw SystemCall.failure("write \(draft)") }
+        let file = Descriptor(owning: number)
+        var written = 0
+        while written < content.count {
+            let rest = Array(content[written...])
+            let count = SystemCall.retrying { unsafe write(file.number, rest, rest.count) }
+            guard count > 0 else { throw SystemCall.failure("write \(draft)") }
+            written += count
+        }
+        guard fchmod(file.number, mode_t(mode)) == 0, fsync(file.number) == 0 else {
+            throw SystemCall.failure("write \(draft)")
+        }
+        guard unsafe rename(draft, path) == 0 else { throw SystemCall.failure("replace \(path)") }
+        syncDirectory(of: path)
+    }
+
+    /// Makes the names in a directory last; a file system that cannot is left to itself.
+    private static func syncDirectory(of path: String) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let number = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { return }
+        let descriptor = Descriptor(owning: number)
+        _ = fsync(descriptor.number)
+    }
+
+    /// Which version of a file is there; nil where there is none.
+    public static func stamp(_ path: String) -> Stamp? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        let changed = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        return Stamp(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            changed: changed)
+    }
+}

@@ -1,0 +1,160 @@
+import Basics
+import COpenSSL
+import Glibc
+
+/// One TLS connection as OpenSSL holds it, over the staging memory of its reactor; or none, for plain connections.
+@safe struct TLSSession: ~Copyable {
+    /// How a step ended.
+    enum Step: Equatable {
+        /// It is done, with so many bytes where bytes were asked for.
+        case done(Int)
+        /// More must come from the peer first.
+        case wantsMore
+        /// The peer has ended its direction in order.
+        case ended
+        /// It cannot go on; OpenSSL's words.
+        case failed(String)
+    }
+
+    let ssl: OpaquePointer?
+
+    /// No TLS.
+    static var plain: TLSSession { unsafe TLSSession(nil) }
+
+    private init(_ ssl: OpaquePointer?) { unsafe self.ssl = unsafe ssl }
+
+    deinit { unsafe SSL_free(ssl) }
+
+    /// The server's side of a handshake.
+    static func accepting(_ context: TLSServerContext, _ staging: TLSStaging) -> TLSSession? {
+        guard let ssl = unsafe make(context.raw, staging) else { return nil }
+        unsafe SSL_set_accept_state(ssl)
+        return unsafe TLSSession(ssl)
+    }
+
+    /// The client's side of a handshake; the certificate is verified for `serverName` or the address dialled.
+    static func connecting(
+        _ settings: TLSClientSettings, _ staging: TLSStaging, serverName: String?, address: SocketAddress
+    ) -> TLSSession? {
+        guard let ssl = unsafe make(settings.raw, staging) else { return nil }
+        unsafe SSL_set_connect_state(ssl)
+        unsafe settings.resume(ssl)
+        let session = unsafe TLSSession(ssl)
+        if let serverName, SocketAddress(literal: serverName, port: 0) == nil {
+            _ = unsafe copenssl_set_host_name(ssl, serverName)
+            guard unsafe !settings.verifies || SSL_set1_host(ssl, serverName) == 1 else { return nil }
+        } else if settings.verifies {
+            let parameters = unsafe SSL_get0_param(ssl)
+            guard unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName ?? address.host) == 1 else {
+                _ = OpenSSLErrors.drain()
+                return nil
+            }
+        }
+        return session
+    }
+
+    private static func make(_ context: OpaquePointer, _ staging: TLSStaging) -> OpaquePointer? {
+        guard let ssl = unsafe SSL_new(context) else { return nil }
+        guard let bio = unsafe staging.makeBIO() else {
+            unsafe SSL_free(ssl)
+            return nil
+        }
+        unsafe SSL_set_bio(ssl, bio, bio)
+        return unsafe ssl
+    }
+
+    /// Whether there is no TLS.
+    var isPlain: Bool { unsafe ssl == nil }
+
+    /// Goes on with the handshake.
+    borrowing func handshake() -> Step {
+        let result = unsafe SSL_do_handshake(ssl)
+        return result == 1 ? .done(0) : step(result)
+    }
+
+    /// Keeps OpenSSL's buffers from being freed and made anew for each record, until `endBatch`.
+    @inline(__always)
+    borrowing func beginBatch() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+    }
+
+    /// Frees what buffers are empty.
+    @inline(__always)
+    borrowing func endBatch() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        _ = unsafe SSL_free_buffers(ssl)
+    }
+
+    /// Has the buffer freed by the next record that is sealed.
+    @inline(__always)
+    borrowing func endBatchAfterNext() {
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+    }
+
+    /// Whether OpenSSL holds bytes that it has not opened yet.
+    @inline(__always)
+    var holdsOctets: Bool { unsafe SSL_has_pending(ssl) == 1 }
+
+    /// Opens the next record of the staging memory.
+    @inline(__always)
+    borrowing func read(_ staging: TLSStaging) -> Step {
+        let count = unsafe SSL_read(ssl, staging.plain.baseAddress, Int32(TLSStaging.recordBytes))
+        return count > 0 ? .done(Int(count)) : step(count)
+    }
+
+    /// Seals bytes as one record (several beyond 16 KiB) into the staging memory; false when TLS has ended.
+    @inline(__always)
+    borrowing func seal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count)) == bytes.count else {
+            _ = OpenSSLErrors.drain()
+            return false
+        }
+        return true
+    }
+
+    /// Writes the end of our direction into the staging memory.
+    borrowing func sealEnd() {
+        if unsafe SSL_shutdown(ssl) < 0 { _ = OpenSSLErrors.drain() }
+    }
+
+    private borrowing func step(_ result: Int32) -> Step {
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .wantsMore
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        default:
+            let verdict = unsafe SSL_get_verify_result(ssl)
+            var words = OpenSSLErrors.drain()
+            if verdict != Int(X509_V_OK), let reason = unsafe X509_verify_cert_error_string(verdict) {
+                words += unsafe ": " + String(cString: reason)
+            }
+            return .failed(words.isEmpty ? "TLS ended" : words)
+        }
+    }
+
+    /// `TLSv1.3`; nil without TLS.
+    var version: String? {
+        guard let ssl = unsafe ssl, let name = unsafe SSL_get_version(ssl) else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    /// The `tls-exporter` channel binding (RFC 9266): nil without TLS, before the handshake is done, and on TLS 1.2
+    /// without the extended master secret, where two channels could have the same.
+    var channelBinding: [UInt8]? {
+        guard let ssl = unsafe ssl, unsafe SSL_is_init_finished(ssl) == 1,
+            unsafe SSL_version(ssl) >= TLS1_3_VERSION || copenssl_has_extended_master_secret(ssl) == 1
+        else { return nil }
+        var value = [UInt8](repeating: 0, count: Limits.Login.channelBindingBytes)
+        let label = "EXPORTER-Channel-Binding"
+        guard
+            unsafe SSL_export_keying_material(
+                ssl, &value, value.count, label, label.utf8.count, nil, 0, 1) == 1
+        else {
+            _ = OpenSSLErrors.drain()
+            return nil
+        }
+        return value
+    }
+
+    /// Whether the handshake resumed an earlier session.
+    var isResumed: Bool { unsafe ssl != nil && SSL_session_reused(ssl) == 1 }
+}
