@@ -126,6 +126,8 @@ extension SessionCommand {
             message.kind == .message
                 ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
                 : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
+        case .appServer(.release(let receipt)): "release \(receipt.number)"
+        case .appServer(.withdraw(let sequence)): "withdraw \(sequence.number)"
         case .submission(let ticket, .group(let answer)):
             "group \(ticket) \(answer.success)/\(answer.failed.count)"
                 + answer.failed.map { " \($0.member.number.number)=\($0.refusal.word)" }.joined()

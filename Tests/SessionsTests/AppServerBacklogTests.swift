@@ -48,13 +48,31 @@ private struct Desk: ~Copyable {
     }
 
     /// A message of a device.
-    mutating func deliver(_ number: Int, expiresAt: UnixMilliseconds = .max, body: Body = []) {
+    mutating func deliver(_ number: Int, kind: StoredUpstream.Kind = .message, body: Body = []) {
         let message = StoredUpstream(
-            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: .message,
+            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: kind,
             from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
             isFCMDomain: false, category: Array("com.example.app".utf8),
-            messageID: Array("u\(number)".utf8), expiresAt: expiresAt, lifetimeSeconds: 86_400, body: body)
+            messageID: Array("u\(number)".utf8), expiresAt: .max, lifetimeSeconds: 86_400, body: body)
         session.perform(.appServer(.deliver(message)), now: now, io: &io)
+    }
+
+    /// The core withdraws a message.
+    mutating func withdraw(_ number: UInt64) {
+        session.perform(.appServer(.withdraw(Sequence(number))), now: now, io: &io)
+    }
+
+    /// The core releases a receipt.
+    mutating func release(_ number: UInt64) {
+        session.perform(.appServer(.release(Sequence(number))), now: now, io: &io)
+    }
+
+    /// The receipts reported as unanswered since the last flush.
+    var reported: [UInt64] {
+        io.events.compactMap {
+            guard case .sender(_, .upstreamSettled(_, let sequence, .unanswered)) = $0 else { return nil }
+            return sequence.number
+        }
     }
 
     /// Lets the session work at its deadline; false if it wants nothing soon.
@@ -144,26 +162,34 @@ private struct Desk: ~Copyable {
         #expect(rest == 1)
     }
 
-    @Test("what has expired goes first where more waits than the core can mean")
-    func expiredMakeRoom() {
+    @Test("a message that the core withdraws before it is written is not written")
+    func withdrawnUnwritten() {
         var desk = Desk()
         desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
-        desk.io.events.removeAll()
-        let most = 3 * Limits.AppServer.pendingWindow
-        for number in 1...most {
-            let isShort = number <= 10
-            desk.deliver(number, expiresAt: isShort ? 1_000 : .max)
-        }
-        desk.now.wall = 1_000
-        let before = desk.io.events.count
-        desk.deliver(most + 1, expiresAt: .max)
-        let after = desk.io.events.count
-        #expect(before == 0 && after == 10)
+        for number in 1...4 { desk.deliver(number) }
+        desk.withdraw(2)
+        desk.withdraw(4)
         desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
         desk.flush()
-        while desk.wake() {}
         let ids = desk.ids
-        #expect(ids == (11...most + 1).map { "u\($0)" })
+        #expect(ids == ["u1", "u3"])
+    }
+
+    @Test("a receipt that the core releases is reported as unanswered once it is written")
+    func releasedReceipt() {
+        var desk = Desk()
+        desk.deliver(1, kind: .receipt(sentAt: 0))
+        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
+        desk.deliver(2, kind: .receipt(sentAt: 0))
+        desk.io.events.removeAll()
+        desk.release(1)
+        desk.release(2)
+        desk.release(3)
+        let early = desk.reported
+        #expect(early == [1], "the second is not written, the third unknown")
+        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
+        let late = desk.reported
+        #expect(late == [1, 2])
     }
 
     @Test("small messages are written at once")

@@ -70,49 +70,58 @@ import Testing
         #expect(tickets.count == 2)
     }
 
-    private func entry(_ number: UInt64, ends: UnixMilliseconds = .max) -> AppServerOutstanding.Entry {
+    private func entry(_ number: UInt64, id: String? = nil) -> AppServerOutstanding.Entry {
         AppServerOutstanding.Entry(
-            sequence: Sequence(number), token: [1], messageID: Array("u\(number)".utf8), expiresAt: ends)
+            sequence: Sequence(number), token: [1], messageID: Array((id ?? "u\(number)").utf8))
     }
 
-    @Test("outstanding: messages are kept until they are answered or over, receipts until there are too many")
+    @Test("outstanding: an answer finds a message by token and ID, a receipt by ID alone")
     func outstanding() {
-        var table = AppServerOutstanding(window: 2)
-        table.add(message: entry(1, ends: 50), now: 0)
-        table.add(message: entry(2), now: 0)
-        #expect([3, 4].map { table.add(receipt: entry($0)) } == [nil, nil])
-        #expect([5, 6].map { table.add(receipt: entry($0)) } == [Sequence(3), Sequence(4)])
-        #expect(table.messageCount == 2, "no receipt takes the place of a message")
-        table.add(message: entry(7), now: 50)
-        #expect(table.messageCount == 2, "the core counts the first no longer")
-        let one = Array("u1".utf8)
-        #expect(table.settle(to: [1], messageID: one) == Sequence(1), "its answer came late")
-        #expect(table.settle(to: [1], messageID: one) == nil)
-        #expect(table.settle(to: [1], messageID: Array("u7".utf8)) == Sequence(7))
-        #expect(table.settle(to: [9], messageID: Array("u2".utf8)) == nil, "of another device")
-        #expect(table.settle(to: [9], messageID: Array("dr2:u5".utf8)) == Sequence(5))
-        #expect(table.settle(to: [9], messageID: Array("u6".utf8)) == Sequence(6))
-        #expect([8, 9].map { table.add(receipt: entry($0)) } == [nil, nil])
-        #expect(table.setWindow(1) == [Sequence(8)] && table.setWindow(2).isEmpty && table.messageCount == 1)
+        var table = AppServerOutstanding()
+        for number in 1...2 as ClosedRange<UInt64> { table.add(message: entry(number)) }
+        for number in 5...6 as ClosedRange<UInt64> { table.add(receipt: entry(number)) }
+        #expect(table.messageCount == 2, "receipts do not count as messages")
+        func answer(_ id: String, to: UInt8) -> AppServerOutstanding.Answered {
+            table.removeAnswered(to: [to], messageID: Array(id.utf8))
+        }
+        #expect(answer("u1", to: 1) == .outstanding(Sequence(1)))
+        #expect(answer("u1", to: 1) == .unknown, "answered once")
+        #expect(answer("u2", to: 9) == .unknown, "of another device")
+        #expect(answer("dr2:u5", to: 9) == .outstanding(Sequence(5)))
+        #expect(answer("u6", to: 9) == .outstanding(Sequence(6)))
+        #expect(table.messageCount == 1)
     }
 
-    @Test("outstanding: a late answer settles the message that it is for, not a newer one with the same ID")
+    @Test("outstanding: a late answer names the withdrawn message, not a newer one with the same ID")
     func lateAnswer() {
-        var table = AppServerOutstanding(window: 2)
-        for number in 1...2 as ClosedRange<UInt64> { table.add(message: entry(number, ends: 50), now: 0) }
-        var newer = entry(3)
-        newer.messageID = Array("u1".utf8)
-        table.add(message: newer, now: 50)
-        #expect(table.settle(to: [1], messageID: newer.messageID) == Sequence(1))
-        #expect(table.messageCount == 1)
-        #expect(table.settle(to: [1], messageID: newer.messageID) == Sequence(3))
-        for number in 4...9 as ClosedRange<UInt64> { table.add(message: entry(number, ends: 60), now: 60) }
-        let known = (2...9 as ClosedRange<UInt64>).filter {
-            table.settle(to: [1], messageID: Array("u\($0)".utf8)) != nil
+        var table = AppServerOutstanding()
+        table.add(message: entry(1))
+        table.add(receipt: entry(2, id: "r"))
+        let withdrawn = [1, 2, 1].map { (number: UInt64) in table.withdraw(Sequence(number)) }
+        #expect(withdrawn == [true, true, false], "each once")
+        table.add(message: entry(3, id: "u1"))
+        func answer(_ id: String) -> AppServerOutstanding.Answered {
+            table.removeAnswered(to: [1], messageID: Array(id.utf8))
         }
-        #expect(
-            known.suffix(2) == [8, 9] && known.count <= 4,
-            "as many as the window holds are kept of those that are over")
+        #expect(answer("u1") == .withdrawn && table.messageCount == 1)
+        #expect(answer("u1") == .outstanding(Sequence(3)))
+        #expect(answer("dr2:r") == .withdrawn && answer("r") == .unknown)
+    }
+
+    @Test("outstanding: the newest withdrawn messages and receipts are remembered, up to their limit")
+    func withdrawnLimit() {
+        var table = AppServerOutstanding()
+        let limit = UInt64(Limits.AppServer.withdrawnRemembered)
+        for number in 0...limit {
+            table.add(message: entry(number))
+            table.add(receipt: entry(1_000 + number))
+            let found = [number, 1_000 + number].map { table.withdraw(Sequence($0)) }
+            #expect(found == [true, true])
+        }
+        let found = [0, 1, limit, 1_000, 1_001, 1_000 + limit].map {
+            table.removeAnswered(to: [1], messageID: Array("u\($0)".utf8))
+        }
+        #expect(found == [.unknown, .withdrawn, .withdrawn, .unknown, .withdrawn, .withdrawn])
     }
 
     @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)

@@ -188,6 +188,8 @@ struct AppServerDialect: TranscriptDialect {
             return .appServer(
                 .deliver(
                     upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0))))
+        case "release": return .appServer(.release(Sequence(UInt64(fields.text) ?? 0)))
+        case "withdraw": return .appServer(.withdraw(Sequence(UInt64(fields.text) ?? 0)))
         case "resumed": return .appServer(.streamResumed(fields.stream))
         case "not-resumed": return .appServer(.streamNotResumed)
         case "drain": return .connection(.drain)

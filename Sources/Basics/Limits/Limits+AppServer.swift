@@ -17,6 +17,8 @@ extension Limits {
         public static let connectionsPerSender = 1_000
         /// Messages sent and not yet answered, on one connection and in one direction (FCM).
         public static let pendingWindow = 100
+        /// Withdrawn upstream messages, and as many receipts, whose late answers one connection recognises: the default window.
+        public static let withdrawnRemembered = 100
         /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
         public static let unreadBytes = 262_144
         /// Message ids remembered per connection to refuse a repeated one.

@@ -27,11 +27,15 @@ public enum AppServerCommand: Sendable {
     case loginRefused(LoginRefusal)
     /// Write the stanza of an upstream message or receipt. Boxed, so that commands are small and cheap to hand on.
     indirect case deliver(StoredUpstream)
+    /// Report a receipt as unanswered as soon as it is written: the window has no room for newer receipts.
+    case release(Sequence)
+    /// Forget an upstream message or receipt that has left the window: it is not written any more, and a late answer to it is ignored.
+    case withdraw(Sequence)
     /// Go on with this stream (XEP-0198).
     case streamResumed(ResumableStream)
     /// There is no such stream to go on with.
     case streamNotResumed
-    /// Let so many messages go unanswered in each direction from now on; what is under way stays so.
+    /// Accept up to this many unanswered downstream messages from now on; those that are in progress stay.
     case changePendingWindow(Int)
 }
 

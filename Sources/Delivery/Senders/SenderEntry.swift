@@ -14,9 +14,14 @@ struct OutstandingUpstream {
 
 /// What one connection has been sent and has not answered: messages up to the window, receipts apart so that they never
 /// stop messages.
+///
+/// This is the only window of upstream messages. The session keeps the IDs of what it has written, however many the core sends, and
+/// forgets an ID when the core withdraws it.
 struct PendingWindow {
     private(set) var messages: [OutstandingUpstream] = []
     private(set) var receipts: [OutstandingUpstream] = []
+    /// How many of the oldest receipts the session was asked to report once they are written.
+    private var releasing = 0
 
     /// Adds one, in order of sequence (what goes again may be older than what is there).
     mutating func insert(_ item: OutstandingUpstream) {
@@ -32,14 +37,26 @@ struct PendingWindow {
     /// Takes one out; nil if it is not there.
     mutating func remove(_ sequence: Sequence) -> OutstandingUpstream? {
         if let at = messages.firstIndex(where: { $0.sequence == sequence }) { return messages.remove(at: at) }
-        if let at = receipts.firstIndex(where: { $0.sequence == sequence }) { return receipts.remove(at: at) }
+        if let at = receipts.firstIndex(where: { $0.sequence == sequence }) { return removeReceipt(at: at) }
         return nil
+    }
+
+    private mutating func removeReceipt(at index: Int) -> OutstandingUpstream {
+        if index < releasing { releasing -= 1 }
+        return receipts.remove(at: index)
     }
 
     /// Takes the oldest receipt out if it was sent at or before an instant.
     mutating func removeReceipt(sentBy instant: Instant) -> OutstandingUpstream? {
         guard let first = receipts.first, first.sentAt <= instant else { return nil }
-        return receipts.removeFirst()
+        return removeReceipt(at: 0)
+    }
+
+    /// Returns the oldest receipt that is to be released, if more than `limit` would be kept without that; once for each.
+    mutating func nextRelease(keeping limit: Int) -> Sequence? {
+        guard receipts.count - releasing > limit else { return nil }
+        releasing += 1
+        return receipts[releasing - 1].sequence
     }
 
     /// Whether one is there.
@@ -81,8 +98,8 @@ struct AppServerSessionState {
 
     /// Whether it may have another receipt.
     ///
-    /// The session keeps as many as the window, written and unanswered, and tells of the oldest when it gives them up for newer
-    /// ones; as many again may be on their way to it. So a receipt leaves the store only once it has been written.
+    /// Most app servers never answer a receipt. As many as the window are kept for an answer; as many older ones may wait for the
+    /// session's report that they are written, so that a receipt leaves the store only then.
     func takesReceipt(window limit: Int) -> Bool {
         mode == .ready && !isCongested && window.receipts.count < 2 * limit
     }

@@ -48,7 +48,11 @@ extension SenderHub {
                 sequence: message.sequence, expiresAt: message.expiresAt, device: device,
                 isReceipt: isReceipt, isStored: isStored, sentAt: turn.now.monotonic))
         turn.send(.deliver(message), to: connection)
-        if !isReceipt {
+        if isReceipt {
+            while let oldest = entry.sessions[at].window.nextRelease(keeping: window) {
+                turn.send(AppServerCommand.release(oldest), to: connection)
+            }
+        } else {
             let count = entry.sticky[device]?.count ?? 0
             entry.sticky[device] = SenderEntry.Sticky(connection: connection, count: count + 1)
             turn.effects.upstream.sent += 1
@@ -201,6 +205,7 @@ extension SenderHub {
         guard !entry.leaving.contains(sequence.number) else { return }
         for at in entry.sessions.indices {
             guard let item = entry.sessions[at].window.remove(sequence) else { continue }
+            turn.send(AppServerCommand.withdraw(sequence), to: entry.sessions[at].connection)
             entry.released(item, &turn)
         }
         entry.backlog.removeAll { $0.sequence == sequence }

@@ -118,6 +118,7 @@ struct SenderHub: ~Copyable {
             // One that does not read may not have been written to.
             for at in entry.sessions.indices where !entry.sessions[at].isCongested {
                 while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy) {
+                    turn.send(AppServerCommand.withdraw(item.sequence), to: entry.sessions[at].connection)
                     remove(item, of: entry, reason: .delivered, &turn)
                 }
             }

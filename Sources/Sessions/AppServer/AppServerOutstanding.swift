@@ -1,71 +1,83 @@
 import Basics
+import Delivery
 
 /// The upstream messages and receipts written on one connection that its app server has not answered (ccs-xmpp 4.2).
+///
+/// The core decides how many there are (`PendingWindow`): this table finds the message that an answer names. It also remembers
+/// what the core withdrew last, because a late answer must not be taken for the answer to a newer message with the same ID.
 struct AppServerOutstanding {
-    /// One of them.
     struct Entry {
         var sequence: Sequence
-        /// The device's token: what `to` of the ack must be; for a receipt anything will do.
+        /// The device's token: what `to` of the ack must be. Not compared for a receipt.
         var token: [UInt8]
-        /// The message's id; for a receipt that of the original, without `dr2:`.
+        /// The message's ID; for a receipt that of the original, without `dr2:`.
         var messageID: [UInt8]
-        /// When the core forgets it, milliseconds since 1970.
-        var expiresAt: UnixMilliseconds
+    }
+
+    /// What an answer names.
+    enum Answered: Equatable {
+        /// A message or receipt that was waiting for it.
+        case outstanding(Sequence)
+        /// One that the core has withdrawn: the answer is too late.
+        case withdrawn
+        case unknown
     }
 
     private static let receiptPrefix = Array("dr2:".utf8)
 
-    /// How many of each there may be, at least 1.
-    private(set) var window: Int
     private var messages: [Entry] = []
-    /// Messages whose time is over, the newest ones: an answer that comes late must not settle a newer one of the same id.
-    private var lapsed: [Entry] = []
     private var receipts: [Entry] = []
+    /// The newest withdrawn messages, oldest first.
+    private var withdrawnMessages: [Entry] = []
+    /// The newest withdrawn receipts, oldest first.
+    private var withdrawnReceipts: [Entry] = []
 
-    init(window: Int) { self.window = max(window, 1) }
-
-    /// How many messages there are; receipts need not be answered.
+    /// The number of unanswered messages; receipts need no answer.
     var messageCount: Int { messages.count }
 
-    /// Changes how many there may be: messages over a smaller number stay, of receipts the oldest go: their sequences.
-    mutating func setWindow(_ window: Int) -> [Sequence] {
-        self.window = max(window, 1)
-        let surplus = receipts.prefix(max(0, receipts.count - self.window)).map(\.sequence)
-        receipts.removeFirst(surplus.count)
-        return surplus
-    }
+    mutating func add(message entry: Entry) { messages.append(entry) }
 
-    /// Adds a message; the core keeps to the window, but counts none whose time is over.
-    mutating func add(message entry: Entry, now: UnixMilliseconds) {
-        if messages.count >= window {
-            lapsed.append(contentsOf: messages.filter { $0.expiresAt <= now })
-            lapsed.removeFirst(max(0, lapsed.count - window))
-            messages.removeAll { $0.expiresAt <= now }
+    mutating func add(receipt entry: Entry) { receipts.append(entry) }
+
+    /// Stops waiting for an answer. Returns whether there was a message or receipt of this sequence.
+    mutating func withdraw(_ sequence: Sequence) -> Bool {
+        if let index = messages.firstIndex(where: { $0.sequence == sequence }) {
+            Self.remember(messages.remove(at: index), in: &withdrawnMessages)
+        } else if let index = receipts.firstIndex(where: { $0.sequence == sequence }) {
+            Self.remember(receipts.remove(at: index), in: &withdrawnReceipts)
+        } else {
+            return false
         }
-        messages.append(entry)
+        return true
     }
 
-    /// Adds a receipt; most clients never answer one, so the oldest goes if there are too many: its sequence.
-    mutating func add(receipt entry: Entry) -> Sequence? {
-        receipts.append(entry)
-        return receipts.count > window ? receipts.removeFirst().sequence : nil
+    private static func remember(_ entry: Entry, in list: inout [Entry]) {
+        if list.count == Limits.AppServer.withdrawnRemembered { list.removeFirst() }
+        list.append(entry)
     }
 
-    /// Removes what an ack names; nil if there is no such thing.
+    /// Removes and returns what an answer names, the oldest where IDs are equal.
     ///
-    /// A message by its device's token and id, since ids are unique per device only. A receipt by its id with or without
-    /// `dr2:`, wherever the ack is addressed to: clients differ in both.
-    mutating func settle(to: [UInt8], messageID: [UInt8]) -> Sequence? {
-        let isNamed = { (entry: Entry) in entry.messageID == messageID && entry.token == to }
-        if let found = lapsed.firstIndex(where: isNamed) { return lapsed.remove(at: found).sequence }
-        if let found = messages.firstIndex(where: isNamed) { return messages.remove(at: found).sequence }
-        guard let found = receipts.firstIndex(where: { names(messageID, $0.messageID) }) else { return nil }
-        return receipts.remove(at: found).sequence
+    /// A message is found by its device's token and ID, since IDs are unique per device only. A receipt is found by its ID with or
+    /// without `dr2:`, wherever the ack is addressed to: clients differ in both.
+    mutating func removeAnswered(to: [UInt8], messageID: [UInt8]) -> Answered {
+        let isMessage = { (entry: Entry) in entry.messageID == messageID && entry.token == to }
+        let isReceipt = { (entry: Entry) in Self.names(messageID, entry.messageID) }
+        if Self.remove(from: &withdrawnMessages, where: isMessage) != nil { return .withdrawn }
+        if let found = Self.remove(from: &messages, where: isMessage) { return .outstanding(found.sequence) }
+        if Self.remove(from: &withdrawnReceipts, where: isReceipt) != nil { return .withdrawn }
+        if let found = Self.remove(from: &receipts, where: isReceipt) { return .outstanding(found.sequence) }
+        return .unknown
     }
 
-    private func names(_ id: [UInt8], _ original: [UInt8]) -> Bool {
+    private static func remove(from list: inout [Entry], where isNamed: (Entry) -> Bool) -> Entry? {
+        list.firstIndex(where: isNamed).map { list.remove(at: $0) }
+    }
+
+    /// Whether an answer's ID is that of a receipt for a message, with or without the prefix.
+    private static func names(_ id: [UInt8], _ original: [UInt8]) -> Bool {
         if id == original { return true }
-        return id.count == original.count + Self.receiptPrefix.count
-            && id.starts(with: Self.receiptPrefix) && id.dropFirst(Self.receiptPrefix.count) == original[...]
+        return id.count == original.count + receiptPrefix.count
+            && id.starts(with: receiptPrefix) && id.dropFirst(receiptPrefix.count) == original[...]
     }
 }

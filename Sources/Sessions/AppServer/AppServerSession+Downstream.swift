@@ -96,7 +96,6 @@ extension AppServerSession {
     /// Other bounds hold: what waited for the old one may go on.
     mutating func changePendingWindow(_ window: Int, _ io: inout SessionIO) {
         tickets.setWindow(window)
-        for receipt in outstanding.setWindow(window) { giveUp(receipt, &io) }
         submitHeld(&io)
     }
 

@@ -2,6 +2,13 @@ import Basics
 import Delivery
 import Wire
 
+/// An upstream message or receipt that a session has not written yet.
+struct UnwrittenUpstream {
+    let message: StoredUpstream
+    /// Whether it is a receipt that is to be reported as unanswered once it is written.
+    var isReleased = false
+}
+
 extension AppServerSession {
     /// Takes a device's message or a receipt; it is written as soon as there is room.
     ///
@@ -10,13 +17,28 @@ extension AppServerSession {
     mutating func deliver(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
         // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
         guard stage.isReady else { return }
-        if unwritten.isEmpty, hasRoom(io) { return write(message, now, &io) }
-        unwritten.append(message)
-        guard unwritten.count > 3 * outstanding.window else { return }
-        // The core holds messages to one window and receipts to two, but counts none whose time is over.
-        let waiting = unwritten
-        unwritten = waiting.filter { !isOver($0, now) }
-        for message in waiting where isOver(message, now) { settle(message, .expired, &io) }
+        let upstream = UnwrittenUpstream(message: message)
+        if unwritten.isEmpty, hasRoom(io) { return write(upstream, now, &io) }
+        // The core's window bounds the list: what it withdraws leaves the list too.
+        unwritten.append(upstream)
+    }
+
+    /// Reports a receipt as unanswered, now or when it is written.
+    mutating func release(_ receipt: Sequence, _ io: inout SessionIO) {
+        if let index = unwritten.firstIndex(where: { $0.message.sequence == receipt }) {
+            unwritten[index].isReleased = true
+        } else if outstanding.withdraw(receipt) {
+            settle(receipt, .unanswered, &io)
+        }
+    }
+
+    /// Forgets what has left the core's window.
+    mutating func withdraw(_ sequence: Sequence) {
+        if let index = unwritten.firstIndex(where: { $0.message.sequence == sequence }) {
+            unwritten.remove(at: index)
+        } else {
+            _ = outstanding.withdraw(sequence)
+        }
     }
 
     /// Writes what waits, as far as there is room.
@@ -48,11 +70,9 @@ extension AppServerSession {
         return !isPrompt || now.ended - message.expiresAt >= Limits.Message.promptMilliseconds
     }
 
-    private func settle(
-        _ message: borrowing StoredUpstream, _ settlement: UpstreamSettlement, _ io: inout SessionIO
-    ) {
+    private func settle(_ sequence: Sequence, _ settlement: UpstreamSettlement, _ io: inout SessionIO) {
         guard let sender else { return }
-        io.events.append(.upstreamSettled(connection, sender, message.sequence, settlement))
+        io.events.append(.upstreamSettled(connection, sender, sequence, settlement))
     }
 
     private func hasRoom(_ io: borrowing SessionIO) -> Bool {
@@ -60,13 +80,12 @@ extension AppServerSession {
     }
 
     /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
-    private mutating func write(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
-        guard !isOver(message, now) else { return settle(message, .expired, &io) }
+    private mutating func write(_ upstream: UnwrittenUpstream, _ now: Now, _ io: inout SessionIO) {
+        let message = upstream.message
+        guard !isOver(message, now) else { return settle(message.sequence, .expired, &io) }
         let token = tokens.token(for: message.from, settings.seal)
-        var entry = AppServerOutstanding.Entry(
-            sequence: message.sequence, token: token, messageID: message.messageID,
-            expiresAt: message.expiresAt)
-        var givenUp: Sequence?
+        let entry = AppServerOutstanding.Entry(
+            sequence: message.sequence, token: token, messageID: message.messageID)
         switch message.kind {
         case .message:
             UpstreamMessage.appendHead(
@@ -75,38 +94,31 @@ extension AppServerSession {
             UpstreamMessage.appendTail(
                 lifetimeSeconds: message.lifetimeSeconds, from: token.raw, messageID: message.messageID.raw,
                 category: message.category.raw, into: &io.out.bytes)
-            // The core holds one without lifetime to its answer.
-            if message.lifetimeSeconds == 0 { entry.expiresAt = .max }
-            outstanding.add(message: entry, now: now.ended)
+            outstanding.add(message: entry)
         case .receipt(let sentAt):
             Receipt.append(
                 sender: message.sender, isFCMDomain: message.isFCMDomain,
                 originalMessageID: message.messageID.raw, token: token.raw,
                 category: message.category.raw, sentAt: sentAt, into: &io.out.bytes)
-            givenUp = outstanding.add(receipt: entry)
+            outstanding.add(receipt: entry)
         }
         endStanza(isKept: false, &io)
-        if let givenUp { giveUp(givenUp, &io) }
-    }
-
-    /// Waits no longer for the ack of a receipt.
-    func giveUp(_ receipt: Sequence, _ io: inout SessionIO) {
-        guard let sender else { return }
-        io.events.append(.upstreamSettled(connection, sender, receipt, .unanswered))
+        if upstream.isReleased, outstanding.withdraw(message.sequence) {
+            settle(message.sequence, .unanswered, &io)
+        }
     }
 
     /// An ack or nack: settles what it names on this connection; others are ignored (ccs-xmpp 4.2).
     mutating func received(acknowledgement payload: borrowing AppServerPayload, _ io: inout SessionIO) {
-        guard let sender else { return }
         do throws(Refusal) {
             let answer = try Acknowledgement(payload)
             let to = payload.reader.string(answer.to)
             let id = payload.reader.string(answer.messageID)
-            if let sequence = outstanding.settle(to: to, messageID: id) {
-                io.events.append(
-                    .upstreamSettled(
-                        connection, sender, sequence, answer.isPositive ? .acknowledged : .refused))
-            } else {
+            switch outstanding.removeAnswered(to: to, messageID: id) {
+            case .outstanding(let sequence):
+                settle(sequence, answer.isPositive ? .acknowledged : .refused, &io)
+            case .withdrawn: break
+            case .unknown:
                 io.counts.unknownAcks += 1
                 if settings.strictAcks { throw answer.unknown(in: payload) }
             }

@@ -106,9 +106,9 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var tickets: AppServerTickets
     var recentIDs: AppServerMessageIDs
     var held = AppServerHeldMessages()
-    var outstanding: AppServerOutstanding
+    var outstanding = AppServerOutstanding()
     /// Upstream messages that wait until what was written before has left, oldest first.
-    var unwritten: [StoredUpstream] = []
+    var unwritten: [UnwrittenUpstream] = []
     var translation = Translation()
     var tokens = TokenMemory()
 
@@ -127,7 +127,6 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         lastSent = now.monotonic
         tickets = AppServerTickets(window: settings.pendingWindow)
         recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
-        outstanding = AppServerOutstanding(window: settings.pendingWindow)
     }
 
     public var deadline: Instant {
@@ -170,6 +169,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .streamResumed(let remains): resume(remains, &io)
         case .streamNotResumed: resumeFailed(&io)
         case .deliver(let message): deliver(message, now, &io)
+        case .release(let receipt): release(receipt, &io)
+        case .withdraw(let sequence): withdraw(sequence)
         case .changePendingWindow(let window): changePendingWindow(window, &io)
         }
     }

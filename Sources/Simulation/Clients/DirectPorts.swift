@@ -80,6 +80,8 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
                 upstream.kind == .message
                     ? .upstream(number: number, handle: handle) : .receipt(number: number, handle: handle),
                 link)
+        case .appServer(.release(let receipt)):
+            pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, receipt, .unanswered)))
         case .connection(.drain): client.hear(.draining, link)
         default: break
         }
