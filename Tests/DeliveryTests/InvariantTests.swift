@@ -140,7 +140,7 @@ import Testing
         #expect(bench.take(phone).isEmpty)
         #expect(
             bench.failures == [
-                InvariantFailure(what: "an answer to a search for devices that nobody asked for")
+                InvariantFailure(what: "the answer to a device search that was not requested")
             ])
         #expect(bench.store.put.isEmpty)
         bench.submit(2)

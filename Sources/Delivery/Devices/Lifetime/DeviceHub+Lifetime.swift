@@ -81,7 +81,7 @@ extension DeviceHub {
 
     /// Checks an answer to the search: it was asked for, is no larger than that, and the search goes on behind it.
     private func demandSearch(_ found: [DeviceID], _ next: DeviceID?, _ turn: inout Turn) {
-        turn.demand(sweep.isAsking, "an answer to a search for devices that nobody asked for")
+        turn.demand(sweep.isAsking, "the answer to a device search that was not requested")
         turn.demand(
             found.count <= Limits.Device.expiredPerSweep, "a search found more devices than it was asked for")
         let start = sweep.asksForAbsent ? sweep.from : sweep.unusedFrom
