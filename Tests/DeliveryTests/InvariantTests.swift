@@ -33,7 +33,7 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["close internal_error"])
-        #expect(bench.failures.map(\.what) == ["a sequence is not the newest"])
+        #expect(bench.failures.map(\.what) == ["a message's sequence is not the newest"])
         #expect(bench.store.put.isEmpty)
         // What is in memory has been read again, and the next message is taken.
         bench.submit(2)
@@ -55,7 +55,7 @@ import Testing
         #expect(
             bench.failures == [
                 InvariantFailure(
-                    what: "more messages are acknowledged than were sent", owner: .device(device))
+                    what: "the count of unacknowledged messages is negative", owner: .device(device))
             ])
         #expect(bench.store.messages[device]?.count == 1, "nothing of the refused batch is done")
         #expect(entry.link?.takesPassing == false, "nothing more goes out on a connection that closes")
@@ -186,7 +186,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["refused 2 unavailable"])
         #expect(
-            bench.failures.map(\.what) == ["an event of another device", "an event of another sender"])
+            bench.failures.map(\.what) == ["an event is for another device", "an event of another sender"])
         #expect(bench.store.put.isEmpty)
     }
 
@@ -203,7 +203,7 @@ import Testing
         bench.post(.loaded(.device(state)))
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
-        #expect(bench.failures.map(\.what) == ["the store answers out of order"])
+        #expect(bench.failures.map(\.what) == ["the store returned records out of order"])
         bench.submit(2)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 2"])

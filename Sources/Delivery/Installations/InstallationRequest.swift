@@ -17,7 +17,7 @@ public struct InstallationRequest: Sendable {
         case remove
         /// Continue with a request of the app, which has presented an installation token.
         indirect case vouch(for: Event)
-        /// Continue with a request of a device whose app names the installation without a token, if no other device has registered it.
+        /// Continue with a request of a device whose app names the installation without a token, if no other device has used it.
         indirect case claim(for: Event, by: DeviceID)
         /// Make the installation (mcs-device 5.5).
         indirect case create(InstallationOffer)
