@@ -12,7 +12,7 @@ public enum Priority: UInt8, Sendable {
 /// the protobuf fields `app_data` (tag 7, length, key, value) of a DataMessageStanza, so that framing is a copy.
 public typealias Body = [UInt8]
 
-/// A downstream message as it is stored until the device has it.
+/// A downstream message as it is stored until the device acknowledges it.
 public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// The kind of a mailbox entry.
     public enum Kind: Sendable, Equatable {
@@ -46,7 +46,7 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     public var priority: Priority
     /// Whether the sender requested a receipt.
     public var wantsReceipt: Bool
-    /// See `Submission.delaysWhileIdle`.
+    /// See `MessageContent.delaysWhileIdle`.
     public var delaysWhileIdle: Bool
     /// The topic message that it is part of, whose pairs it shares in the store. `nil` if there is none.
     public var topic: TopicOrigin?

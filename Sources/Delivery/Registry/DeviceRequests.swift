@@ -99,7 +99,7 @@ public struct RegistrationRequest: Sendable {
 
 /// A request for a token whose messages the server encrypts, in addition to a web push endpoint (mcs-device 5.6).
 public struct WebRegistrationRequest: Sendable {
-    /// Whose app servers may use the token.
+    /// The project whose app servers may use the token.
     public enum Project: Sendable, Equatable {
         /// A sender ID.
         case sender(SenderID)
@@ -113,7 +113,7 @@ public struct WebRegistrationRequest: Sendable {
     public var endpoint: RegistrationName
     /// The keys to encrypt messages with.
     public var keys: WebKeys
-    /// Whose app servers may use the token.
+    /// The project whose app servers may use the token.
     public var project: Project
     /// The installation that makes the request; empty if the request names none.
     public var instance: [UInt8]
