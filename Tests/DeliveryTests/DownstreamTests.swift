@@ -160,7 +160,7 @@ import Testing
         world.failures = false
         let isFound = {
             world.problems.contains {
-                $0.hasPrefix("acknowledged before stored") || $0.hasPrefix("upstream told before stored")
+                $0.hasPrefix("acknowledged before stored") || $0.hasPrefix("upstream confirmed before stored")
             }
         }
         var told: Set<[UInt64]> = []

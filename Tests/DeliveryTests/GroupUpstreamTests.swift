@@ -6,7 +6,7 @@ import Testing
 @Suite struct GroupUpstreamTests {
     private static let group = GroupName(sender: Harness.sender, number: 7)
 
-    /// The device of the scene and `count` others, all members unless specified otherwise.
+    /// The device of the scene and `others` more devices, all members unless specified otherwise.
     private static func bench(
         _ others: Int = 2, isMember: Bool = true, settings: DeliverySettings = DeliverySettings()
     ) -> Harness {
