@@ -142,7 +142,7 @@ extension DeviceHub {
     mutating func tickContacts(_ turn: inout Turn) {
         turn.demand(
             contacts.count <= Limits.Device.unwrittenContacts,
-            "there are more unwritten contacts than the limit"
+            "there are more pending last-seen times than the limit"
         )
         for device in contacts.next(turn.shares.contactsPerTick) {
             if let entry = table[device], !entry.state.isReady { continue }
