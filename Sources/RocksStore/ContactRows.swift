@@ -168,7 +168,7 @@ extension Loading {
 
     /// Whether an installation has registrations, which stand behind its record.
     private func isLinked(_ id: [UInt8]) throws(StoreError) -> Bool {
-        let first = RegistrationName(device: DeviceID(0), number: RegistrationNumber(0))
+        let first = RegistrationName(device: .lowest, number: RegistrationNumber(0))
         let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))
         let rows = snapshot.cursor(
             .installations, from: Key.installation(id, first), before: Key.installation(id, last))

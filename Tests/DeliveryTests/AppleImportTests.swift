@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What Apple gave an app, brought along by an app server (http 7.4).
+/// APNs device tokens that an app server imports (http 7.4).
 @Suite struct AppleImportTests {
     private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
     private let fid = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
@@ -24,7 +24,7 @@ import Testing
                         freshDigest: hidden, isImport: true))))
     }
 
-    /// An app that registers itself by its installation.
+    /// The registration of an app by its installation.
     private func registered(_ ticket: UInt32, _ apple: String, at fresh: UInt64 = 1 << 60 | 900) -> Event {
         .installation(
             InstallationRequest(
@@ -43,13 +43,15 @@ import Testing
         return names
     }
 
-    @Test("The same token is the same registration: at once, later and after a crash; a message to it waits")
+    @Test(
+        "An import of the same APNs token returns the same registration, also after a crash, and a message to it waits"
+    )
     func once() throws {
         let bench = Harness(partitions: 3)
         bench.post(imported(1))
         bench.post(imported(2))
         bench.runTurns()
-        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        #expect(bench.take(web).isEmpty, "a registration is not confirmed before it is on disk")
         bench.settle()
         bench.post(imported(3))
         bench.settle()
@@ -69,7 +71,7 @@ import Testing
         #expect(bench.store.messages[name.device]?.count == 1)
     }
 
-    @Test("Environment, app and sender each make another one")
+    @Test("An import makes another registration when environment, app or sender differ")
     func apart() {
         let bench = Harness()
         bench.post(imported(1))
@@ -83,7 +85,7 @@ import Testing
         #expect(bench.take(web).words == ["INVALID_SENDER 5"])
     }
 
-    @Test("One that the app has registered itself is found, by the token that it has now")
+    @Test("An import finds the app's own registration by its current APNs token")
     func known() throws {
         let bench = Harness(partitions: 2)
         bench.post(registered(1, "p_01"))
@@ -98,12 +100,14 @@ import Testing
         bench.post(imported(5))
         bench.settle()
         let found = names(bench)
-        #expect(found[4] == own, "the new token is its own")
-        #expect(found[5] != nil && found[5] != own, "the old one is another app's, if anyone's")
-        #expect(bench.store.installations.values.count { $0.contains(own) } == 2, "its id and its token")
+        #expect(found[4] == own, "the new token belongs to the app's own registration")
+        #expect(found[5] != nil && found[5] != own, "the old token makes another registration")
+        #expect(
+            bench.store.installations.values.count { $0.contains(own) } == 2,
+            "it is found by its installation id and its APNs token")
     }
 
-    @Test("One that a device registered with its token is found too")
+    @Test("An import finds a registration that a device made with the APNs token")
     func ofDevice() throws {
         let bench = Harness.withDevice()
         var request = RegistrationRequest(
@@ -127,10 +131,12 @@ import Testing
         request.appVersion = []
         bench.post(.register(request))
         bench.settle()
-        #expect(bench.store.registrations[own]?.appVersion == bytes("37"), "told nothing, it stays")
+        #expect(
+            bench.store.registrations[own]?.appVersion == bytes("37"),
+            "the version stays when a request reports none")
     }
 
-    @Test("Of several registrations of a device the one with the token is found, of the app that is named")
+    @Test("An import finds the registration with the APNs token and app when the device has several")
     func several() throws {
         let bench = Harness.withDevice()
         func register(_ ticket: UInt32, _ app: String, senders: String, _ apple: String) throws
@@ -152,10 +158,12 @@ import Testing
         bench.post(imported(6, "p_01", bundle: "com.example.other"))
         bench.settle()
         #expect(names(bench) == [4: first, 5: second, 6: other])
-        #expect(bench.store.registrations[second]?.apnsToken == bytes("p_02"), "each keeps its own")
+        #expect(
+            bench.store.registrations[second]?.apnsToken == bytes("p_02"),
+            "each registration keeps its APNs token")
     }
 
-    @Test("Another sender's import of the same token has a device of its own")
+    @Test("An import gets a device of its own when another sender has imported the same token")
     func otherSender() throws {
         let bench = Harness(partitions: 2)
         bench.post(imported(1))
@@ -176,7 +184,7 @@ import Testing
     }
 
     @Test(
-        "An app that registers itself later has a token of its own: what Apple gave it proves nothing",
+        "An app that registers after an import gets a new token, since an APNs token proves nothing",
         arguments: [5, UInt64.max >> 1])
     func later(_ fresh: UInt64) throws {
         let bench = Harness(partitions: 2)
@@ -186,18 +194,18 @@ import Testing
         bench.post(registered(2, "p_01", at: fresh))
         bench.settle()
         let own = try #require(names(bench)[2])
-        #expect(own != first, "whoever knows a token of Apple's must not come into what was imported")
+        #expect(own != first, "an APNs token must not give access to the imported registration")
         bench.post(imported(3))
         bench.settle()
-        #expect(names(bench) == [3: first], "the app server has the same one each time")
-        // It goes its own way: a new token of Apple's does not take the imported one along.
+        #expect(names(bench) == [3: first], "a repeated import returns the same registration")
+        // The registrations are independent: a new APNs token of the app does not change the imported one.
         bench.post(registered(4, "p_02", at: fresh))
         bench.settle()
         #expect(names(bench) == [4: own])
         #expect(bench.store.registrations[first]?.apnsToken == bytes("p_01"))
     }
 
-    @Test("One that was given up is made anew, under another name")
+    @Test("An import makes a new registration when the earlier one was ended")
     func again() throws {
         let bench = Harness()
         bench.post(imported(1))
@@ -214,7 +222,7 @@ import Testing
         #expect(second.device == first.device && second.number > first.number)
     }
 
-    @Test("Apple tells when such an app is gone: it does not expire because it never comes here")
+    @Test("An imported registration does not expire without contact, since APNs reports when the app is gone")
     func stays() {
         let bench = Harness()
         bench.post(imported(1))
@@ -224,6 +232,6 @@ import Testing
         bench.post(.unseen(device))
         bench.settle()
         #expect(bench.expiredDevices == 0 && bench.store.registrations.count == 1)
-        #expect(bench.store.records[device]?.seenAt == bench.now.wall, "it is not looked at again soon")
+        #expect(bench.store.records[device]?.seenAt == bench.now.wall, "its last-seen time is updated")
     }
 }

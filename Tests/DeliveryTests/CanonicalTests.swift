@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// Several senders for one token, and tokens that a newer one of the same app instance has replaced (ccs-xmpp 6).
+/// Tokens for several senders, and tokens that a newer token of the same app has replaced (ccs-xmpp 6).
 @Suite struct CanonicalTests {
     private func request(
         _ ticket: UInt32, sender: String = "100", subtype: String = "", instance: String = ""
@@ -25,7 +25,7 @@ import Testing
         return nil
     }
 
-    /// Sends to a registration; the answer, and the number of the registration that replaced it, if one did.
+    /// Sends to a registration. Returns the answer, and the number of the registration that replaced it, if any.
     private func send(
         _ bench: Harness, _ ticket: UInt32, to number: UInt64, from sender: SenderID = Harness.sender,
         lifetime: Int = 3_600
@@ -41,7 +41,8 @@ import Testing
         return (answer?.word ?? "", nil)
     }
 
-    @Test("Each of several senders may send, others may not; the frame says who sent")
+    @Test(
+        "A token for several senders accepts messages of each of them, and the frame names the one that sent")
     func severalSenders() {
         let bench = Harness.withDevice()
         #expect(register(bench, request(1, sender: "7,200,100")) == 2)
@@ -56,10 +57,10 @@ import Testing
                 == ["100", "200"])
         bench.post(.upstreamReceived(Harness.upstream(9, sender: Harness.otherSender)))
         bench.settle()
-        #expect(bench.take(phone).words == ["stored 9"], "and the app may send to each of them")
+        #expect(bench.take(phone).words == ["stored 9"], "the app may also send to each of them")
     }
 
-    @Test("100 senders are taken, and survive a restart; 101 are too many")
+    @Test("A registration keeps 100 senders through a restart, and is refused with 101")
     func hundredSenders() {
         let bench = Harness.withDevice()
         let list = (100...199).map(String.init).joined(separator: ",")
@@ -71,11 +72,15 @@ import Testing
         #expect(bench.take(web).words == ["INVALID_PARAMETERS 2"])
     }
 
-    @Test("A new instance of the app gets a new token; the old one delivers to it and says which it is")
+    @Test(
+        "A replaced token delivers to the new token and returns it when a new instance of the app has registered"
+    )
     func refreshed() {
         let bench = Harness.withDevice()
         #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
-        #expect(register(bench, request(2, subtype: "s", instance: "one")) == 2, "the same instance")
+        #expect(
+            register(bench, request(2, subtype: "s", instance: "one")) == 2,
+            "the same instance gets the same token")
         #expect(send(bench, 1, to: 2) == ("ack 1", nil))
         #expect(register(bench, request(3, subtype: "s", instance: "two")) == 3)
         #expect(send(bench, 2, to: 2) == ("ack 2", 3))
@@ -86,15 +91,19 @@ import Testing
         let delivered = bench.take(phone).compactMap(\.delivery)
         #expect(delivered.map(\.message.messageID) == [bytes("m1"), bytes("m2"), bytes("m4")])
         #expect(delivered.map(\.message.registration.number) == [2, 3, 3])
-        #expect(register(bench, request(5, subtype: "s")) == 3, "who names no instance gets the newest")
+        #expect(
+            register(bench, request(5, subtype: "s")) == 3,
+            "a request without an instance gets the newest token")
         bench.crash(seed: 8)
-        #expect(send(bench, 6, to: 2) == ("ack 6", 3), "it is known after a restart")
+        #expect(send(bench, 6, to: 2) == ("ack 6", 3), "the replacement survives a restart")
     }
 
-    @Test("Another sender list or subtype replaces nothing")
+    @Test("A registration replaces no other when the sender list or subtype differs")
     func notReplaced() {
         let bench = Harness.withDevice()
-        #expect(register(bench, request(1, instance: "one")) == 1, "made before instances were told")
+        #expect(
+            register(bench, request(1, instance: "one")) == 1,
+            "a registration without an instance was made first")
         #expect(register(bench, request(2, subtype: "a", instance: "one")) == 2)
         #expect(register(bench, request(3, sender: "100,200", subtype: "a", instance: "two")) == 3)
         #expect(register(bench, request(4, subtype: "b", instance: "two")) == 4)
@@ -103,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Of replaced tokens the last two work, for four weeks; then they are not registered")
+    @Test("The last two replaced tokens work for four weeks, then they are not registered")
     func endsOfReplaced() {
         let bench = Harness.withDevice()
         for number in 2...5 as ClosedRange<UInt32> {
@@ -116,7 +125,7 @@ import Testing
         #expect(send(bench, 4, to: 5) == ("ack 4", nil))
     }
 
-    @Test("A replacement that is not on disk yet is told to nobody")
+    @Test("A replacement is not reported before it is on disk")
     func notOnDisk() {
         let bench = Harness.withDevice()
         #expect(register(bench, request(1, subtype: "s", instance: "one")) == 2)
@@ -135,7 +144,7 @@ import Testing
         #expect(send(bench, 4, to: 2) == ("ack 4", nil))
     }
 
-    @Test("Canary: without an instance the same registration comes back, and no token is replaced")
+    @Test("Canary: a repeated request without an instance gets the same registration, and replaces no token")
     func canary() {
         let bench = Harness.withDevice()
         #expect(register(bench, request(1, subtype: "s")) == 2)

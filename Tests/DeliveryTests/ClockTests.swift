@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// A wall clock that is wrong, at a start or later: nothing ends by it, and what was accepted meanwhile outlives the correction.
+/// A wall clock that is wrong at a start or later: nothing expires by it, and messages accepted meanwhile outlive the correction.
 @Suite("Clock in doubt") struct ClockTests {
     private static let day: Int64 = 86_400_000
     private static let year = 365 * day
@@ -13,7 +13,7 @@ import Testing
         return settings
     }
 
-    /// A device with a message of a day that waits, in a process that has left its mark.
+    /// A device with a waiting message with a lifetime of a day, in a process that has stored its clock mark.
     private func bench(partitions: Int = 1) -> Harness {
         let bench = Harness.withDevice(partitions: partitions, settings: settings())
         bench.store.records[device]?.createdAt = 1_690_000_000_000
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// The machine starts anew, with its clock set by so much.
+    /// Restarts the machine with its clock changed.
     private func restart(_ bench: Harness, setBy milliseconds: Int64) {
         bench.now.wall += milliseconds
         bench.crash(seed: 5)
@@ -41,7 +41,7 @@ import Testing
 
     private func doubt(_ bench: Harness) -> ClockDoubt? { bench.partitions[0].core.clockDoubt }
 
-    /// What the device is sent when it comes.
+    /// Returns what the device is sent when it logs in.
     private func delivered(_ bench: Harness) -> [String] {
         bench.login()
         bench.settle()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "Started 400 days ahead, devices and messages stay, also what comes meanwhile, and all is delivered after"
+        "Devices and messages, also new ones, stay when the clock is 400 days ahead at the start"
     )
     func ahead() throws {
         let bench = bench()
@@ -66,12 +66,12 @@ import Testing
         tick(bench, times: 200)
         #expect(bench.store.records[device] != nil && bench.store.downPending == 2)
         restart(bench, setBy: -400 * Self.day)
-        #expect(doubt(bench) == nil, "the clock is where it is expected")
+        #expect(doubt(bench) == nil, "the clock is as expected")
         #expect(delivered(bench) == ["deliver m1", "deliver m2"])
         #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
     }
 
-    @Test("It is found while running as well, and a device that is there is sent its messages meanwhile")
+    @Test("A clock jump is detected while running, and a connected device receives its messages meanwhile")
     func running() {
         let bench = bench(partitions: 3)
         bench.now.wall += 400 * Self.day
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "Set back, what is accepted meanwhile has its whole life after the correction",
+        "A message accepted while the clock is set back has its whole lifetime after the correction",
         arguments: [-3_600_000, -2_592_000_000, -1_690_000_000_000] as [Int64])
     func behind(by: Int64) {
         let bench = bench()
@@ -101,12 +101,13 @@ import Testing
         #expect(bench.down.expired == 0)
     }
 
-    @Test("A first start in 1970: what registers then is not fifty years old when the clock is right")
+    @Test(
+        "A device that registers at a first start in 1970 is not fifty years old when the clock is corrected")
     func nineteenSeventy() {
         var settings = settings()
         settings.unusedDeviceSeconds = 0
         let bench = checkedInFiftyYearsAgo(settings)
-        // From then on it ages like all others.
+        // From then on it ages like all other devices.
         tick(bench)
         bench.advance(milliseconds: 269 * Self.day)
         tick(bench)
@@ -116,7 +117,7 @@ import Testing
         #expect(bench.store.records[device] == nil)
     }
 
-    @Test("A device that nobody used since 1970 has its day from when the clock is right")
+    @Test("An unused device from 1970 has its full day after the clock is corrected")
     func unused() {
         let bench = checkedInFiftyYearsAgo(settings())
         bench.advance(milliseconds: Self.day - 3_600_000)
@@ -147,7 +148,7 @@ import Testing
     }
 
     @Test(
-        "A message has its whole life after the correction when nothing has ever been believed",
+        "A message has its whole lifetime after the correction when no time was accepted before",
         arguments: [60_000, Limits.Clock.latest])
     func neverBelieved(wall: UnixMilliseconds) {
         let bench = Harness.withDevice(settings: settings())
@@ -164,7 +165,7 @@ import Testing
         #expect(bench.down.expired == 0 && bench.store.holds)
     }
 
-    @Test("A device has its full time from when the clock is accepted when it was here in a doubt")
+    @Test("A device has its full time from the acceptance of the clock when its last contact was in doubt")
     func contactInDoubt() {
         let bench = bench()
         restart(bench, setBy: 400 * Self.day)
@@ -183,7 +184,7 @@ import Testing
         #expect(bench.store.records[device] == nil && bench.expiredDevices == 1)
     }
 
-    @Test("A clock that is set right is believed when somebody has accepted a time that cannot be before")
+    @Test("A corrected clock is accepted when an operator has accepted an impossible time before")
     func acceptedImpossible() {
         let bench = bench()
         let back = bench.now.wall - 60_000
@@ -197,7 +198,7 @@ import Testing
         #expect(doubt(bench) == nil)
     }
 
-    @Test("A doubt ends after the grace of running time, and not before")
+    @Test("A doubt ends after the grace period of running time, and not before")
     func grace() {
         let bench = bench()
         restart(bench, setBy: 400 * Self.day)
@@ -207,12 +208,14 @@ import Testing
         bench.advance(milliseconds: 60_000)
         tick(bench)
         #expect(doubt(bench) == nil)
-        #expect(bench.store.downPending == 0 && bench.store.records[device] == nil, "both were over long ago")
+        #expect(
+            bench.store.downPending == 0 && bench.store.records[device] == nil, "both had expired long before"
+        )
         restart(bench, setBy: 0)
-        #expect(doubt(bench) == nil, "the next process is told what is believed")
+        #expect(doubt(bench) == nil, "the next process loads the accepted time")
     }
 
-    @Test("A second jump begins the grace anew, and a time that cannot be is never believed")
+    @Test("A second jump restarts the grace period, and an impossible time is never accepted")
     func graceAnew() {
         let bench = bench()
         restart(bench, setBy: 400 * Self.day)
@@ -230,7 +233,7 @@ import Testing
         #expect(doubt(bench) == .impossible && bench.store.downPending == 1)
     }
 
-    @Test("An operator's word ends it in every partition")
+    @Test("A doubt ends in every partition when an operator accepts the clock")
     func accepted() {
         let bench = bench(partitions: 3)
         restart(bench, setBy: 400 * Self.day)
@@ -239,7 +242,7 @@ import Testing
         #expect(bench.partitions.allSatisfy { $0.core.clockDoubt == nil })
     }
 
-    /// A message of a device whose own clock shows a time, with whether that confirms ours.
+    /// Sends a message of a device with its own time. Returns whether that confirms the server's clock.
     private func confirms(_ bench: Harness, sentAt: UnixMilliseconds?) -> Bool {
         var upstream = Harness.upstream(9)
         upstream.sentAt = sentAt
@@ -250,11 +253,11 @@ import Testing
     }
 
     @Test(
-        "A device that was here before confirms the clock by its own; a stranger, a wrong clock and no clock do not"
+        "A known device with a right clock confirms the clock; a new device, a wrong clock and no clock do not"
     )
     func confirmed() {
         let bench = bench()
-        #expect(!confirms(bench, sentAt: bench.now.wall), "nothing is in doubt")
+        #expect(!confirms(bench, sentAt: bench.now.wall), "the clock is not in doubt")
         restart(bench, setBy: 400 * Self.day)
         let wall = bench.now.wall
         let others: [UnixMilliseconds?] = [nil, 0, .min, .max, wall - 400 * Self.day, wall + 7_200_000]
@@ -264,7 +267,7 @@ import Testing
         bench.crash(seed: 6)
         tick(bench)
         bench.store.records[device]?.createdAt = bench.now.wall - 1
-        #expect(!confirms(bench, sentAt: bench.now.wall), "a stranger")
+        #expect(!confirms(bench, sentAt: bench.now.wall), "a new device")
         let known = self.bench()
         restart(known, setBy: 400 * Self.day)
         #expect(confirms(known, sentAt: known.now.wall - 1_000))
@@ -273,7 +276,7 @@ import Testing
         #expect(doubt(known) == nil)
     }
 
-    @Test("What is plausible is believed: a weekend without power, a minute back, a store that knows nothing")
+    @Test("A plausible time is accepted: after a weekend without power, a minute back, with an empty store")
     func plausible() {
         for step in [0, 252_000_000, -50_000] as [Int64] {
             let bench = bench()
@@ -287,7 +290,7 @@ import Testing
         #expect(doubt(fresh) == nil)
     }
 
-    @Test("However wrong a clock is that somebody accepts, devices go at so many an hour")
+    @Test("Devices expire at a bounded rate per hour when an operator accepts a wrong clock")
     func bounded() {
         let bench = Harness(settings: settings(days: 10))
         for number in 1...1_000 as ClosedRange<UInt64> {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A notification without a key collapses under the package of its app, also with a message that names it"
+        "A notification without a key collapses under its app's package name, also with a message that has that key"
     )
     func appCollapseKey() {
         let bench = Self.bench()
@@ -32,7 +32,7 @@ import Testing
         #expect(keys == [bytes("app"), bytes("other")])
     }
 
-    @Test("What is said for Apple alone is stored for an app that Apple reaches, and for no other")
+    @Test("The apns object is stored for an app behind APNs, and for no other")
     func apple() throws {
         var submission = Harness.submission(1)
         submission.content.apns = bytes("{}")
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("A registration is reached by the way that it was made for")
+    @Test("The channel of a registration follows from its APNs token and web keys")
     func channels() throws {
         var registration = Registration(
             name: Harness.target, category: [], subtype: [], senderText: [], sender: nil, createdAt: 0)
@@ -62,7 +62,7 @@ import Testing
         #expect(registration.channel == .webPush(keys) && !registration.isByAPNs)
     }
 
-    @Test("raw_data is refused by name where it cannot be carried, else stored as it is")
+    @Test("raw_data is refused by name when the channel cannot carry it, else stored unchanged")
     func rawData() {
         var submission = Harness.submission(1)
         submission.content.holdsRawData = true

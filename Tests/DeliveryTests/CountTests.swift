@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// What the core counts is what happened: metrics are read from these counts, and from nothing else.
+/// The counts of the core match what happened: metrics are read from these counts only.
 @Suite struct CountTests {
     private func counts(_ body: (inout MilestoneCounts) -> Void) -> MilestoneCounts {
         var counts = MilestoneCounts()
@@ -10,7 +10,7 @@ import Testing
         return counts
     }
 
-    @Test("A stored message is accepted and stored once, sent with each delivery, delivered once")
+    @Test("A stored message counts as accepted, stored and delivered once, and as sent at each delivery")
     func stored() {
         let bench = Harness.withDevice()
         bench.login()
@@ -28,7 +28,7 @@ import Testing
                 == counts { ($0.accepted, $0.stored, $0.sent, $0.delivered) = (1, 1, 2, 1) })
     }
 
-    @Test("Without lifetime a message is accepted, and sent or expired, and never stored")
+    @Test("A message without a lifetime counts as accepted, and as sent or expired, never as stored")
     func passing() {
         let bench = Harness.withDevice()
         bench.submit(1, lifetime: 0)
@@ -41,10 +41,10 @@ import Testing
         #expect(bench.down == counts { ($0.accepted, $0.sent, $0.expired) = (2, 1, 1) })
     }
 
-    @Test("What is refused counts as that alone, whoever refuses it")
+    @Test("A refused message counts as refused only, at each place that refuses")
     func refused() {
         let bench = Harness.withDevice(settings: settings { $0.eventsWaitingForDevice = 1 })
-        // One message waits for the state of its device, one finds no place to wait.
+        // One message waits for the state of its device, the next one exceeds the limit of waiting events.
         bench.submit(1)
         bench.submit(2)
         bench.submit(3)
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.down.accepted == bench.down.stored && bench.down.accepted == 3 - early)
     }
 
-    @Test("What expires of a device that is not in memory counts")
+    @Test("An expired message counts when its device is not in memory")
     func expiredUnseen() {
         let bench = Harness.withDevice()
         bench.post(.expired(.message(device, Sequence(7), expiresAt: 1)))
@@ -74,7 +74,7 @@ import Testing
         #expect(bench.down.expired == 1)
     }
 
-    @Test("An upstream message is accepted and stored once, sent with each offer, delivered once")
+    @Test("An upstream message counts as accepted, stored and delivered once, and as sent at each delivery")
     func upstream() {
         let bench = Harness.withDevice()
         bench.login()
@@ -95,7 +95,7 @@ import Testing
             bench.up == counts { ($0.accepted, $0.stored, $0.sent, $0.delivered) = (1, 1, 2, 1) })
     }
 
-    @Test("Upstream of an unknown sender, and what waits for a device that cannot be read, is refused")
+    @Test("An upstream message is refused when its sender is unknown or too many events wait for its device")
     func upstreamRefused() {
         let bench = Harness.withDevice(settings: settings { $0.eventsWaitingForDevice = 1 })
         bench.post(.upstreamReceived(Harness.upstream(1, sender: SenderID(999))))
@@ -109,7 +109,7 @@ import Testing
         #expect(bench.up.refused + bench.up.accepted == 3 && bench.up.refused > early)
     }
 
-    @Test("Canary: nothing that happens leaves the counts as they were")
+    @Test("Canary: a message changes the counts")
     func canary() {
         let bench = Harness.withDevice()
         bench.submit(1)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Delivery
 
-/// Which devices stay in the memory of a partition.
+/// Eviction of devices from the memory of a partition.
 @Suite struct DeviceTableTests {
     private static func table(idleLimit: Int) -> DeviceTable {
         DeviceTable(
             hash: SipHash(key: (1, 2)), idleLimit: idleLimit, passingLimit: Limits.Device.visitingInMemory)
     }
 
-    /// A device whose state is known and to which nothing happens.
+    /// An idle device whose state is in memory.
     private static func entry(_ number: UInt64, isPassing: Bool) -> DeviceEntry {
         let entry = DeviceEntry(DeviceID(number))
         var turn = Turn(partition: 0, of: 1, salt: 0, settings: DeliverySettings())
@@ -20,13 +20,13 @@ import Testing
         return entry
     }
 
-    @Test("One that has been forgotten is not taken for idle ever after", arguments: [true, false])
+    @Test("An evicted device does not count as idle any more", arguments: [true, false])
     func forgotten(isPassing: Bool) {
         var table = Self.table(idleLimit: 0)
         for number in 1...3 as ClosedRange<UInt64> {
             let entry = Self.entry(number, isPassing: isPassing)
             table.insert(entry)
-            // After each of the events that waited for it, and when all are handled.
+            // Called after each event that waited for the device, and once more when all are handled.
             table.rest(entry)
             table.rest(entry)
         }
@@ -39,7 +39,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test("Those that a topic has met go first, then the longest idle; busy ones stay")
+    @Test("Transient devices are evicted first, then the longest idle; busy devices stay")
     func order() {
         var table = Self.table(idleLimit: 2)
         let busy = Self.entry(1, isPassing: false)
@@ -52,7 +52,7 @@ import Testing
         }
         #expect(table[DeviceID(4)] == nil && table[DeviceID(2)] == nil)
         #expect(table[DeviceID(1)] === busy && table[DeviceID(3)] === young && table[DeviceID(5)] === last)
-        // Canary: one to which something has happened meanwhile is idle anew, and the other one goes.
+        // Canary: a device used meanwhile becomes idle again later, and the other one is evicted.
         table.wake(young)
         table.rest(young)
         let next = Self.entry(6, isPassing: false)

@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct DownstreamTests {
-    @Test("A stored message is acknowledged only when it is on disk, then delivered")
+    @Test("A stored message is acknowledged and delivered when it is on disk, and not before")
     func storedThenAcknowledged() {
         let bench = Harness.withDevice()
         bench.login()
@@ -11,10 +11,10 @@ import Testing
         #expect(bench.take(phone).words == ["device login accepted"])
         bench.submit(1)
         bench.runTurns()
-        #expect(bench.commands.isEmpty, "nothing may be said before the store has answered")
+        #expect(bench.commands.isEmpty, "no answer is sent before the store has answered")
         bench.apply(bench.partitions[0])
         bench.runTurns()
-        #expect(bench.commands.isEmpty, "on disk, but not told")
+        #expect(bench.commands.isEmpty, "it is on disk, but the commit is not reported")
         bench.tellOutcome(bench.partitions[0])
         bench.runTurns()
         #expect(bench.commands.map(\.1.word) == ["ack 1", "deliver m1"])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "The answer names the message as the device knows it; a dry run makes none",
+        "The answer has the persistent id of the message, except for a dry run",
         arguments: [0, 3_600])
     func answerNamesMessage(lifetime: Int) {
         let bench = Harness.withDevice()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("A failed batch refuses its messages, and the next one is judged by what the store holds")
+    @Test("A failed batch refuses its messages, and the next message is checked against the store")
     func failedBatch() {
         let bench = Harness.withDevice()
         bench.login()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "What a connection was given before a failed batch is not given again, and its acknowledgement counts"
+        "A message sent before a failed batch is not sent again, and its acknowledgement counts"
     )
     func failedBatchKeepsSent() {
         let bench = Harness.withDevice()
@@ -100,7 +100,7 @@ import Testing
         #expect(sequences.count == 1)
         bench.post(.deviceAcknowledged(connection(77), device, sequences))
         bench.settle()
-        #expect(bench.store.downPending == 1, "another connection's word does not count")
+        #expect(bench.store.downPending == 1, "another connection's acknowledgement does not count")
         bench.post(.deviceAcknowledged(phone, device, sequences))
         bench.settle()
         #expect(bench.store.down.delivered == 1)
@@ -108,7 +108,7 @@ import Testing
         #expect(bench.down.delivered == 1)
     }
 
-    @Test("Unknown, foreign and misaddressed targets are refused")
+    @Test("A submission to an unknown, foreign or misaddressed target is refused")
     func refusals() {
         let bench = Harness.withDevice()
         let unknown = RegistrationName(device: device, number: RegistrationNumber(9))
@@ -133,7 +133,7 @@ import Testing
         #expect(bench.store.down.accepted == 0)
     }
 
-    @Test("With lifetime 0 it is now or never, and nothing is stored")
+    @Test("A message with lifetime 0 is delivered at once or dropped, and never stored")
     func nowOrNever() {
         let bench = Harness.withDevice()
         bench.submit(1, lifetime: 0)
@@ -154,13 +154,13 @@ import Testing
         #expect(bench.store.down == MilestoneCounts())
     }
 
-    @Test("Canary: an outcome told before the store has it is found out by the random worlds")
+    @Test("Canary: the random worlds detect an outcome that is reported before the store has it")
     func canary() {
         let world = RandomWorld(seed: 3, traps: false)
         world.failures = false
         let isFound = {
             world.problems.contains {
-                $0.hasPrefix("acknowledged before stored") || $0.hasPrefix("upstream told before stored")
+                $0.hasPrefix("acknowledged before stored") || $0.hasPrefix("upstream confirmed before stored")
             }
         }
         var told: Set<[UInt64]> = []

@@ -9,7 +9,7 @@ import Testing
 
     private func instant(_ number: Int) -> Instant { Instant(nanoseconds: Int64(number)) }
 
-    @Test("In whatever order they are added, they come out by their time, and none before it")
+    @Test("Entries come out in the order of their due times, and none early, when added in any order")
     func order() {
         for seed in 1...20 as ClosedRange<UInt64> {
             var random = SeededRandom(seed: seed)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("Canary: what is due later is not first")
+    @Test("Canary: an entry that is due later is not first")
     func canary() {
         var queue = DueQueue()
         queue.add(name(2), due: instant(2))

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Testing
 
-/// Corners of the rules that planted faults went through unseen (Scripts/mutate).
+/// Corner cases of rules where planted faults went undetected before (Scripts/mutate).
 @Suite struct EdgeTests {
-    @Test("Four weeks are four weeks, and longer ones too")
+    @Test("A lifetime of more than four weeks is cut to four weeks")
     func lifetime() {
         let bench = Harness.withDevice()
         bench.submit(1, lifetime: Limits.Message.lifetimeSeconds)
@@ -15,7 +15,7 @@ import Testing
         #expect(ends == [end, end])
     }
 
-    @Test("A device that is there but slow is spared the cap")
+    @Test("The caps do not apply to a device that is connected but slow")
     func slowDevice() {
         let bench = Harness.withDevice()
         bench.login()
@@ -26,7 +26,7 @@ import Testing
         #expect(bench.store.down.discarded == 0 && bench.store.downPending == 150)
     }
 
-    @Test("Only what was sent can be acknowledged")
+    @Test("An acknowledgement counts only for a message that was sent")
     func acknowledgedUnsent() {
         let bench = Harness.withDevice()
         bench.login()
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.store.downPending == 1)
     }
 
-    @Test("A receipt that cannot be stored, and the device gone meanwhile: delivered at the next login")
+    @Test("A message is delivered again at the next login when its receipt cannot be stored")
     func receiptRefusedOffline() {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.take(connection(20)).words.contains("deliver m1"))
     }
 
-    @Test("What only the store knows of goes when its time is over, unless something is on its way")
+    @Test("An expired message that is only in the store is removed unless a batch is outstanding")
     func expiredUnknown() {
         let bench = Harness.withDevice()
         bench.submit(1)
@@ -77,13 +77,13 @@ import Testing
         bench.runTurns()
         bench.post(expired)
         bench.settle()
-        #expect(bench.store.messages[device]?.count == 3, "a batch was on its way")
+        #expect(bench.store.messages[device]?.count == 3, "a batch is outstanding")
         bench.post(expired)
         bench.settle()
         #expect(bench.store.messages[device]?.count == 2)
     }
 
-    @Test("A login is noted once an hour")
+    @Test("The last-seen time is written at most once an hour")
     func seen() {
         let bench = Harness.withDevice()
         bench.store.records[device]?.seenAt = bench.now.wall - 3_599_000
@@ -96,7 +96,7 @@ import Testing
         #expect(bench.store.records[device]?.seenAt == bench.now.wall)
     }
 
-    @Test("A key ends at its end, not a minute later")
+    @Test("A server key is refused from its expiry on")
     func keyEnds() {
         let record = SenderRecord(
             sender: Harness.sender, label: "",
@@ -106,7 +106,7 @@ import Testing
         #expect(directory.check(Harness.sender, key: Harness.key, at: 1_000) == .expiredCredentials)
     }
 
-    @Test("Changes of earlier turns that the store has not answered count against the bound")
+    @Test("Uncommitted changes of earlier turns count against the limit")
     func overloadOverTurns() {
         var settings = DeliverySettings()
         settings.waitingWrites = 3
@@ -121,7 +121,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 5 unavailable", "nack 6 unavailable"])
     }
 
-    @Test("A registration whose batch was answered before an older one is told at once")
+    @Test("A registration is confirmed at once when its batch is committed before an older one")
     func answeredOutOfOrder() {
         let bench = Harness.withDevice()
         func register(_ ticket: UInt32, _ category: String) {
@@ -149,7 +149,7 @@ import Testing
         #expect(bench.take(web).words == ["registered 3 3"])
     }
 
-    @Test("Exactly so many idle devices stay in memory")
+    @Test("Exactly the configured number of idle devices stays in memory")
     func idleDevices() {
         var settings = DeliverySettings()
         settings.idleDevicesInMemory = 3
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "A device that left while its mailbox was read is forgotten, whether or not it could be",
+        "A device that disconnects while a page is read is evicted when the read succeeds or fails",
         arguments: [true, false])
     func leftWhileRead(hasFailed: Bool) {
         var settings = DeliverySettings()
@@ -176,7 +176,7 @@ import Testing
         bench.runTurns()
         bench.read(partition)
         bench.tellAnswer(partition)
-        // Up to the question for a page, which is answered when the device has gone.
+        // Up to the read of a page, which is answered after the device has disconnected.
         while partition.loads.isEmpty, !bench.isQuiet {
             bench.runTurns()
             bench.apply(partition)
@@ -191,7 +191,7 @@ import Testing
         #expect(partition.core.figures.devices == 0)
     }
 
-    @Test("A removal that nobody waits for is not worth a sync")
+    @Test("A removal that no peer waits for causes no sync")
     func lazyRemoval() {
         let bench = Harness.withDevice()
         bench.login()
@@ -204,7 +204,7 @@ import Testing
         #expect(bench.store.downPending == 0 && bench.durableBatches == durable)
     }
 
-    @Test("Nothing is read for a message that is not on disk yet")
+    @Test("No page is read for a message that is not on disk yet")
     func nothingToRead() {
         let bench = Harness.withDevice()
         bench.login()
@@ -220,7 +220,7 @@ import Testing
         #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1", "deliver m2"])
     }
 
-    @Test("What was held back by the rate is looked at anew at the next login")
+    @Test("A throttled message is checked against the rate again at the next login")
     func heldAtLogin() {
         var settings = DeliverySettings()
         settings.rates.collapsible = Rate(1, perSeconds: 60)

@@ -1,9 +1,9 @@
 import Basics
 import Delivery
 
-/// The store's contract in a few dictionaries, with the counts that an audit would take.
+/// The store's contract implemented with dictionaries, and the counts that an audit would report.
 struct FakeStore {
-    /// What each device has, made when it is asked for: of thousands of devices each is looked at by itself.
+    /// An index of each device's records, built on demand, so that reading one of thousands of devices is fast.
     private final class Index {
         var registrations: [DeviceID: [Registration]] = [:]
         var subscriptions: [DeviceID: [Subscription]] = [:]
@@ -28,7 +28,7 @@ struct FakeStore {
     var topicBodies: [TopicJobName] = []
     var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
-    /// What is left to the next process.
+    /// The clock mark for the next process.
     var marksOfProcess: [StoreMark: UInt64] = [:]
     var down = MilestoneCounts()
     var up = MilestoneCounts()
@@ -36,10 +36,10 @@ struct FakeStore {
     var put: Set<[UInt8]> = []
     /// Ids of receipts ever put.
     var receipts: Set<[UInt8]> = []
-    /// Messages that left as delivered without the receipt that they owed.
+    /// Messages that were removed as delivered without their requested receipt.
     var missingReceipts: [[UInt8]] = []
 
-    /// Batches that put a message where another one stands: none is expected, ever.
+    /// Batches that overwrote a message; always expected to be empty.
     var collisions = 0
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
@@ -138,7 +138,7 @@ struct FakeStore {
         if let report { apply(.putMessage(report), &outcome) }
     }
 
-    /// What of a partition has ended by a time, earliest first.
+    /// Returns the entries of a partition that have expired by a time, earliest first.
     private func ended(by time: UnixMilliseconds, _ limit: Int, of partition: Int) -> [ExpiredEntry] {
         var found: [(UnixMilliseconds, UInt64, ExpiredEntry)] = []
         for message in messages.values.joined() where message.expiresAt <= time {
@@ -227,22 +227,22 @@ struct FakeStore {
         }
     }
 
-    /// Downstream messages in all mailboxes, markers left out.
+    /// The number of downstream messages in all mailboxes, markers not counted.
     var downPending: Int { messages.values.joined().count { $0.kind == .message } }
-    /// Upstream messages in all mailboxes, receipts left out.
+    /// The number of upstream messages in all mailboxes, receipts not counted.
     var upPending: Int { upstream.values.joined().count { $0.kind == .message } }
     /// The conservation law (design 8).
     var holds: Bool { down.expectedPending == downPending && up.expectedPending == upPending }
 }
 
 extension Subscription {
-    /// Whether it is the same, whenever it was made.
+    /// Whether it is equal apart from its time of creation.
     func isSame(as other: Subscription) -> Bool {
         name == other.name && sender == other.sender && topic == other.topic
     }
 }
 
-/// Messages to topics.
+/// Topic messages.
 extension FakeStore {
     private mutating func applyTopic(_ mutation: Mutation) {
         switch mutation {

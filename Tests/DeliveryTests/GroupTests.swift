@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct GroupTests {
-    /// So many devices with one registration each, over three partitions.
+    /// Returns `count` devices with one registration each, over three partitions.
     private static func bench(_ count: Int = 3) -> (Harness, [RegistrationName]) {
         var store = FakeStore()
         var names: [RegistrationName] = []
@@ -46,7 +46,7 @@ import Testing
         try #require(bench.store.groups.first).name
     }
 
-    @Test("A group is made, grows, shrinks, and goes with its last member, which frees its name")
+    @Test("A group is made, grows, shrinks, and is removed with its last member, which frees its name")
     func life() throws {
         let (bench, names) = Self.bench()
         let label = bytes("appUser-Chris")
@@ -73,10 +73,10 @@ import Testing
         #expect(
             Self.ask(bench, 10, .create(label: label, members: [names[2]])) == "group known 10 3",
             "the name is free again")
-        #expect(try Self.made(bench).number != number, "the old key stays dead")
+        #expect(try Self.made(bench).number != number, "the old key is not reused")
     }
 
-    @Test("Twenty members and no more; none is no group")
+    @Test("A group has from 1 to 20 members")
     func size() throws {
         let (bench, names) = Self.bench(21)
         #expect(Self.ask(bench, 1, .create(label: bytes("a"), members: [])) == "group refused 1 no_members")
@@ -93,10 +93,10 @@ import Testing
         _ = Self.ask(bench, 5, .remove(number: number, label: nil, members: [names[0]]))
         #expect(
             Self.ask(bench, 6, .add(number: number, label: nil, members: [names[20]])).hasPrefix(
-                "group known 6"), "twenty by adding, too")
+                "group known 6"), "20 members can also be reached by adding")
     }
 
-    @Test("A dry run finds who is gone, and changes nothing")
+    @Test("A dry run reports unregistered members, and changes nothing")
     func dryRun() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
@@ -115,7 +115,7 @@ import Testing
         #expect(bench.store.groups.first?.members.count == 2)
     }
 
-    @Test("Changes of one sender take turns, so that none is lost")
+    @Test("Changes of one sender run one after another, so that none is lost")
     func turns() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: [names[0]]))
@@ -131,7 +131,7 @@ import Testing
         #expect(bench.take(web).words == ["group known 0 1,2", "group known 1 1,2,3"])
     }
 
-    @Test("A change is told only when it is on disk; one that fails is refused, and the next one goes on")
+    @Test("A change is answered when it is on disk, refused when its batch fails, and the next one continues")
     func durable() throws {
         let (bench, names) = Self.bench()
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
@@ -145,7 +145,7 @@ import Testing
         bench.tellAnswer(owner)
         bench.runTurns()
         #expect(owner.batches.count == 1)
-        #expect(bench.take(web).isEmpty, "nothing may be said before the store has answered")
+        #expect(bench.take(web).isEmpty, "no answer is sent before the store has answered")
         bench.apply(owner, failing: true)
         bench.tellOutcome(owner)
         bench.settle()
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "A message to a group reaches every member, is stored for each, and is answered once",
+        "A group message reaches every member, is stored for each, and is answered once",
         arguments: [0, 3_600])
     func send(lifetime: Int) throws {
         let (bench, names) = Self.bench()
@@ -165,7 +165,7 @@ import Testing
         #expect(bench.down.accepted == 3)
     }
 
-    @Test("Members that cannot be reached are named; one that is gone leaves the group after it was told")
+    @Test("The answer names members that cannot be reached, and an unregistered member then leaves the group")
     func partial() throws {
         let (bench, names) = Self.bench()
         let foreign = RegistrationName(device: names[2].device, number: RegistrationNumber(50))
@@ -180,7 +180,7 @@ import Testing
         #expect(Self.send(bench, 9, to: group) == "group 9 2/1 50=sender_mismatch")
     }
 
-    @Test("When all members are gone the group goes too")
+    @Test("A group is removed when all members have unregistered")
     func allGone() throws {
         let (bench, names) = Self.bench(1)
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
@@ -191,7 +191,7 @@ import Testing
         #expect(Self.send(bench, 8, to: group) == "nack 8 not_registered")
     }
 
-    @Test("All of several members may go at once: the group goes with them, and its name is free")
+    @Test("A group is removed and its name freed when several members have unregistered at once")
     func severalGone() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
@@ -204,7 +204,7 @@ import Testing
         #expect(Self.ask(bench, 8, .find(label: bytes("a"))) == "group refused 8 not_found")
     }
 
-    @Test("Another sender cannot send to a group, nor see it")
+    @Test("A group is neither visible to another sender nor accepts its messages")
     func foreign() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
@@ -219,7 +219,7 @@ import Testing
         #expect(bench.take(web).words == ["group refused 2 not_found"])
     }
 
-    @Test("A send that comes while the members are being read sees what its sender has changed meanwhile")
+    @Test("A send sees changes that its sender makes while the members are being read")
     func freshRead() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: [names[0]]))
@@ -227,7 +227,7 @@ import Testing
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
         bench.runTurns()
-        // Read, but not told: what follows must not be answered by it.
+        // Read, but not reported: later requests must not be answered with this state.
         bench.read(owner)
         bench.store.groups[0].members.append(names[1])
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(8))))
@@ -235,7 +235,7 @@ import Testing
         #expect(bench.take(appServer).words == ["group 7 1/0", "group 8 2/0"])
     }
 
-    @Test("A store that cannot answer refuses the send, and may be asked again")
+    @Test("A send is refused when the group cannot be read, and can be repeated")
     func unreadable() throws {
         let (bench, names) = Self.bench()
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))

@@ -2,11 +2,11 @@ import Basics
 import Delivery
 import Testing
 
-/// Devices that send to a group they are in: the other members get it (ccs-xmpp 4.4).
+/// Messages of devices to a group that they are in: the other members receive them (ccs-xmpp 4.4).
 @Suite struct GroupUpstreamTests {
     private static let group = GroupName(sender: Harness.sender, number: 7)
 
-    /// The device of the scene and so many others, all of them members unless said otherwise.
+    /// The device of the scene and `others` more devices, all members unless specified otherwise.
     private static func bench(
         _ others: Int = 2, isMember: Bool = true, settings: DeliverySettings = DeliverySettings()
     ) -> Harness {
@@ -40,25 +40,26 @@ import Testing
         bench.store.messages.filter { !$0.value.isEmpty }.map { $0.key.number >> 8 & 0xFF }.sorted()
     }
 
-    @Test("The others get it, the sender does not; it is acknowledged when it is on disk for all of them")
+    @Test(
+        "A device's group message reaches the other members, and is acknowledged when it is on disk for all")
     func others() throws {
         let bench = Self.bench()
         var upstream = Harness.upstream(1)
         upstream.group = Self.group
         bench.post(.upstreamReceived(upstream))
         bench.runTurns()
-        #expect(bench.take(phone).isEmpty, "what is not on disk is not acknowledged")
+        #expect(bench.take(phone).isEmpty, "a message is not acknowledged before it is on disk")
         bench.settle()
         #expect(bench.take(phone).words == ["stored 1"])
         #expect(Self.waiting(bench) == [1, 2])
         let message = try #require(bench.store.messages.values.first { !$0.isEmpty }?.first)
         #expect(message.messageID == bytes("u1") && message.body == bytes("up 1"))
         #expect(message.expiresAt == bench.now.wall + 3_600_000)
-        #expect(bench.store.upstream.isEmpty, "no app server hears of it")
+        #expect(bench.store.upstream.isEmpty, "no app server receives it")
         #expect(bench.take(appServer).isEmpty)
     }
 
-    @Test("Who is no member, a group that is not there, a sender that is not there")
+    @Test("A group message is refused when the device is not a member, or the group or sender does not exist")
     func refused() {
         let stranger = Self.bench(isMember: false)
         #expect(Self.send(stranger, 1) == ["refused 1 invalid_parameters"])
@@ -71,7 +72,7 @@ import Testing
         #expect(bench.up.refused == 2)
     }
 
-    @Test("Alone in its group, or with none that is left: it is done; the group forgets who is gone")
+    @Test("A group message succeeds when no other member is left, and unregistered members leave the group")
     func alone() {
         let alone = Self.bench(0)
         #expect(Self.send(alone, 1) == ["stored 1"])
@@ -81,7 +82,7 @@ import Testing
         #expect(bench.store.groups.first?.members == [Harness.target])
     }
 
-    @Test("While the store cannot take it the device keeps it")
+    @Test("A group message is refused as unavailable while the store cannot be read or written")
     func unavailable() {
         let bench = Self.bench(1)
         var upstream = Harness.upstream(1)
@@ -93,7 +94,7 @@ import Testing
         bench.tellAnswer(owner)
         bench.settle()
         #expect(bench.take(phone).words == ["refused 1 unavailable"])
-        #expect(Self.send(bench, 2) == ["stored 2"], "canary: it can later")
+        #expect(Self.send(bench, 2) == ["stored 2"], "canary: a later message is stored")
         let other = bench.partitions[PartitionKey.device(DeviceID(1 << 60 | 1 << 8)).partition(of: 3)]
         upstream.origin.ticket = 3
         bench.post(.upstreamReceived(upstream))
@@ -107,7 +108,7 @@ import Testing
         #expect(bench.take(phone).words == ["refused 3 unavailable"])
     }
 
-    @Test("A message to a group leaves its place to the next when it is answered, taken or refused")
+    @Test("A group message frees its slot for the next one when it is accepted or refused")
     func place() {
         var settings = DeliverySettings()
         settings.waitingUpstream = 1
@@ -118,13 +119,13 @@ import Testing
         upstream.group = Self.group
         bench.post(.upstreamReceived(upstream))
         #expect(
-            Self.send(bench, 4) == ["refused 4 toomanymessages", "stored 3"], "canary: there is one place")
+            Self.send(bench, 4) == ["refused 4 toomanymessages", "stored 3"], "canary: there is one slot")
         bench.store.groups = []
         #expect(Self.send(bench, 5) == ["refused 5 invalid_parameters"])
         #expect(Self.send(bench, 6) == ["refused 6 invalid_parameters"])
     }
 
-    @Test("Rates count: those of the device, of its sender, and of who gets it")
+    @Test("A group message counts for the rates of the device, of its sender and of the receiving devices")
     func rates() {
         var settings = DeliverySettings()
         settings.rates.senderUpstream = Rate(1, perSeconds: 60)
@@ -138,7 +139,7 @@ import Testing
         #expect(Self.send(other, 2) == ["refused 2 toomanymessages"])
     }
 
-    @Test("Now or never goes to those who are there, and is not remembered")
+    @Test("A now-or-never group message reaches connected members only, and is not stored")
     func passing() {
         let bench = Self.bench()
         #expect(Self.send(bench, 1, lifetime: 0) == ["stored 1"])

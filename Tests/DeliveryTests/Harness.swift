@@ -3,25 +3,25 @@ import Testing
 
 @testable import Delivery
 
-/// A partition, boxed.
+/// A partition in a class, so that tests can share it.
 final class PartitionBox {
     var core: Partition
     var events: [Event] = []
     var batches: [WriteBatch] = []
-    /// Applied, not yet told.
+    /// Batches that are applied, but not reported yet.
     var outcomes: [CommitOutcome] = []
     var loads: [Load] = []
-    /// Read, not yet told.
+    /// Answers that are read, but not reported yet.
     var answers: [Loaded] = []
     init(_ core: consuming Partition) { self.core = core }
 }
 
-/// Partitions, a store and a log of commands; nothing happens unless it is told to.
+/// Partitions, a store and a log of commands; each step happens only when a test calls for it.
 final class Harness {
     private(set) var partitions: [PartitionBox] = []
     private let settings: DeliverySettings
     var store = FakeStore()
-    /// What a crash leaves: all up to the last durable batch.
+    /// The state after a crash: everything up to the last durable batch.
     private var lastDurable = FakeStore()
     var now = Now(monotonic: Instant(nanoseconds: 0), wall: 1_700_000_000_000)
     var commands: [(ConnectionID, SessionCommand)] = []
@@ -30,18 +30,18 @@ final class Harness {
     var durableBatches = 0
     var expiredDevices = 0
     var unusedDevices = 0
-    /// How often a device has confirmed the clock.
+    /// The number of times that a device has confirmed the clock.
     var confirmations = 0
     var topicJobs = 0
     var topicJobsOpen = 0
     var topicMembers = 0
-    /// States that cannot be.
+    /// Invariant failures.
     var failures: [InvariantFailure] = []
-    /// Every question to the store.
+    /// Every query to the store.
     var asked: [Load] = []
-    /// Called for each command as it comes.
+    /// Called for each command of a partition.
     var observe: ((ConnectionID, SessionCommand) -> Void)?
-    /// Called for each event as a partition is given it.
+    /// Called for each event before a partition handles it.
     var observeEvent: ((Event) -> Void)?
 
     init(
@@ -84,7 +84,7 @@ final class Harness {
         }
     }
 
-    /// One turn of a partition, with so many of its events at most.
+    /// Runs one turn of a partition with up to a number of its events.
     func turn(_ partition: PartitionBox, events: Int = .max) {
         var effects = Effects()
         for _ in 0..<min(events, partition.events.count) {
@@ -95,7 +95,7 @@ final class Harness {
                 Issue.record("\(words)")
             }
         }
-        // What is left to the next process has no part in what a test counts.
+        // Clock marks are written by time, so tests do not count them.
         if effects.mutations.count == 1, case .putMark(let mark, let number) = effects.mutations[0] {
             store.marksOfProcess[mark] = number
             lastDurable.marksOfProcess[mark] = number
@@ -123,7 +123,7 @@ final class Harness {
         for event in effects.forwards { post(event) }
     }
 
-    /// Applies the oldest batch of a partition; the outcome is told later.
+    /// Applies the oldest batch of a partition; the outcome is reported later.
     func apply(_ partition: PartitionBox, failing: Bool = false) {
         guard !partition.batches.isEmpty else { return }
         let batch = partition.batches.removeFirst()
@@ -157,7 +157,7 @@ final class Harness {
         }
     }
 
-    /// Runs everything until nothing is under way, or for so many rounds of the store.
+    /// Runs everything until no work is left, or for a number of rounds of the store.
     func settle(rounds: Int = 10_000) {
         var count = 0
         repeat {
@@ -184,7 +184,7 @@ final class Harness {
         now.wall += milliseconds
     }
 
-    /// Takes the commands for a connection out of the log.
+    /// Removes and returns the commands for a connection from the log.
     func take(_ connection: ConnectionID) -> [SessionCommand] {
         let found = commands.filter { $0.0 == connection }.map(\.1)
         commands.removeAll { $0.0 == connection }

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Testing
 
-/// What is in somebody's hands, or waits for its time, while the one that has it is lost or read again.
+/// Messages and streams that wait while their connection or device is lost or read again.
 @Suite struct HeldTests {
-    @Test("What is throttled and falls due while its device is read again is delivered once that is done")
+    @Test("A throttled message that falls due while its device is read again is delivered afterwards")
     func throttledWhileStale() {
         var settings = DeliverySettings()
         settings.rates.collapsible = Rate(1, perSeconds: Limits.Message.collapsibleRefillSeconds)
@@ -17,13 +17,13 @@ import Testing
         bench.post(.deviceWritable(phone, device))
         bench.settle()
         #expect(bench.take(phone).words.filter { $0.hasPrefix("deliver") } == ["deliver m1"])
-        // A batch fails: what is in memory of the device is read anew.
+        // A batch fails: the device's state is read again.
         bench.submit(3)
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
         bench.tellOutcome(bench.partitions[0])
         bench.runTurns()
-        #expect(bench.partitions[0].loads.count == 1, "canary: it is not read yet")
+        #expect(bench.partitions[0].loads.count == 1, "canary: the state is not read yet")
         bench.advance(milliseconds: Int64(Limits.Message.collapsibleRefillSeconds) * 1_000)
         bench.post(.tick)
         bench.settle()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "What is left of a stream goes to a connection that lives, not to one that waited for it and is gone")
+        "A detached stream is resumed on an open connection, not on one that waited for it and has closed")
     func waiterGone() {
         let bench = Harness.withDevice()
         let remains = ResumableStream(
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "A page of subscribers that the store could not serve is asked for again after its time, not before")
+        "A page of subscribers that could not be read is requested again after a pause, not before")
     func refusedPage() throws {
         let bench = Harness.withDevice()
         let topic = try #require(TopicName(bytes("news")))
@@ -82,7 +82,7 @@ import Testing
             bench.post(.tick)
             bench.settle()
         }
-        #expect(pages() == 1, "a store that is overloaded is left alone")
+        #expect(pages() == 1, "an overloaded store is not asked again at once")
         bench.advance(milliseconds: Int64(Limits.Topic.retryMilliseconds) / 4)
         bench.post(.tick)
         bench.settle()
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "An upstream message that ends in a window, by its app server's word or the sweep's, no longer binds its device",
+        "An upstream message releases its device when its session or the search reports it expired",
         arguments: [false, true])
     func stickyEnds(isSwept: Bool) throws {
         let bench = Harness.withDevice()
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// Expects that no partition holds anything for a message any more: no batch, event, window, removal or bound device.
+/// Expects that no partition has state left for a message: no batch, event, window entry, removal or device order.
 func expectNothingUnderWay(in bench: Harness, sourceLocation: SourceLocation = #_sourceLocation) throws {
     #expect(bench.isQuiet, sourceLocation: sourceLocation)
     for partition in bench.partitions {

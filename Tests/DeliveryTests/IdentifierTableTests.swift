@@ -8,7 +8,9 @@ import Testing
         init(_ number: UInt64) { self.number = number }
     }
 
-    @Test("It agrees with a dictionary through any sequence of changes", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "An identifier table matches a dictionary through any sequence of changes",
+        arguments: 0..<20 as Range<UInt64>)
     func agrees(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = IdentifierTable<Box>(hash: SipHash(key: (seed, 1)))
@@ -31,7 +33,7 @@ import Testing
         #expect(table.all.map(\.number).sorted() == model.keys.sorted())
     }
 
-    @Test("The same key and history give the same order")
+    @Test("An identifier table has the same order when key and history are the same")
     func order() {
         func run(_ key: UInt64) -> [UInt64] {
             var table = IdentifierTable<Box>(hash: SipHash(key: (key, 2)))

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Testing
 
-/// `delay_while_idle`: what waits until the device is active (ccs-xmpp 6, mcs-device 3.5).
+/// `delay_while_idle`: messages that wait until the device is active (ccs-xmpp 6, mcs-device 3.5).
 @Suite struct IdleTests {
-    /// A connected device that has said that it is idle.
+    /// A connected device that has reported that it is idle.
     private func bench(settings: DeliverySettings = DeliverySettings()) -> Harness {
         let bench = Harness.withDevice(settings: settings)
         bench.login()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "While the device is idle they wait, on disk and acknowledged; others go at once; active, they come in order"
+        "Delayed messages wait on disk while the device is idle, and are delivered in order when it is active"
     )
     func waits() {
         let bench = bench()
@@ -55,7 +55,7 @@ import Testing
         #expect(bench.down.sent == 5 && bench.store.holds)
     }
 
-    @Test("Of several with one key the last survives, and of more keys than are kept the oldest goes")
+    @Test("Delayed messages collapse by key, and the oldest is discarded when there are too many keys")
     func collapses() {
         let bench = bench()
         submit(bench, 1...3, key: "score")
@@ -67,7 +67,7 @@ import Testing
         #expect(delivered(bench) == (4...7).map { "deliver m\($0)" })
     }
 
-    @Test("A hundred without key are kept; the next discards all, and the marker waits like them")
+    @Test("The 101st delayed message without a key discards all, and the marker is delayed too")
     func capped() {
         let bench = bench()
         submit(bench, 1...100)
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.store.holds)
     }
 
-    @Test("Now or never is never while the device is idle, and counted like for one that is away")
+    @Test("A delayed now-or-never message is dropped while the device is idle, and counts as expired")
     func nowOrNever() {
         let bench = bench()
         submit(bench, 1...1, lifetime: 0)
@@ -93,7 +93,7 @@ import Testing
         #expect(bench.down.expired == 1 && bench.down.sent == 1)
     }
 
-    @Test("What waits ends with its lifetime")
+    @Test("A delayed message expires at the end of its lifetime")
     func expires() {
         let bench = bench()
         submit(bench, 1...1, lifetime: 60)
@@ -106,7 +106,7 @@ import Testing
         #expect(bench.store.down.expired == 1 && bench.store.holds)
     }
 
-    @Test("A new login counts as active, unless it says that it is idle; an old connection has no say")
+    @Test("A device is active after a login unless it reports idle, and an old connection cannot change that")
     func logins() {
         let bench = bench()
         submit(bench, 1...1)
@@ -124,7 +124,7 @@ import Testing
         #expect(delivered(bench, on: connection(21)) == ["deliver m1"])
     }
 
-    @Test("The flag outlives the process: what waited waits for the next connection's word too")
+    @Test("A delayed message is still delayed after a restart")
     func restart() {
         let bench = bench()
         submit(bench, 1...1)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "It outlives a failed batch, and one that is being stored when the device changes its mind is not lost"
+        "A delayed message survives a failed batch, and a change of the device's idle state while it is stored"
     )
     func failedBatch() {
         let bench = bench()
@@ -174,7 +174,7 @@ import Testing
         #expect(bench.store.holds)
     }
 
-    @Test("It and the rate of collapsible messages hold one after the other")
+    @Test("A message is first delayed, then throttled, when both apply")
     func throttled() {
         var settings = DeliverySettings()
         settings.rates.collapsible = Rate(1, perSeconds: 180)
@@ -191,7 +191,7 @@ import Testing
         #expect(delivered(bench) == ["deliver m2"])
     }
 
-    @Test("Canary: a device that never spoke of it gets them at once")
+    @Test("Canary: a device that never reported idle receives such messages at once")
     func canary() {
         let bench = Harness.withDevice()
         bench.login()

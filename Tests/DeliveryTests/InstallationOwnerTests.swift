@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Firebase installations: whose an id is, how that is proved, and how it ends (mcs-device 5.5).
+/// Firebase installations: ownership of an id, its proof, and its end (mcs-device 5.5).
 @Suite struct InstallationOwnerTests {
     private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
     private let fresh = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
@@ -39,7 +39,7 @@ import Testing
         return bench.take(web).words
     }
 
-    /// An app of a device registers and names the installation; `mark`: with a token of it.
+    /// Registers an app of a device that names the installation; with a token of the installation if `mark` is set.
     private func register(
         _ ticket: UInt32, on device: DeviceID = DeliveryTests.device, mark: UInt64? = nil
     ) -> Event {
@@ -70,7 +70,7 @@ import Testing
     private let other = "dGFzc3dvcmQ_aGVsbG8tdw"
 
     @Test(
-        "An id is whose it was first: any other gets a fresh one, at once and while the first is being written"
+        "An installation id belongs to its first owner, and any other requester gets a fresh one"
     )
     func first() {
         let bench = Harness(partitions: 3)
@@ -80,14 +80,15 @@ import Testing
             ])
         #expect(bench.store.installationRecords[fid]?.refresh == digest(1))
         #expect(bench.store.installationRecords[fresh]?.refresh == digest(102))
-        #expect(words(bench, create(3, 3, shown: 2)) == ["SERVICE_NOT_AVAILABLE 3"], "that one is taken too")
+        #expect(
+            words(bench, create(3, 3, shown: 2)) == ["SERVICE_NOT_AVAILABLE 3"], "the fresh id is taken too")
         #expect(
             words(bench, create(4, 4, shown: 1)) == ["installation 4 \(name) 0"],
-            "its refresh token proves it")
-        #expect(bench.store.installationRecords[fid]?.refresh == digest(1), "and goes on")
+            "the refresh token proves ownership")
+        #expect(bench.store.installationRecords[fid]?.refresh == digest(1), "the refresh token stays valid")
     }
 
-    @Test("What is not on disk is not promised, and a failed write gives the next one its turn")
+    @Test("An installation is confirmed when it is on disk, and a failed write lets the next request proceed")
     func written() {
         let bench = Harness()
         bench.post(create(1, 1))
@@ -111,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "A refresh token that is foreign, deleted, revoked or too old is refused, and so are the access tokens of it"
+        "A foreign, deleted, revoked or expired refresh token is refused, and so are its access tokens"
     )
     func refused() throws {
         let bench = Harness.withDevice()
@@ -123,17 +124,18 @@ import Testing
         #expect(words(bench, ask(5, .revoke)) == ["installation 5 \(name) 1 ended"])
         #expect(words(bench, ask(6, .refresh(digest(1)))) == ["UNREGISTERED 6"])
         #expect(words(bench, register(7, mark: mark)) == ["AUTHENTICATION_FAILED 7"])
-        #expect(words(bench, create(8, 3)) == ["installation 8 \(other) 0"], "its id is nobody else's")
+        #expect(
+            words(bench, create(8, 3)) == ["installation 8 \(other) 0"], "its id is not given to another app")
         bench.post(send(9))
         bench.settle()
-        #expect(bench.take(appServer).words == ["ack 9"], "what it registered stays")
+        #expect(bench.take(appServer).words == ["ack 9"], "its registrations stay")
         bench.store.installationRecords[fid]?.refresh = digest(1)
         bench.advance(milliseconds: 271 * Self.day)
         #expect(words(bench, ask(10, .refresh(digest(1)))) == ["UNREGISTERED 10"])
     }
 
     @Test(
-        "An installation is ended by its refresh token alone, with what it has registered; its id is not given away"
+        "An installation ends with its registrations only for its refresh token, and its id stays reserved"
     )
     func ended() {
         let bench = Harness.withDevice()
@@ -148,7 +150,7 @@ import Testing
         #expect(words(bench, ask(7, .end(digest(1)))) == ["UNREGISTERED 7"])
     }
 
-    @Test("A device that names an id without a token of it gets nothing that is sent to the id")
+    @Test("A device that names an installation without its token receives no message to the installation")
     func named() {
         let bench = Harness.withDevice()
         let stranger = addDevice(bench, 77)
@@ -168,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "What was registered before there were records is addressed on, is nobody else's, and is bound by its device"
+        "A registration older than installation records stays reachable, protected, and is bound by its device"
     )
     func earlier() throws {
         let bench = Harness.withDevice()
@@ -192,7 +194,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 8"])
     }
 
-    /// What was registered without a token of an installation, which has a record now.
+    /// A registration that was made without a token of the installation, which has a record now.
     private func unprovedBesideRecord() -> Harness {
         let bench = Harness.withDevice()
         _ = words(bench, register(1))
@@ -202,7 +204,7 @@ import Testing
         return bench
     }
 
-    @Test("A message does not reach a registration that nobody proved when the installation has a record")
+    @Test("A message does not reach a registration without proof when the installation has a record")
     func unproved() {
         let bench = unprovedBesideRecord()
         bench.post(send(2))
@@ -211,7 +213,7 @@ import Testing
         #expect(words(bench, create(3, 1, by: (device, token))) == ["installation 3 \(other) 0"])
     }
 
-    @Test("An installation stays when it was registered with between the search and its end")
+    @Test("An installation stays when it is used to register between the search and its removal")
     func registeredMeanwhile() {
         let bench = Harness.withDevice()
         _ = words(bench, create(1, 1))
@@ -225,7 +227,7 @@ import Testing
         #expect(bench.store.installationRecords[fid] == nil)
     }
 
-    @Test("One that nobody uses ends after its time, sooner without registrations; whoever uses it keeps it")
+    @Test("An unused installation expires, sooner without registrations, and use keeps it")
     func expiry() {
         let bench = Harness.withDevice()
         _ = words(bench, create(1, 1))
@@ -238,7 +240,7 @@ import Testing
         #expect(bench.store.installationRecords[fid] != nil)
         #expect(words(bench, ask(2, .refresh(digest(1)))) == ["installation 2 \(name) 0"])
         events(13)
-        #expect(bench.store.installationRecords[fid] != nil, "used meanwhile")
+        #expect(bench.store.installationRecords[fid] != nil, "it was used meanwhile")
         _ = words(bench, register(3, mark: InstallationRecord.mark(of: digest(1))))
         events(30)
         #expect(bench.store.installationRecords[fid] != nil, "it has a registration")
@@ -247,7 +249,7 @@ import Testing
         #expect(bench.store.installationRecords[fid] == nil)
     }
 
-    @Test("Changes that wait are bounded")
+    @Test("The number of waiting changes is bounded")
     func bounded() {
         let bench = Harness()
         for ticket in 0...UInt32(Limits.Installation.waiting) {

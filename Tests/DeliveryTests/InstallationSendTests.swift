@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Messages to a Firebase installation in place of a token (http 8.2).
+/// Messages to a Firebase installation instead of a token (http 8.2).
 @Suite struct InstallationSendTests {
     private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
 
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "It goes to the newest registration that the installation has with the sender, and is answered when on disk"
+        "A message goes to the installation's newest registration with the sender, and is answered when on disk"
     )
     func reaches() {
         let bench = Harness.withDevice(partitions: 3)
@@ -47,7 +47,7 @@ import Testing
         _ = bench.take(phone)
         send(bench, 4)
         bench.runTurns()
-        #expect(bench.take(appServer).isEmpty, "what is not on disk is not told")
+        #expect(bench.take(appServer).isEmpty, "a message is not acknowledged before it is on disk")
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 4"])
         let delivered = bench.take(phone).compactMap(\.delivery)
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.take(phone).compactMap(\.delivery).map(\.subtype) == [bytes("c")])
     }
 
-    @Test("An installation that is unknown, another sender's, or was removed; each is counted as refused")
+    @Test("A message is refused when the installation is unknown, removed or another sender's")
     func refused() {
         let bench = Harness.withDevice(partitions: 3)
         send(bench, 1)
@@ -83,7 +83,7 @@ import Testing
         #expect(bench.down.refused == 3)
     }
 
-    @Test("A store that cannot say which registrations there are, or what the device has, is told as such")
+    @Test("A message is refused as unavailable when the installation or its device cannot be read")
     func unreadable() {
         let bench = Harness.withDevice()
         register(bench, 1, subtype: "a")

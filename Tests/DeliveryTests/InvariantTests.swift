@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What a release build does where it finds a state that cannot be.
+/// The response of a release build to a broken invariant.
 @Suite struct InvariantTests {
     private static func settings() -> DeliverySettings {
         var settings = DeliverySettings()
@@ -11,7 +11,7 @@ import Testing
         return settings
     }
 
-    /// A device that is connected, and what the core has of it.
+    /// A connected device, and its state in the core.
     private func connected() throws -> (Harness, DeviceEntry) {
         let bench = Harness.withDevice(settings: Self.settings())
         bench.login()
@@ -20,7 +20,7 @@ import Testing
         return (bench, try #require(bench.partitions[0].core.devices.table[device]))
     }
 
-    @Test("The batch of a broken state is refused, the connection closed, and nothing of it acknowledged")
+    @Test("A broken invariant of a device refuses the batch, closes the connection, and acknowledges nothing")
     func refusesBatch() throws {
         let (bench, entry) = try connected()
         var report = StoredMessage(
@@ -33,16 +33,16 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["close internal_error"])
-        #expect(bench.failures.map(\.what) == ["a sequence is not the newest"])
+        #expect(bench.failures.map(\.what) == ["a message's sequence is not the newest"])
         #expect(bench.store.put.isEmpty)
-        // What is in memory has been read again, and the next message is taken.
+        // The device has been read again, and the next message is accepted.
         bench.submit(2)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 2"])
         #expect(bench.failures.count == 1)
     }
 
-    @Test("A device whose counts are broken is read again, and gets what it has not acknowledged once more")
+    @Test("A device with broken counts is read again, and receives its unacknowledged messages again")
     func readsAgain() throws {
         let (bench, entry) = try connected()
         bench.submit(1)
@@ -55,10 +55,10 @@ import Testing
         #expect(
             bench.failures == [
                 InvariantFailure(
-                    what: "more messages are acknowledged than were sent", owner: .device(device))
+                    what: "the count of unacknowledged messages is negative", owner: .device(device))
             ])
-        #expect(bench.store.messages[device]?.count == 1, "nothing of the refused batch is done")
-        #expect(entry.link?.takesPassing == false, "nothing more goes out on a connection that closes")
+        #expect(bench.store.messages[device]?.count == 1, "the refused batch changes nothing")
+        #expect(entry.link?.takesPassing == false, "nothing more is sent on a closing connection")
         bench.post(.deviceClosed(phone, device))
         bench.login(web)
         bench.settle()
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.failures.count == 1)
     }
 
-    @Test("A broken state of a sender ends its connections, and its messages are handed out again")
+    @Test("A broken invariant of a sender closes its connections, and its messages are sent again")
     func sender() throws {
         let bench = Harness.withDevice(settings: Self.settings())
         bench.bindAppServer()
@@ -94,7 +94,7 @@ import Testing
                     owner: .sender(Harness.sender))
             ])
         #expect(bench.store.up.delivered == 0 && bench.store.upPending == 2)
-        // The next connection gets what is not answered, and what is sent anew; the removal is tried again.
+        // The next connection receives the unanswered and the new messages; the removal is tried again.
         bench.post(.appServerClosed(appServer, Harness.sender))
         bench.bindAppServer(web)
         bench.post(.upstreamReceived(Harness.upstream(3)))
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.store.upPending == 0 && bench.failures.count == 1)
     }
 
-    @Test("A put that fails of a message that is counted no more leaves no count below zero")
+    @Test("A failed put leaves no negative count when its message was removed from the counts before")
     func countedNoMore() throws {
         let bench = Harness.withDevice()
         bench.submit(1)
@@ -119,7 +119,7 @@ import Testing
         bench.post(.upstreamReceived(Harness.upstream(1)))
         bench.runTurns()
         let entry = try #require(bench.partitions[0].core.senders.table[Harness.sender])
-        // As after a search that has found it expired before its batch was answered.
+        // As after a search that found it expired before its batch was committed.
         entry.countRemoved()
         bench.apply(bench.partitions[0], failing: true)
         bench.tellOutcome(bench.partitions[0])
@@ -130,7 +130,7 @@ import Testing
         #expect(bench.take(phone).words == ["refused 1 unavailable", "stored 1"] && entry.stored == 1)
     }
 
-    @Test("A broken state of the partition refuses the batch of its turn alone, and ends no connection")
+    @Test("A broken invariant of the partition refuses the batch of its turn only, and closes no connection")
     func partition() throws {
         let (bench, _) = try connected()
         bench.post(.loaded(.unseen([], next: nil)))
@@ -140,7 +140,7 @@ import Testing
         #expect(bench.take(phone).isEmpty)
         #expect(
             bench.failures == [
-                InvariantFailure(what: "an answer to a search for devices that nobody asked for")
+                InvariantFailure(what: "the answer to a device search that was not requested")
             ])
         #expect(bench.store.put.isEmpty)
         bench.submit(2)
@@ -150,7 +150,7 @@ import Testing
         #expect(bench.failures.count == 1)
     }
 
-    @Test("A broken state in a turn that changes nothing refuses no batch of a later one")
+    @Test("A broken invariant in a turn without changes refuses no batch of a later turn")
     func withoutBatch() throws {
         let (bench, _) = try connected()
         bench.post(.loaded(.unseen([], next: nil)))
@@ -161,7 +161,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 1"])
     }
 
-    @Test("An event of another partition is refused where it comes, and changes nothing there")
+    @Test("An event of another partition is refused, and changes nothing")
     func elsewhere() throws {
         let bench = Harness.withDevice(partitions: 2, settings: Self.settings())
         let owner = PartitionKey.device(device).partition(of: 2)
@@ -176,7 +176,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 2"])
     }
 
-    @Test("An event whose content is of another device or sender is refused")
+    @Test("An event is refused when its content belongs to another device or sender")
     func mixedUp() throws {
         let (bench, _) = try connected()
         let other = RegistrationName(device: DeviceID(77), number: RegistrationNumber(1))
@@ -186,11 +186,11 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["refused 2 unavailable"])
         #expect(
-            bench.failures.map(\.what) == ["an event of another device", "an event of another sender"])
+            bench.failures.map(\.what) == ["an event is for another device", "an event of another sender"])
         #expect(bench.store.put.isEmpty)
     }
 
-    @Test("What the store says of a device in no order counts as no answer")
+    @Test("An answer of the store is treated as failed when its records are out of order")
     func disorder() throws {
         let bench = Harness.withDevice(settings: Self.settings())
         bench.submit(1)
@@ -203,14 +203,14 @@ import Testing
         bench.post(.loaded(.device(state)))
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
-        #expect(bench.failures.map(\.what) == ["the store answers out of order"])
+        #expect(bench.failures.map(\.what) == ["the store returned records out of order"])
         bench.submit(2)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 2"])
     }
 
     @Test(
-        "A message goes only to states that follow its own, and what is stored stays so",
+        "A message changes only to permitted states, and a stored message stays stored",
         arguments: [
             (MailboxSlot.State.waiting(isStored: false), MailboxSlot.State.sent, true),
             (.waiting(isStored: true), .waiting(isStored: false), false),
@@ -225,7 +225,7 @@ import Testing
         #expect(before.mayBecome(after) == isAllowed)
     }
 
-    @Test("A connection that closes does nothing else, and none begins anew")
+    @Test("A closing connection changes to no other mode, and none returns to the initial mode")
     func modes() {
         let modes: [DeviceLink.Mode] = [
             .accepting, .loading(target: Sequence(1)), .queued, .paused, .live, .closing,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// An answer that rests on an earlier batch waits for that one, whatever becomes of those behind it.
+/// Answers that depend on an earlier batch wait for that batch, regardless of the outcome of later ones.
 @Suite struct LaterBatchTests {
     private func subscribe(_ ticket: UInt32) throws -> Event {
         .subscribe(
@@ -12,7 +12,7 @@ import Testing
                 topic: try #require(TopicName(bytes("news"))), isEnd: false))
     }
 
-    /// Two batches on their way: one subscribes the device, the other is another device's.
+    /// Two uncommitted batches: one subscribes the device, the other is another device's.
     private func bench() throws -> (Harness, DeviceID) {
         let bench = Harness.withDevice()
         let other = bench.addDevice()
@@ -32,7 +32,7 @@ import Testing
         bench.post(.submitted(Harness.submission(ticket, to: name)))
     }
 
-    @Test("A subscription whose batch fails is not promised since the batch behind it is on disk")
+    @Test("A subscription is not confirmed when its batch fails, although the next batch is on disk")
     func failedBefore() throws {
         let (bench, _) = try bench()
         bench.post(try subscribe(2))
@@ -49,7 +49,7 @@ import Testing
         #expect(bench.store.subscriptions.isEmpty)
     }
 
-    @Test("Nor is it promised at once since the batch behind it was refused before it")
+    @Test("A subscription is not confirmed early when the next batch was refused before it")
     func refusedBehind() throws {
         let (bench, _) = try bench()
         let partition = bench.partitions[0]
@@ -58,13 +58,13 @@ import Testing
         bench.runTurns()
         bench.post(try subscribe(2))
         bench.runTurns()
-        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        #expect(bench.take(web).isEmpty, "a subscription is not confirmed before it is on disk")
         bench.settle()
         #expect(bench.take(web).words == ["unregistered 1", "unregistered 2"])
         #expect(bench.store.subscriptions.count == 1)
     }
 
-    @Test("A change behind a batch that fails is refused with it, although its own is on disk")
+    @Test("A change after a failed batch is refused too, although its own batch is on disk")
     func failedBeforeOwn() throws {
         let (bench, _) = try bench()
         bench.submit(4)

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// Devices that nobody hears of any more, and apps that are gone (mcs-device 3.8, 5.3; http 11).
+/// Expiry of devices without contact, and apps that are uninstalled (mcs-device 3.8, 5.3; http 11).
 @Suite struct LifetimeTests {
     private static let day: Int64 = 86_400_000
 
@@ -13,7 +13,7 @@ import Testing
         return settings
     }
 
-    /// A device with a registration and two messages that wait, in a world where devices expire.
+    /// A device with a registration and two waiting messages; devices expire.
     private func bench(days: Int = 10, partitions: Int = 1) -> Harness {
         let bench = Harness.withDevice(partitions: partitions, settings: settings(days: days))
         bench.submit(1, lifetime: 2_419_200)
@@ -23,7 +23,7 @@ import Testing
         return bench
     }
 
-    /// Lets the search go round: twice, since the first round begins anywhere.
+    /// Runs two rounds of the search, since the first one starts at an arbitrary id.
     private func sweep(_ bench: Harness, turns: Int = 4) {
         for _ in 0..<turns {
             bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
@@ -38,12 +38,12 @@ import Testing
         return bench.take(appServer).words.first
     }
 
-    @Test("A device away for too long goes with all it had, and its token is not registered any more")
+    @Test("A device without contact for too long is removed with its data, and its token is not registered")
     func expires() {
         let bench = bench()
         bench.advance(milliseconds: 10 * Self.day - 60_000)
         sweep(bench)
-        #expect(bench.store.records[device] != nil, "on its last day it stays")
+        #expect(bench.store.records[device] != nil, "it stays on its last day")
         bench.advance(milliseconds: Int64(Limits.Device.sweepPauseSeconds) * 1_000)
         sweep(bench)
         #expect(bench.store.records.isEmpty && bench.store.registrations.isEmpty)
@@ -57,19 +57,19 @@ import Testing
         #expect(bench.expiredDevices == 1)
     }
 
-    @Test("It is found whichever partition owns it, and after a restart that lost the removal")
+    @Test("An expired device is found in any partition, and again after a restart that lost the removal")
     func restarts() {
         let bench = bench(partitions: 3)
         bench.advance(milliseconds: 11 * Self.day)
         sweep(bench)
         #expect(bench.store.records.isEmpty)
         bench.crash(seed: 99)
-        #expect(bench.store.records.count == 1, "nobody waited for it to be on disk")
+        #expect(bench.store.records.count == 1, "the removal is not synced")
         sweep(bench)
         #expect(bench.store.records.isEmpty && bench.store.holds)
     }
 
-    @Test("Login, check-in, registration and the end of a long connection count as contact")
+    @Test("A login, check-in, registration and the end of a long connection count as contact")
     func contact() {
         let moves: [(String, (Harness) -> Void)] = [
             ("login", { $0.login() }),
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A connected device never expires, and its time runs from the end of the connection")
+    @Test("A device does not expire while connected, and its time starts at the end of the connection")
     func connected() {
         let bench = bench()
         bench.login()
@@ -130,7 +130,7 @@ import Testing
         #expect(bench.store.records[device] != nil)
     }
 
-    /// A device that was connected for nine days, while a batch of it fails: it is being read again.
+    /// A device that was connected for nine days and is being read again after a failed batch.
     private func reading() -> (Harness, PartitionBox) {
         let bench = bench()
         bench.login()
@@ -146,7 +146,7 @@ import Testing
         return (bench, partition)
     }
 
-    /// Whether the store comes to know that the device was here until now, and the device lives as long as that gives it.
+    /// Expects that the device's last contact reaches the store, and that the device stays for its full time after it.
     private func expectContact(_ bench: Harness, _ name: String) {
         let left = bench.now.wall
         bench.settle()
@@ -165,12 +165,12 @@ import Testing
         #expect(bench.store.records.isEmpty, "\(name)")
     }
 
-    @Test("One that leaves while the store fails has its full time")
+    @Test("A device that disconnects while the store fails has its full time")
     func contactOfFailure() {
         let (leaving, _) = reading()
         leaving.post(.deviceClosed(phone, device))
         leaving.runTurns()
-        expectContact(leaving, "left while it was read")
+        expectContact(leaving, "it disconnected while it was read")
 
         let (unread, partition) = reading()
         unread.read(partition, failing: true)
@@ -178,7 +178,7 @@ import Testing
         unread.runTurns()
         #expect(unread.take(phone).words.last == "close store_failed")
         unread.post(.deviceClosed(phone, device))
-        expectContact(unread, "could not be read")
+        expectContact(unread, "it could not be read")
 
         let written = bench()
         written.login()
@@ -191,10 +191,12 @@ import Testing
         written.runTurns()
         written.settle()
         #expect(written.store.records[device]?.seenAt != written.now.wall, "canary: the write has failed")
-        expectContact(written, "could not be written")
+        expectContact(written, "its contact could not be written")
     }
 
-    @Test("What fails again is written again, at a tick and not before; one that is gone needs nothing")
+    @Test(
+        "A last-seen time is written again at the next tick when its write failed, and not for a removed device"
+    )
     func contactAgain() {
         let bench = bench()
         bench.login()
@@ -208,7 +210,7 @@ import Testing
             bench.apply(partition, failing: true)
             bench.tellOutcome(partition)
             bench.settle()
-            #expect(partition.batches.isEmpty, "a store that fails is left alone until the next tick")
+            #expect(partition.batches.isEmpty, "a failing store is not asked again before the next tick")
             bench.post(.tick)
         }
         bench.settle()
@@ -235,7 +237,7 @@ import Testing
         #expect(partition.core.figures.unwrittenContacts == 0 && bench.store.records[DeviceID(5)] == nil)
     }
 
-    @Test("One that came back after the store had named it stays")
+    @Test("A device stays when it came back after the search had found it")
     func race() {
         let bench = bench()
         bench.advance(milliseconds: 11 * Self.day)
@@ -247,7 +249,7 @@ import Testing
         #expect(bench.store.records[device] != nil && bench.expiredDevices == 0)
     }
 
-    @Test("A device away for too long stays when a message of it is on its way to the store, and goes after")
+    @Test("An expired device stays while one of its messages is being stored, and is removed afterwards")
     func sending() {
         let bench = bench()
         bench.advance(milliseconds: 11 * Self.day)
@@ -263,13 +265,13 @@ import Testing
         #expect(bench.store.records[device] == nil && bench.expiredDevices == 1)
     }
 
-    @Test("Zero is for ever, and a reload changes it")
+    @Test("Devices never expire when the limit is 0, and a reload changes the limit")
     func never() {
         let bench = bench(days: 0)
         bench.advance(milliseconds: 10_000 * Self.day)
         sweep(bench)
         #expect(bench.store.records[device] != nil)
-        #expect(bench.unseenAsked == 0, "nothing is asked for nothing")
+        #expect(bench.unseenAsked == 0, "the store is not searched without a limit")
         var running = RunningSettings()
         running.deviceExpirySeconds = 86_400
         bench.post(.settingsChanged(running))
@@ -277,7 +279,7 @@ import Testing
         #expect(bench.store.records.isEmpty)
     }
 
-    @Test("A search looks at so many and takes so many, one question at a time, and rests after a round")
+    @Test("A search examines and returns a bounded number per query, and pauses after a round")
     func bounded() {
         let bench = bench()
         for number in 0..<3 * UInt64(Limits.Device.perSweep) {
@@ -295,19 +297,19 @@ import Testing
         bench.settle()
         sweep(bench)
         #expect((1...4 * Limits.Device.expiredPerSweep + 1).contains(bench.expiredDevices))
-        // So many go in an hour, whatever is found.
+        // The number of removals per hour is bounded.
         for _ in 0..<60 where !bench.store.records.isEmpty {
             bench.advance(milliseconds: 60_000)
             sweep(bench, turns: 4)
         }
         #expect(bench.store.records.isEmpty)
-        // The round is over; the next one is an hour away.
+        // The round is over; the next one starts an hour later.
         let asked = bench.unseenAsked
         sweep(bench, turns: 60)
         #expect(bench.unseenAsked <= asked + 2)
     }
 
-    @Test("A store that cannot answer is asked again")
+    @Test("A search is repeated when the store cannot answer")
     func failingStore() {
         let bench = bench()
         bench.advance(milliseconds: 11 * Self.day)
@@ -321,7 +323,7 @@ import Testing
         #expect(bench.expiredDevices == 1)
     }
 
-    @Test("An app that is uninstalled loses every token on the device; its messages go, other apps stay")
+    @Test("An uninstalled app loses all its tokens and messages on the device, and other apps stay")
     func uninstalled() {
         let bench = bench()
         for (ticket, category, subtype) in [(1, "app", "sub"), (2, "other", "")] as [(UInt32, String, String)]
@@ -333,7 +335,7 @@ import Testing
                         category: bytes(category), subtype: bytes(subtype), senderText: bytes("100"))))
         }
         bench.settle()
-        // What is said of a removed package names the app alone: no sender, no subtype.
+        // The request for a removed package names only the app: no sender, no subtype.
         bench.post(
             .unregister(
                 RegistrationRequest(
@@ -348,7 +350,7 @@ import Testing
 }
 
 extension Harness {
-    /// Searches for unseen devices that wait for an answer or were answered.
+    /// The number of device searches, answered or not.
     fileprivate var unseenAsked: Int {
         asked.count { if case .unseen = $0 { true } else { false } }
     }

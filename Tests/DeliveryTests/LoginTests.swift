@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct LoginTests {
-    @Test("Unknown device, wrong token: one answer for both")
+    @Test("A login gets the same answer when the device is unknown as when its token is wrong")
     func wrongCredentials() {
         let bench = Harness.withDevice()
         let wrong = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
@@ -17,7 +17,7 @@ import Testing
         #expect(bench.take(web).words == ["login refused wrong_credentials"])
     }
 
-    @Test("Received ids are gone from the disk before the login is accepted")
+    @Test("A login is accepted when the messages that it reports as received are removed from disk")
     func receivedFirst() {
         let bench = Harness.withDevice()
         for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
@@ -32,14 +32,14 @@ import Testing
         bench.login(next, received: ids)
         bench.runTurns()
         #expect(bench.take(phone).words == ["close replaced_by_newer_login"])
-        #expect(bench.take(next).isEmpty, "the store has not answered")
+        #expect(bench.take(next).isEmpty, "the store has not answered yet")
         #expect(bench.durableBatches == durable + 1)
         bench.settle()
         #expect(bench.take(next).words == ["device login accepted", "deliver m2", "report when ready"])
         #expect(bench.store.down.delivered == 2)
     }
 
-    @Test("The mailbox comes in pages, the next when the last has left; then what is new comes at once")
+    @Test("The mailbox is delivered page by page, then new messages are delivered at once")
     func pages() {
         var settings = DeliverySettings()
         settings.mailboxPage = 3
@@ -55,7 +55,7 @@ import Testing
             ])
         bench.submit(8)
         bench.settle()
-        #expect(bench.take(phone).isEmpty, "not before its turn")
+        #expect(bench.take(phone).isEmpty, "it waits for the earlier page")
         bench.post(.deviceWritable(phone, device))
         bench.settle()
         #expect(bench.take(phone).words == ["deliver m4", "deliver m5", "deliver m6", "report when ready"])
@@ -68,7 +68,7 @@ import Testing
         #expect(bench.take(phone).words == ["deliver m9"])
     }
 
-    @Test("A congested device is left alone until it is ready, and misses nothing")
+    @Test("A congested device is sent nothing until it is writable, and misses nothing")
     func congestion() {
         let bench = Harness.withDevice()
         bench.login()
@@ -85,7 +85,8 @@ import Testing
         #expect(bench.take(phone).words == ["deliver m2", "deliver m3", "report when ready"])
     }
 
-    @Test("Newest login wins: unacknowledged messages go to it, and the old one has no say any more")
+    @Test(
+        "A newer login replaces the connection, receives unacknowledged messages, and the old one is ignored")
     func replaced() {
         let bench = Harness.withDevice()
         bench.login()
@@ -108,7 +109,7 @@ import Testing
         #expect(bench.take(next).words == ["deliver m2"])
     }
 
-    @Test("A page that was asked for by the old connection is not taken for the new one's")
+    @Test("A page read for an old connection is not used for the new one")
     func lateAnswer() {
         var settings = DeliverySettings()
         settings.mailboxPage = 2
@@ -130,7 +131,7 @@ import Testing
             ])
     }
 
-    @Test("Stored messages wait through a crash and keep their persistent ids")
+    @Test("Stored messages survive a crash and keep their persistent ids")
     func restart() {
         let bench = Harness.withDevice()
         bench.login()
@@ -144,7 +145,7 @@ import Testing
         #expect(bench.take(next).compactMap { $0.delivery?.message.persistentID } == before)
     }
 
-    @Test("Where the store cannot answer, everyone hears so")
+    @Test("Requests are refused as unavailable when the store cannot answer")
     func storeDown() {
         let bench = Harness.withDevice()
         bench.login()
@@ -163,7 +164,7 @@ import Testing
         #expect(bench.take(phone).words.last == "device login accepted")
     }
 
-    @Test("Events that wait for one device are bounded")
+    @Test("The number of events that wait for one device is bounded")
     func waitingBounded() {
         var settings = DeliverySettings()
         settings.eventsWaitingForDevice = 2
@@ -175,7 +176,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 1", "ack 2"])
     }
 
-    @Test("A store that falls behind refuses, it does not pile up")
+    @Test("Messages are refused when the store falls behind")
     func overload() {
         var settings = DeliverySettings()
         settings.waitingWrites = 3
@@ -191,7 +192,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 2", "ack 3", "ack 4", "ack 7"])
     }
 
-    @Test("Canary: another page size shows in what these tests look at")
+    @Test("Canary: the output of these tests depends on the page size")
     func canary() {
         var settings = DeliverySettings()
         settings.mailboxPage = 1

@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct MailboxTests {
-    @Test("Equal collapse keys of one registration: the newest stays")
+    @Test("The newest message replaces earlier ones when collapse key and registration are equal")
     func collapse() {
         let bench = Harness.withDevice()
         for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket, key: "score") }
@@ -17,7 +17,7 @@ import Testing
         #expect(bench.store.holds)
     }
 
-    @Test("A message that was replaced before it was on disk is acknowledged and not delivered")
+    @Test("A message is acknowledged and not delivered when it was replaced before it was on disk")
     func replacedInFlight() {
         let bench = Harness.withDevice()
         bench.login()
@@ -32,7 +32,7 @@ import Testing
         #expect(bench.store.down.replaced == 1 && bench.store.holds)
     }
 
-    @Test("A fifth collapse key pushes the oldest one out")
+    @Test("A fifth collapse key discards the oldest one")
     func fifthKey() {
         let bench = Harness.withDevice()
         for ticket in 1...5 as ClosedRange<UInt32> { bench.submit(ticket, key: "k\(ticket)") }
@@ -45,7 +45,7 @@ import Testing
                 == ["deliver m2", "deliver m3", "deliver m4", "deliver m5"])
     }
 
-    @Test("100 messages wait; the next one discards all and leaves a marker with their number")
+    @Test("The 101st waiting message discards all and leaves a marker with their number")
     func overflow() {
         let bench = Harness.withDevice()
         for ticket in 1...100 as ClosedRange<UInt32> { bench.submit(ticket) }
@@ -67,7 +67,7 @@ import Testing
             ])
     }
 
-    @Test("A device hears at its login how many messages were discarded when nothing else waits for it")
+    @Test("A device receives the marker at its login when no other message waits")
     func markerAlone() {
         var settings = DeliverySettings()
         settings.storedMessages = 2
@@ -80,7 +80,7 @@ import Testing
         #expect(bench.take(phone).words == ["device login accepted", "marker 3", "report when ready"])
     }
 
-    @Test("A connected device that has taken its messages is spared the cap, acknowledged or not")
+    @Test("The cap does not apply to a connected device that was sent its messages, acknowledged or not")
     func overflowOnline() {
         let bench = Harness.withDevice()
         bench.login()
@@ -91,7 +91,7 @@ import Testing
         #expect(bench.store.down.discarded == 0 && bench.store.downPending == 300)
     }
 
-    @Test("A device that never acknowledges is asked to come again with its list")
+    @Test("A connection is closed when the device has too many unacknowledged messages")
     func neverAcknowledges() {
         var settings = DeliverySettings()
         settings.unacknowledgedPerDevice = 5
@@ -112,7 +112,7 @@ import Testing
             bench.take(next).words == ["device login accepted", "deliver m6", "report when ready"])
     }
 
-    @Test("What is over its time goes on time, wherever it is")
+    @Test("A message is removed on time in every state when its lifetime is over")
     func expiry() {
         let bench = Harness.withDevice()
         bench.submit(1, lifetime: 10)
@@ -126,7 +126,7 @@ import Testing
         bench.post(.tick)
         bench.settle()
         #expect(bench.store.down.expired == 1 && bench.store.downPending == 1)
-        // Sent and not acknowledged: it ends all the same.
+        // It was sent and not acknowledged, and expires all the same.
         bench.login()
         bench.settle()
         let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
@@ -140,7 +140,7 @@ import Testing
         #expect(bench.store.down.delivered == 0 && bench.store.holds)
     }
 
-    @Test("Expiry of a device that is not in memory needs no reading")
+    @Test("Messages expire without a read when their device is not in memory")
     func expiryUnseen() {
         let first = Harness.withDevice()
         first.submit(1, lifetime: 10)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "Each partition sweeps what is its own and asks once at a time; they take turns with what takes long")
+        "Each partition searches its own entries one query at a time, and long searches take turns")
     func sweep() {
         let bench = Harness.withDevice(partitions: 3)
         for _ in 0..<2 {
@@ -181,7 +181,7 @@ import Testing
         #expect(bench.asked.count { $0.word == "expired" } == 12)
     }
 
-    @Test("Canary: a cap one lower discards what these tests expect to be kept")
+    @Test("Canary: a lower cap discards messages that these tests expect to stay")
     func canary() {
         var settings = DeliverySettings()
         settings.storedMessages = 99

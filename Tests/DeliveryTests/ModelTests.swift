@@ -2,13 +2,13 @@ import Basics
 import Delivery
 import Testing
 
-/// The rules of a mailbox, written a second time and as plainly as can be: one list of messages for each registration.
+/// A second, simple implementation of the mailbox rules: one list of messages for each registration.
 struct MailboxModel {
     struct Item: Equatable {
         var id: [UInt8]
         var key: String?
         var expiresAt: UnixMilliseconds
-        /// How many a marker stands for; 0 for a message.
+        /// The number of messages that a marker replaces; 0 for a message.
         var discarded = 0
     }
 
@@ -42,9 +42,9 @@ struct MailboxModel {
 }
 
 @Suite struct ModelTests {
-    /// What the store holds for a registration, in the words of the model.
+    /// The store's messages of a registration in the form of the model.
     private func content(_ bench: Harness, _ registration: UInt64) -> [MailboxModel.Item] {
-        // A crash may bring back what had been removed lazily; it is removed again before it counts.
+        // A crash may restore messages that were removed lazily; they are removed again before they count.
         (bench.store.messages[device] ?? []).filter {
             $0.registration.number == registration && $0.expiresAt > bench.now.wall
         }.map {
@@ -56,7 +56,7 @@ struct MailboxModel {
         }
     }
 
-    /// Runs both for so many steps; the first step after which they differ.
+    /// Runs both for a number of steps. Returns the first step after which they differ.
     private func firstDifference(seed: UInt64, keys: Int, plain: Int, modelKeys: Int) -> Int? {
         var random = SeededRandom(seed: seed)
         var settings = DeliverySettings()
@@ -77,7 +77,7 @@ struct MailboxModel {
                 bench.post(.tick)
                 model.expire(bench.now.wall)
             case 1:
-                // In memory or not, in one turn or several: the result is the same.
+                // The result must be the same whether the device is in memory or not, and in one turn or several.
                 bench.crash(seed: seed &+ UInt64(step))
             default:
                 let key = Bool.random(using: &random) ? "k\(Int.random(in: 0..<6, using: &random))" : nil
@@ -103,12 +103,12 @@ struct MailboxModel {
         return bench.store.holds ? nil : -1
     }
 
-    @Test("An absent device's mailbox is what the plain rules say", arguments: 0..<40 as Range<UInt64>)
+    @Test("The mailbox of an offline device matches the model", arguments: 0..<40 as Range<UInt64>)
     func sameAsModel(seed: UInt64) {
         #expect(firstDifference(seed: seed, keys: 3, plain: 7, modelKeys: 3) == nil)
     }
 
-    @Test("Canary: a model with one collapse key fewer differs soon")
+    @Test("Canary: a model with one collapse key fewer differs")
     func canary() {
         #expect(firstDifference(seed: 1, keys: 3, plain: 7, modelKeys: 2) != nil)
     }

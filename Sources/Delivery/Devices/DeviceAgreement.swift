@@ -1,8 +1,8 @@
 import Basics
 
-/// What is said twice must agree: an event and a state from the store carry the device that they are of, and so does what is in them.
+/// Consistency checks: a device event and a state from the store name their device, and so do the values in them.
 extension DeviceEvent {
-    /// Whether what the event carries is of a device.
+    /// Whether the values in the event belong to the device.
     func isFor(_ device: DeviceID) -> Bool {
         switch self {
         case .submitted(let submission): submission.target.device == device
@@ -23,14 +23,14 @@ extension DeviceEvent {
 }
 
 extension DeviceState {
-    /// Whether all that it holds is of one device.
+    /// Whether all records belong to the same device.
     var isOfOneDevice: Bool {
         (record.map { $0.device == device } ?? true)
             && registrations.allSatisfy { $0.name.device == device }
             && subscriptions.allSatisfy { $0.name.device == device }
     }
 
-    /// Whether registrations and messages come in their order, each once.
+    /// Whether registrations and messages are strictly ascending.
     var isInOrder: Bool {
         zip(registrations, registrations.dropFirst()).allSatisfy { $0.name.number < $1.name.number }
             && zip(mailbox, mailbox.dropFirst()).allSatisfy { $0.sequence < $1.sequence }

@@ -1,23 +1,23 @@
 import Basics
 
-/// A registration with what is counted for it.
+/// A registration with its message counts.
 struct RegistrationState {
     var registration: Registration
     /// The topics that it subscribes to.
     var topics = SubscriptionSet()
     /// Whether the app named several senders.
     private let isList: Bool
-    /// Messages without collapse key that wait for a connection to take them.
+    /// Messages without a collapse key that wait for a connection.
     var plainWaiting = 0
-    /// Messages without collapse key that wait until the device is active.
+    /// Messages without a collapse key that wait until the device is active.
     var plainDelayed = 0
-    /// Messages with collapse key, waiting or sent.
+    /// Messages with a collapse key, waiting or sent.
     var keyed = 0
-    /// The batch that stores it, while it is on its way.
+    /// The batch that stores it. `nil` once it is committed.
     var batch: UInt64?
-    /// What is left of the rate of messages with collapse key.
+    /// The rate limit of messages with a collapse key.
     var bucket = TokenBucket()
-    /// Whether it waits to be told that it may have one more.
+    /// Whether it is in the queue of throttled apps.
     var isDue = false
 
     init(_ registration: Registration, batch: UInt64? = nil) {
@@ -26,7 +26,7 @@ struct RegistrationState {
         isList = registration.senderText.contains(UInt8(ascii: ",")) && registration.sender != nil
     }
 
-    /// A message without collapse key enters a state, or leaves it (-1).
+    /// Counts a message without a collapse key that enters a state, or leaves it (-1).
     mutating func countPlain(_ state: MailboxSlot.State, by change: Int = 1) {
         switch state {
         case .waiting: plainWaiting += change
@@ -35,37 +35,37 @@ struct RegistrationState {
         }
     }
 
-    /// Whether no message is counted out that was not counted in.
+    /// Whether no count is negative.
     var isCounted: Bool { plainWaiting >= 0 && plainDelayed >= 0 && keyed >= 0 }
 
-    /// Whether no message is counted.
+    /// Whether all counts are 0.
     var isEmpty: Bool { plainWaiting == 0 && plainDelayed == 0 && keyed == 0 }
 
-    /// `from` of a frame: the sender as the app gave it, or who sent it of several.
+    /// Returns the `from` of a frame: the sender as the app named it or, if it named several, the one that sent the message.
     func from(_ sender: SenderID?) -> [UInt8] {
         guard isList, let author = sender ?? registration.sender else { return registration.senderText }
         return Array(String(author.number).utf8)
     }
 }
 
-/// A device's connection.
+/// The connection of a device, as its partition tracks it.
 struct DeviceLink {
-    /// How far it is.
+    /// The progress of delivery on a connection.
     enum Mode {
-        /// The login stands once its received ids are gone from the store.
+        /// The login is accepted once the messages that it reports as received are removed from the store.
         case accepting
-        /// A page of its mailbox is being read; the newest message that the store had confirmed when it was asked.
+        /// A page of its mailbox is being read; `target` is the newest message that the store had confirmed when the read started.
         case loading(target: Sequence)
-        /// The store still answers a question that an earlier connection asked.
+        /// A read for an earlier connection is still outstanding.
         case queued
-        /// A page was handed over, or the connection is congested: it says when more may come.
+        /// A page was sent, or the connection is congested: delivery waits for its next `writable` event.
         case paused
-        /// All that is stored has been handed over; what comes is handed on at once.
+        /// All stored messages have been sent; new ones are sent as soon as they are stored.
         case live
-        /// It has been told to close.
+        /// It has been ordered to close.
         case closing
 
-        /// Whether what is stored may be asked for and handed over.
+        /// Whether stored messages may be read and sent.
         var takesStored: Bool {
             switch self {
             case .paused, .live: true
@@ -73,7 +73,7 @@ struct DeviceLink {
             }
         }
 
-        /// Whether a connection may go from this mode to another one. One that closes does nothing else.
+        /// Whether a connection may change from this mode to another one. A closing connection does nothing else.
         func mayBecome(_ next: Mode) -> Bool {
             switch (self, next) {
             case (.accepting, .paused), (.paused, .loading), (.paused, .queued), (.paused, .live),
@@ -87,18 +87,18 @@ struct DeviceLink {
 
     let connection: ConnectionID
     var mode = Mode.accepting
-    /// Everything stored up to here has been handed over or need not be.
+    /// Every message stored up to here has been sent or need not be.
     var cursor = Sequence(0) { didSet { given = max(given, cursor) } }
-    /// The farthest that `cursor` has been.
+    /// The highest value that `cursor` has had.
     private(set) var given = Sequence(0)
-    /// Its outbound octets pile up.
+    /// Whether its outbound buffer is full.
     var isCongested = false
-    /// Messages handed over and not acknowledged.
+    /// Messages sent and not acknowledged.
     var unacknowledged = 0
-    /// Whether the device says that it is idle.
+    /// Whether the device reports that it is idle.
     var isIdle = false
 
-    /// Whether what is not stored may be handed over.
+    /// Whether messages that are not stored may be sent.
     var takesPassing: Bool {
         switch mode {
         case .accepting, .closing: false
@@ -109,13 +109,13 @@ struct DeviceLink {
 
 /// A device in the memory of its partition.
 final class DeviceEntry {
-    /// Whether what is in memory can be relied on. Events wait until it can.
+    /// Whether the state in memory matches the store. Events wait until it does.
     enum State {
-        /// The store has been asked.
+        /// The state is being read from the store.
         case loading(waiting: [DeviceEvent])
-        /// It can.
+        /// The state is in memory.
         case ready
-        /// A batch failed: it is read again once nothing of it is on its way.
+        /// A batch failed: the state is read again once no other batch with changes to it is outstanding.
         case stale(waiting: [DeviceEvent])
 
         var isReady: Bool { if case .ready = self { true } else { false } }
@@ -134,46 +134,47 @@ final class DeviceEntry {
     let device: DeviceID
     private(set) var state = State.loading(waiting: [])
     var record: DeviceRecord?
-    /// What is left of its rates; full again when it comes back into memory.
+    /// Its rate limits; full again when it is loaded into memory.
     var buckets = DeviceBuckets()
-    /// By number.
+    /// Its registrations, ascending by number.
     var registrations: [RegistrationState] = []
     var mailbox = Mailbox()
     /// Messages in the mailbox that wait until the device is active.
     private(set) var delayed = 0
     var link: DeviceLink?
-    /// Batches with changes to it that the store has not answered.
+    /// The number of uncommitted batches with changes to it.
     var batchesInFlight = 0
-    /// The ticket of the last batch with changes to it; `nil` if there has been none.
+    /// The number of the last batch with changes to it. `nil` if there has been none.
     var lastBatch: UInt64?
-    /// Whether the store has been asked for a page of its mailbox: one question at a time, since answers do not say whose they are.
+    /// Whether a page of its mailbox is being read: one read at a time, since answers do not name the connection.
     var isPageAsked = false
-    /// Whether the turn that runs has changes to it.
+    /// Whether the current turn has changes to it.
     var isTouched = false
-    /// Whether nothing but messages to topics has met it since it came into memory; changes only while it is not idle.
+    /// Whether it is in memory only for topic messages; changes only while it is not idle.
     var isPassing = false
-    /// Whether it has been let go of: another entry stands for the device when it is met again.
+    /// Whether it has been evicted: the next event of the device makes a new entry.
     var isForgotten = false
-    /// When it became idle, in a count of all that did; 0 while it is not.
+    /// When it became idle, as a number in the sequence of all such changes; 0 while it is not idle.
     var idleStamp: UInt64 = 0
-    /// Upstream messages on their way to the store, by registration.
+    /// The number of upstream messages that are not stored yet, by registration.
     var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
 
     init(_ device: DeviceID) { self.device = device }
 
-    /// Whether it may be forgotten.
+    /// Whether it may be evicted.
     var isIdle: Bool {
         state.isReady && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
             && waitingUpstream.isEmpty
     }
 
-    /// Returns the record if the token of this digest is the device's; an unknown device takes as long as a wrong token.
+    /// Returns the record if the digest is that of the device's security token. Takes as long for an unknown device as for a
+    /// wrong token.
     func record(ofToken shown: SecretDigest) -> DeviceRecord? {
         let expected = record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
         return expected == shown ? record : nil
     }
 
-    /// Place of a registration in `registrations`.
+    /// Returns the index of a registration in `registrations`.
     func index(of number: RegistrationNumber) -> Int? {
         var low = 0
         var high = registrations.count
@@ -190,9 +191,10 @@ final class DeviceEntry {
     func append(_ slot: MailboxSlot, registrationAt at: Int, _ turn: inout Turn) {
         let newest = mailbox.slots.last?.entry.sequence
         turn.demand(
-            newest.map { $0 < slot.entry.sequence } ?? true, "a sequence is not the newest", of: self)
+            newest.map { $0 < slot.entry.sequence } ?? true, "a message's sequence is not the newest",
+            of: self)
         turn.demand(
-            slot.state.isWaiting || slot.state.isDelayed, "a new message has been handed over", of: self)
+            slot.state.isWaiting || slot.state.isDelayed, "a new message has already been sent", of: self)
         let isOwn =
             registrations.indices.contains(at)
             && registrations[at].registration.name.number == slot.entry.registration
@@ -203,43 +205,44 @@ final class DeviceEntry {
         if slot.entry.collapseKey != nil { registrations[at].keyed += 1 }
     }
 
-    /// Takes a message out of the mailbox and the counts.
+    /// Removes a message from the mailbox and the counts.
     func remove(at index: Int, _ turn: inout Turn) -> MailboxSlot {
         let slot = mailbox.remove(at: index)
         if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if slot.state.isDelayed { delayed -= 1 }
         demandCounts(&turn)
         let at = turn.demand(
-            self.index(of: slot.entry.registration), "a message is of no registration", of: self)
+            self.index(of: slot.entry.registration), "a message belongs to no registration", of: self)
         guard let at else { return slot }
         if slot.isPlain { registrations[at].countPlain(slot.state, by: -1) }
         if slot.entry.collapseKey != nil { registrations[at].keyed -= 1 }
-        turn.demand(registrations[at].isCounted, "more messages leave a registration than came", of: self)
+        turn.demand(registrations[at].isCounted, "the message count of a registration is negative", of: self)
         return slot
     }
 
     private func demandCounts(_ turn: inout Turn) {
-        turn.demand(delayed >= 0, "more messages stop waiting for an active device than did", of: self)
+        turn.demand(delayed >= 0, "the count of delayed messages is negative", of: self)
         turn.demand(
-            link.map { $0.unacknowledged >= 0 } ?? true, "more messages are acknowledged than were sent",
+            link.map { $0.unacknowledged >= 0 } ?? true, "the count of unacknowledged messages is negative",
             of: self)
     }
 
-    /// Moves the connection to another mode; there must be one.
+    /// Changes the mode of the connection, which must exist.
     func setMode(_ mode: DeviceLink.Mode, _ turn: inout Turn) {
-        let before = turn.demand(link?.mode, "the mode changes of a connection that is gone", of: self)
+        let before = turn.demand(link?.mode, "a mode is set without a connection", of: self)
         guard let before else { return }
-        guard turn.demand(before.mayBecome(mode), "a connection cannot go to this mode", of: self) else {
+        guard turn.demand(before.mayBecome(mode), "a connection cannot change to this mode", of: self) else {
             return
         }
         link?.mode = mode
     }
 
-    /// Moves a message to another state.
+    /// Changes the state of a message, and the counts.
     func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
         let slot = mailbox.slots[index]
         guard slot.state != state else { return }
-        guard turn.demand(slot.state.mayBecome(state), "a message cannot go to this state", of: self) else {
+        guard turn.demand(slot.state.mayBecome(state), "a message cannot change to this state", of: self)
+        else {
             return
         }
         mailbox.setState(state, at: index)
@@ -250,15 +253,16 @@ final class DeviceEntry {
         demandCounts(&turn)
         guard slot.isPlain else { return }
         let at = turn.demand(
-            self.index(of: slot.entry.registration), "a message changes that is of no registration", of: self)
+            self.index(of: slot.entry.registration), "a changed message belongs to no registration", of: self)
         guard let at else { return }
         registrations[at].countPlain(slot.state, by: -1)
         registrations[at].countPlain(state)
         turn.demand(
-            registrations[at].isCounted, "more messages of a registration change than it has", of: self)
+            registrations[at].isCounted, "the message count of a registration is negative after a change",
+            of: self)
     }
 
-    /// The connection is gone: what it had not acknowledged waits again.
+    /// Removes the connection; messages that it has not acknowledged wait again.
     func unlink(_ turn: inout Turn) {
         guard link != nil else { return }
         for at in mailbox.slots.indices {
@@ -266,18 +270,18 @@ final class DeviceEntry {
         }
         let left = link?.unacknowledged ?? 0
         link = nil
-        turn.demand(left == 0, "messages stay unacknowledged on a connection that is gone", of: self)
+        turn.demand(left == 0, "messages stay unacknowledged without a connection", of: self)
     }
 
-    /// Goes back so that everything from a message on is read again; what has been sent is not sent again.
+    /// Moves the cursor back so that messages from `sequence` on are read again. Those that have been sent are not sent again.
     func rewind(before sequence: Sequence, _ turn: inout Turn) {
         guard let link, sequence <= link.cursor else { return }
         self.link?.cursor = Sequence(sequence.number &- 1)
-        // The page that is under way begins too late.
+        // The page that is being read starts too late.
         if case .loading = link.mode { setMode(.queued, &turn) }
     }
 
-    /// Takes what the store says for the truth; the connection stays, and what it was given counts as sent.
+    /// Replaces the state in memory by that of the store. The connection stays, and messages that it was sent count as sent.
     private func take(_ state: DeviceState, _ turn: inout Turn) {
         record = state.record
         let old = (registrations: registrations, mailbox: mailbox)
@@ -315,10 +319,10 @@ final class DeviceEntry {
 
     // MARK: State
 
-    /// Keeps an event until the state is there.
+    /// Queues an event until the state has been read.
     func wait(_ event: DeviceEvent, _ turn: inout Turn) { change(&turn) { $0.append(event) } }
 
-    /// Lets go of the events that wait and need not be answered.
+    /// Drops waiting events that need no answer.
     func dropWaiting(_ turn: inout Turn, where isOver: (DeviceEvent) -> Bool) {
         change(&turn) { $0.removeAll(where: isOver) }
     }
@@ -326,7 +330,7 @@ final class DeviceEntry {
     private func change(_ turn: inout Turn, _ body: (inout [DeviceEvent]) -> Void) {
         var waiting: [DeviceEvent]
         switch state {
-        case .ready: turn.demand(false, "an event waits for a device that has been read", of: self)
+        case .ready: turn.demand(false, "an event waits for a device that is in memory", of: self)
         case .loading(let events):
             waiting = events
             state = .ready
@@ -340,10 +344,10 @@ final class DeviceEntry {
         }
     }
 
-    /// The store is asked.
+    /// Marks the state as being read.
     func beginLoading() { state = .loading(waiting: state.waiting) }
 
-    /// Takes what the store says, and returns the events that waited for it.
+    /// Replaces the state by that of the store. Returns the events that waited for it.
     func finishLoading(_ read: DeviceState, _ turn: inout Turn) -> [DeviceEvent] {
         let waiting = state.waiting
         take(read, &turn)
@@ -351,10 +355,10 @@ final class DeviceEntry {
         return waiting
     }
 
-    /// What is in memory can no longer be relied on. Returns the events that wait, where they are not to wait any longer.
+    /// Marks the state in memory as out of date.
     func becomeStale() { state = .stale(waiting: state.waiting) }
 
-    /// The store could not be read: returns the events that waited for it.
+    /// Marks the state as stale after a failed read. Returns the events that waited for it.
     func failLoading() -> [DeviceEvent] {
         let waiting = state.waiting
         state = .stale(waiting: [])

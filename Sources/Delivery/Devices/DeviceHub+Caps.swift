@@ -1,8 +1,8 @@
 import Basics
 
-/// The caps of a mailbox: collapse keys that replace, and messages that are too many (ccs-xmpp 6).
+/// The caps of a mailbox: messages replaced by their collapse key, and messages discarded because there are too many (ccs-xmpp 6).
 extension DeviceHub {
-    /// Removes what a collapse key replaces; if the key is one too many, the oldest of those that still wait (ccs-xmpp 6).
+    /// Removes the message that a collapse key replaces. If there are too many keys, removes the oldest waiting messages instead.
     mutating func makeRoom(
         for key: [UInt8], isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
@@ -32,28 +32,28 @@ extension DeviceHub {
         }
         var leaving: [Sequence] = []
         if isDelayed {
-            // A device that is there and idle is as good as away for these.
+            // For delayed messages a connected but idle device counts as offline.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
         } else {
             let surplus = waiting.count + 1 - cap(entry, offline: turn.settings.collapseKeys, turn)
             leaving += waiting.prefix(max(0, surplus))
         }
-        // Those that wait for the rate of a device that is there are as few.
+        // Throttled messages of a connected device have the same cap.
         if !entry.registrations[at].bucket.allows(turn.settings.rates.collapsible, now: turn.now.monotonic) {
             leaving += held.prefix(max(0, held.count + 1 - turn.settings.collapseKeys))
         }
         for sequence in leaving {
             let index = turn.demand(
-                entry.mailbox.index(of: sequence), "a message to be discarded is not there", of: entry)
+                entry.mailbox.index(of: sequence), "a message to discard is not in the mailbox", of: entry)
             guard let index else { continue }
             remove(at: index, of: entry, reason: .discarded, &turn)
         }
     }
 
-    /// Too many messages without collapse key wait: all go, and a marker tells the app how many (ccs-xmpp 6).
+    /// Discards all waiting messages without a collapse key and leaves a marker with their number for the app (ccs-xmpp 6).
     ///
-    /// What the present connection has been given does not wait and stays. What waits until the device is active (`delayed`) is
-    /// counted by itself, and its marker waits like it.
+    /// Messages that the current connection was sent are not waiting and stay. Messages that wait until the device is active
+    /// (`isDelayed`) are counted separately, and their marker is delayed too.
     mutating func discardPlain(
         isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -72,9 +72,9 @@ extension DeviceHub {
             if case .discardedMarker(let count) = slot.entry.kind { total += count } else { total += 1 }
             remove(at: index, of: entry, reason: .discarded, &turn)
         }
-        turn.demand(total > 0, "a marker for no message", of: entry)
+        turn.demand(total > 0, "a marker replaces no message", of: entry)
         let left = isDelayed ? entry.registrations[at].plainDelayed : entry.registrations[at].plainWaiting
-        turn.demand(left == 0, "messages stay that were to be discarded", of: entry)
+        turn.demand(left == 0, "messages stay that should have been discarded", of: entry)
         let marker = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
@@ -89,10 +89,10 @@ extension DeviceHub {
             registrationAt: at, &turn)
     }
 
-    /// How many messages of one registration may wait for the device.
+    /// Returns how many messages of one registration may wait for the device.
     ///
-    /// The caps of the service are for those who are away. For one that is there and only slow, or still reading its mailbox,
-    /// the bound is that of what a connection may hold; what is handed on as soon as it is stored does not wait at all.
+    /// The caps of FCM are for offline devices. For a connected device that is slow or still reading its mailbox, the bound is the
+    /// number of unacknowledged messages of a connection. Messages that are sent as soon as they are stored do not wait at all.
     func cap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
         guard entry.state.isReady, let link = entry.link else { return offline }
         switch link.mode {

@@ -1,11 +1,11 @@
 import Basics
 
-/// Stored messages on their way to a connected device.
+/// Delivery of stored messages to a connected device.
 extension DeviceHub {
-    /// Goes on handing over what is stored: reads the next page, or is live where nothing is left.
+    /// Continues delivery of stored messages: reads the next page, or changes to live mode if none is left.
     mutating func proceed(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isReady, let link = entry.link else { return }
-        turn.demand(!link.isCongested, "a congested connection is to be sent more", of: entry)
+        turn.demand(!link.isCongested, "delivery continues on a congested connection", of: entry)
         if entry.isPageAsked {
             entry.setMode(.queued, &turn)
         } else if entry.mailbox.hasStored(after: link.cursor), let newest = entry.mailbox.newestStored {
@@ -17,7 +17,7 @@ extension DeviceHub {
         }
     }
 
-    /// Goes on after the state was read again: what was read before may no longer be so.
+    /// Continues delivery after the state was read again, since messages read before may have changed.
     mutating func resume(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let link = entry.link else { return }
         if entry.record == nil {
@@ -28,7 +28,7 @@ extension DeviceHub {
         switch link.mode {
         case .live: proceed(entry, &turn)
         case .paused where !link.isCongested: proceed(entry, &turn)
-        // A page that is under way comes; a login that waits is settled by its batch.
+        // A page that is being read will arrive; a waiting login is finished by its batch.
         case .accepting, .loading, .queued, .paused, .closing: break
         }
     }
@@ -38,7 +38,7 @@ extension DeviceHub {
     ) {
         guard let entry = pageAnswered(device, &turn) else { return }
         turn.demand(
-            messages.count <= turn.settings.mailboxPage, "a page has more messages than were asked for",
+            messages.count <= turn.settings.mailboxPage, "a page has more messages than its limit",
             of: entry)
         guard let link = entry.link, let target = pageTarget(entry, link, &turn) else {
             return entry.state.isStale ? forgetIfUnread(entry, &turn) : rest(entry, &turn)
@@ -60,10 +60,10 @@ extension DeviceHub {
                 hasDelivered = deliver(message, at: at, to: entry, &turn) || hasDelivered
             }
         }
-        // All that was confirmed before the question is in the answer, or no longer there.
+        // Every message confirmed before the read is in the answer or has been removed.
         if isLast, let cursor = entry.link?.cursor { entry.link?.cursor = max(cursor, target) }
         guard let link = entry.link, case .paused = link.mode else { return }
-        turn.demand(isLast || !messages.isEmpty, "an empty page is not the last", of: entry)
+        turn.demand(isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         if hasDelivered {
             turn.send(.reportWhenReady, to: link.connection)
         } else {
@@ -71,17 +71,17 @@ extension DeviceHub {
         }
     }
 
-    /// A page that was asked for has come, or could not be read.
+    /// Marks the read of a page as answered. Returns the device, or `nil` if it is not in memory.
     private func pageAnswered(_ device: DeviceID, _ turn: inout Turn) -> DeviceEntry? {
         let entry = turn.demand(
-            table[device], "a page of a device that is not in memory", owner: .device(device))
+            table[device], "a page was read for a device that is not in memory", owner: .device(device))
         guard let entry else { return nil }
-        turn.demand(entry.isPageAsked, "a page that nobody asked for", of: entry)
+        turn.demand(entry.isPageAsked, "a page was read that was not requested", of: entry)
         entry.isPageAsked = false
         return entry
     }
 
-    /// Up to where the answer is complete; nil if it is not for this connection or cannot be used now.
+    /// Returns the sequence up to which the page is complete, or `nil` if it is for an earlier connection or unusable now.
     private mutating func pageTarget(
         _ entry: DeviceEntry, _ link: DeviceLink, _ turn: inout Turn
     ) -> Sequence? {
@@ -89,7 +89,7 @@ extension DeviceHub {
         case .loading(let target) where entry.state.isReady && !link.isCongested:
             return target
         case .loading:
-            // Read again when it is ready, or when its state has been.
+            // Read again once the connection is writable, or the state has been read.
             entry.setMode(.paused, &turn)
         case .queued:
             entry.setMode(.paused, &turn)
@@ -113,7 +113,7 @@ extension DeviceHub {
         }
     }
 
-    /// A message is on disk: hands it on if the connection has all that came before.
+    /// Sends a message that is now on disk, if the connection has all earlier ones.
     mutating func messageStored(
         _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -121,7 +121,7 @@ extension DeviceHub {
         entry.mailbox.setStored(at: at)
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
-        turn.demand(message.sequence > link.cursor, "a message waits that has been passed over", of: entry)
+        turn.demand(message.sequence > link.cursor, "a waiting message is behind the cursor", of: entry)
         entry.link?.cursor = max(link.cursor, message.sequence)
         guard message.expiresAt > turn.now.ended else {
             return remove(at: at, of: entry, reason: .expired, &turn)
@@ -129,21 +129,22 @@ extension DeviceHub {
         _ = deliver(message, at: at, to: entry, &turn)
     }
 
-    /// Hands a stored message to the device's connection, unless the app is throttled. Returns whether it did.
+    /// Sends a stored message to the device's connection, unless the app is throttled. Returns whether it was sent.
     private mutating func deliver(
         _ message: consuming StoredMessage, at index: Int, to entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
         let found = turn.demand(
-            entry.index(of: message.registration), "a message to be sent is of no registration", of: entry)
+            entry.index(of: message.registration), "a message to send belongs to no registration", of: entry)
         let slot = entry.mailbox.slots[index].entry
-        guard let link = turn.demand(entry.link, "a message is sent on no connection", of: entry),
+        guard let link = turn.demand(entry.link, "a message is sent without a connection", of: entry),
             let at = found,
             turn.demand(
                 slot.sequence == message.sequence && slot.registration == message.registration,
-                "a message is not the one that the mailbox has in its place", of: entry)
+                "a message differs from its mailbox entry", of: entry)
         else { return false }
         turn.demand(
-            link.mode.takesStored && !link.isCongested, "a message is sent on a connection that takes none",
+            link.mode.takesStored && !link.isCongested,
+            "a message is sent on a connection that does not accept messages",
             of: entry)
         guard !link.isIdle || !message.delaysWhileIdle else {
             entry.setState(.delayed(isStored: true), at: index, &turn)
@@ -166,7 +167,7 @@ extension DeviceHub {
         _ connection: ConnectionID, _ turn: inout Turn
     ) {
         turn.demand(
-            entry.link?.connection == connection, "a message is sent on the connection of another device",
+            entry.link?.connection == connection, "a message is sent on another device's connection",
             of: entry)
         if message.kind == .message { turn.effects.downstream.sent += 1 }
         turn.traceMessage(message, .sent, detail: isStored ? "" : "now_or_never")

@@ -1,6 +1,6 @@
 import Basics
 
-/// Connections of devices: logins, room, ends.
+/// Connections of devices: login, flow control and end.
 extension DeviceHub {
     mutating func login(_ login: DeviceLogin, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let record = entry.record(ofToken: login.token) else {
@@ -26,7 +26,8 @@ extension DeviceHub {
         }
     }
 
-    /// Removes what the device names as received, before it is told to forget its list (mcs-device 3.1).
+    /// Removes the messages that the device reports as received. Returns whether the login has to wait for their removal, since the
+    /// device drops its list when the login is accepted (mcs-device 3.1).
     private mutating func settleReceived(
         _ received: [PersistentID], _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
@@ -56,7 +57,7 @@ extension DeviceHub {
     }
 
     private mutating func accept(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard let link = turn.demand(entry.link, "a login is accepted on no connection", of: entry) else {
+        guard let link = turn.demand(entry.link, "a login is accepted without a connection", of: entry) else {
             return
         }
         turn.send(DeviceCommand.loginAccepted, to: link.connection)
@@ -69,7 +70,7 @@ extension DeviceHub {
         if entry.link?.connection == connection {
             entry.unlink(&turn)
             turn.traceConnection(entry.device, .disconnected)
-            // It was here until now, however long ago it logged in.
+            // The device was connected until now, so this is its last contact, not the login.
             if !entry.state.isReady {
                 contacts.note(entry.device, at: turn.contactTime)
             } else if let record = entry.record {

@@ -1,8 +1,8 @@
 import Basics
 
-/// Events that cannot wait for the store any longer.
+/// Refusal of events that cannot wait for the store any longer.
 extension DeviceHub {
-    /// Answers such an event; what needs no answer is dropped: the device repeats it.
+    /// Refuses such an event. Events without an answer are dropped: the device repeats them.
     func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
         switch event {
         case .submitted(let submission):
@@ -25,7 +25,7 @@ extension DeviceHub {
         case .forget(let origin), .unregisterToken(_, let origin):
             turn.refuse(origin, .serviceNotAvailable)
         case .upstreamReturned(let gone):
-            // The next search for what has expired sends it back again.
+            // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
             .upstreamAnswered, .receiptRefused:

@@ -1,15 +1,15 @@
 import Basics
 
-/// Upstream messages that no app server took in time: their devices hear `send_error`, once, also after a restart (ccs-xmpp 4.3).
+/// Return of expired upstream messages: their devices receive `send_error` exactly once, also after a restart (ccs-xmpp 4.3).
 ///
-/// The sender's partition sends such a message back (`upstreamReturned`), and keeps it from every other end until it hears what came
-/// of that. The device's partition has one mutation for its end there and the report here, so that no crash makes two of it or
-/// none. The report waits in the device's mailbox as a message does.
+/// The sender's partition returns such a message (`upstreamReturned`) and does not end it otherwise until the return is answered.
+/// The device's partition removes the message and stores the report in one mutation, so that a crash can neither lose nor
+/// duplicate the report. The report waits in the device's mailbox like a message.
 extension DeviceHub {
     mutating func upstreamReturned(_ gone: UpstreamReturn, _ entry: DeviceEntry, _ turn: inout Turn) {
         let name = gone.author.from
         guard let at = entry.index(of: name.number) else {
-            // The app is gone, and nobody is left to hear of it.
+            // The app has unregistered: there is no registration to report to.
             turn.write(
                 .returnUpstream(gone.sender, gone.sequence, expiresAt: gone.expiresAt, report: nil),
                 then: .device(entry, .report(nil, gone)))
@@ -30,7 +30,7 @@ extension DeviceHub {
             &turn)
     }
 
-    /// Lets the oldest report go where one more would be too many.
+    /// Discards the oldest report if the device has the maximum number of reports.
     private mutating func makeRoomForReport(_ entry: DeviceEntry, _ turn: inout Turn) {
         let slots = entry.mailbox.slots
         guard slots.count >= Limits.Message.sendErrorsPerDevice,
@@ -40,15 +40,15 @@ extension DeviceHub {
         remove(at: oldest, of: entry, reason: .discarded, &turn)
     }
 
-    /// The message is out of the sender's mailbox and its report on disk, or nothing of it is known to be.
+    /// Finishes a return: the message is removed and its report on disk, or the batch has failed.
     mutating func returnCommitted(
         _ report: StoredMessage?, _ gone: UpstreamReturn, _ entry: DeviceEntry, _ outcome: CommitOutcome,
         _ turn: inout Turn
     ) {
         turn.demand(
-            gone.author.from.device == entry.device, "a message returns to another device", of: entry)
+            gone.author.from.device == entry.device, "a message was returned to another device", of: entry)
         turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
-        // The next search for what is over its time meets it again.
+        // The next search for expired messages finds it again.
         guard !outcome.hasFailed else { return }
         let wasGone = outcome.duplicates.contains { $0.0 == gone.sender && $0.1 == gone.sequence }
         if !wasGone {

@@ -1,6 +1,6 @@
 import Basics
 
-/// Messages of app servers on their way into a device's mailbox.
+/// Admission of messages from app servers to a device's mailbox.
 extension DeviceHub {
     mutating func submit(_ given: consuming Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         var submission = given
@@ -11,7 +11,7 @@ extension DeviceHub {
         do {
             var at = try check(submission, entry, turn)
             var canonical: RegistrationName?
-            // A web push is encrypted for this subscription, and no newer one could read it.
+            // A web push is encrypted for this subscription: a newer registration could not decrypt it.
             if submission.topic == nil, submission.sender != nil,
                 let newer = try replacement(of: at, entry, turn)
             {
@@ -37,7 +37,7 @@ extension DeviceHub {
         }
     }
 
-    /// Whether it may be accepted (ccs-xmpp 3.4, from step 8): the place of its registration.
+    /// Checks whether a submission may be accepted (ccs-xmpp 3.4, from step 8). Returns the index of its registration.
     private func check(
         _ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(Refusal) -> Int {
@@ -61,10 +61,10 @@ extension DeviceHub {
         return at
     }
 
-    /// The place of the registration that replaced one (ccs-xmpp 6); nil: none has, or it is not on disk yet.
+    /// Returns the index of the registration that replaced another one (ccs-xmpp 6), or `nil` if there is none on disk.
     ///
-    /// It is the newest of the same app, subtype and senders on the device that another instance of the app asked for.
-    /// The old token works until the time of `Limits.Registration.replacedSeconds` is over.
+    /// The replacement is the newest registration of the same app, subtype and senders that another instance of the app made.
+    /// The old token works for `Limits.Registration.replacedSeconds`; afterwards this throws `notRegistered`.
     private func replacement(
         of at: Int, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(Refusal) -> Int? {
@@ -74,7 +74,7 @@ extension DeviceHub {
             let isOpen = entry.registrations[place].batch.map { turn.ledger.isOpen($0) } ?? false
             if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
                 let end = newer.createdAt + Int64(Limits.Registration.replacedSeconds) * 1_000
-                // One of a time that cannot have been says nothing of how long ago it was.
+                // The clock was wrong when it was made, so its age is unknown.
                 guard newer.createdAt < Limits.Clock.earliest || turn.now.ended < end else {
                     throw .notRegistered
                 }
@@ -85,7 +85,7 @@ extension DeviceHub {
         return nil
     }
 
-    /// Notes a message that is accepted with the rates it counts for.
+    /// Charges the rate limits for an accepted message.
     private func count(_ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         let now = turn.now.monotonic
         entry.buckets.takeMessage(turn.settings.rates, now)
@@ -94,7 +94,7 @@ extension DeviceHub {
         }
     }
 
-    /// Now or never: delivered if the device is there, and answered at once either way.
+    /// Delivers a now-or-never message if the device is connected, and answers at once either way.
     private mutating func passOn(
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
@@ -112,7 +112,7 @@ extension DeviceHub {
         send(message, isStored: false, entry, registrationAt: at, link.connection, &turn)
     }
 
-    /// Puts it in the mailbox; it is answered and delivered once that is on disk.
+    /// Adds a submission to the mailbox; it is answered and delivered once it is on disk.
     private mutating func store(
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
@@ -124,8 +124,9 @@ extension DeviceHub {
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
         turn.demand(
-            message.device == entry.device, "a message goes to the mailbox of another device", of: entry)
-        turn.demand(message.expiresAt > message.acceptedAt, "a message ends before it begins", of: entry)
+            message.device == entry.device, "a message is added to another device's mailbox", of: entry)
+        turn.demand(
+            message.expiresAt > message.acceptedAt, "a message expires before it is accepted", of: entry)
         turn.write(
             .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
         turn.touch(entry)
@@ -144,7 +145,7 @@ extension DeviceHub {
         }
     }
 
-    /// The stored form of a submission.
+    /// Makes the stored message of a submission.
     private func message(of submission: consuming Submission, _ turn: inout Turn) -> StoredMessage {
         let content = submission.content
         let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
@@ -156,7 +157,7 @@ extension DeviceHub {
             priority: content.priority, wantsReceipt: content.wantsReceipt,
             delaysWhileIdle: content.delaysWhileIdle)
         if let share = submission.topic {
-            // All messages of a job end together, whenever their turn came.
+            // All copies of a topic message expire together, regardless of when they were stored.
             message.acceptedAt = share.acceptedAt
             message.expiresAt = share.expiresAt
             message.topic = share.origin
@@ -164,7 +165,7 @@ extension DeviceHub {
         return message
     }
 
-    /// The batch that stores a message is on disk, or has failed.
+    /// Answers a submission whose batch is on disk or has failed, and delivers the message.
     mutating func submissionCommitted(
         _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, hasFailed: Bool, _ turn: inout Turn
@@ -182,7 +183,7 @@ extension DeviceHub {
         messageStored(message, entry, &turn)
     }
 
-    /// Whether a submission of a job is for this registration, which it was met under a moment ago.
+    /// Whether a topic message still reaches the registration, which may have changed since it was found in the store.
     private func isMeant(
         _ submission: borrowing Submission, of sender: SenderID, _ entry: DeviceEntry,
         _ turn: borrowing Turn
@@ -190,9 +191,9 @@ extension DeviceHub {
         guard let share = submission.topic else { return true }
         guard let at = entry.index(of: submission.target.number) else { return false }
         let state = entry.registrations[at]
-        // What is now or never has no time in which it could be late.
+        // A now-or-never message has no lifetime that could be over.
         if share.expiresAt > share.acceptedAt, share.expiresAt <= turn.now.ended { return false }
-        // Another instance of the app has come in its place: its topics went with it.
+        // Another instance of the app has replaced it, and does not inherit its subscriptions.
         let isReplaced = entry.registrations[(at + 1)...].contains {
             !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)
         }

@@ -1,15 +1,15 @@
 import Basics
 
-/// Messages with collapse key that come faster than an app may have them wait and replace each other (ccs-xmpp 5.4).
+/// Throttling of messages with a collapse key: above an app's rate they wait and replace each other (ccs-xmpp 5.4).
 extension DeviceHub {
-    /// Throttles a message whose app may not have one more now. Returns whether it did.
+    /// Throttles a message if its app has used up its rate. Returns whether it was throttled.
     mutating func throttleIfNeeded(
         at index: Int, of entry: DeviceEntry, registrationAt at: Int, _ turn: inout Turn
     ) -> Bool {
         let now = turn.now.monotonic
         let rate = turn.settings.rates.collapsible
         let slot = entry.mailbox.slots[index]
-        // What goes again after a lost connection has been counted.
+        // A message that is sent again after a lost connection has been counted before.
         guard rate.isLimited, slot.entry.collapseKey != nil, !slot.isCounted else { return false }
         guard entry.registrations[at].bucket.allows(rate, now: now) else {
             entry.setState(.throttled, at: index, &turn)
@@ -26,13 +26,13 @@ extension DeviceHub {
         return false
     }
 
-    /// Lets those go on whose time comes by an instant; those that may not yet are held again.
+    /// Releases the throttled apps that are due by an instant; those still above their rate are throttled again.
     mutating func releaseThrottled(dueBy due: Instant, _ turn: inout Turn) {
         var again: [RegistrationName] = []
         while let name = throttled.take(by: due) {
             guard let entry = table[name.device], let at = entry.index(of: name.number) else { continue }
             guard entry.state.isReady else {
-                // It is being read again; what is held stays so.
+                // It is being read again; its messages stay throttled.
                 again.append(name)
                 continue
             }
@@ -45,7 +45,7 @@ extension DeviceHub {
         }
     }
 
-    /// Goes back to the first held message of an app; what it still may not have is held again.
+    /// Delivers again from the first throttled message of an app; those still above its rate are throttled again.
     private mutating func release(
         _ number: RegistrationNumber, of entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -59,7 +59,7 @@ extension DeviceHub {
         goBack(to: first, entry, &turn)
     }
 
-    /// Hands over again from a message on; what has been sent is not sent again.
+    /// Delivers again from a message on; messages that have been sent are not sent again.
     mutating func goBack(to first: Sequence?, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let first, let link = entry.link else { return }
         entry.rewind(before: first, &turn)

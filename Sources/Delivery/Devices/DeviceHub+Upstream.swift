@@ -1,11 +1,11 @@
 import Basics
 
-/// Messages of devices, as far as their device decides: which registration they are from, and whether they are too many.
+/// The device's part in upstream messages: finds the registration that sent one and applies the device's limits.
 extension DeviceHub {
     mutating func upstreamReceived(
         _ upstream: UpstreamSubmission, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        // The newest registration of the app with the sender is the one it goes by (mcs-device 4.1).
+        // The message is attributed to the app's newest registration with the sender (mcs-device 4.1).
         let found = entry.registrations.last {
             $0.registration.allows(upstream.sender) && $0.registration.category == upstream.category
         }
@@ -21,7 +21,7 @@ extension DeviceHub {
         guard entry.buckets.takeUpstream(turn.settings.rates, turn.now.monotonic) else {
             return turn.refuse(upstream, .tooMany)
         }
-        turn.demand(name.device == entry.device, "a message comes from the app of another device", of: entry)
+        turn.demand(name.device == entry.device, "a message comes from another device's app", of: entry)
         entry.countWaiting(name.number, by: 1)
         guard let group = upstream.group else {
             turn.forward(.upstreamResolved(upstream, from: name))
@@ -41,7 +41,7 @@ extension DeviceHub {
 }
 
 extension DeviceEntry {
-    /// Upstream messages of an app that are on their way to the store.
+    /// Returns how many upstream messages of an app are not stored yet.
     fileprivate func waitingUpstream(of category: [UInt8]) -> Int {
         var total = 0
         for waiting in waitingUpstream {
@@ -53,7 +53,7 @@ extension DeviceEntry {
         return total
     }
 
-    /// Counts upstream messages on their way in and out.
+    /// Changes the count of upstream messages of a registration that are not stored yet.
     func countWaiting(_ registration: RegistrationNumber, by change: Int) {
         guard let at = waitingUpstream.firstIndex(where: { $0.registration == registration }) else {
             if change > 0 { waitingUpstream.append((registration, change)) }

@@ -1,18 +1,18 @@
 import Basics
 
-/// The devices of a partition: those in memory, and what waits for the others to be read.
+/// The devices of a partition: those in memory, and the events that wait for others to be read.
 ///
-/// `handle` is the one way in for events. It brings the device's state into memory, lets one function decide, and notes
-/// whether the device is idle afterwards.
+/// `handle` is the only entry point for events. It loads the device's state into memory, calls the function for the event, and
+/// marks the device idle afterwards if it is.
 struct DeviceHub: ~Copyable {
     var table: DeviceTable
-    /// The search for devices that have not been seen for too long.
+    /// The search for expired devices.
     var sweep: DeviceSweep
-    /// Contacts that the store does not know.
+    /// Last-seen times that are not in the store yet.
     var contacts: UnwrittenContacts
-    /// Apps whose messages wait for their rate.
+    /// The throttled apps.
     var throttled = DueQueue()
-    /// What is left of this partition's share of each sender's changes of subscriptions.
+    /// This partition's share of each sender's rate limit of subscription changes.
     var topicBuckets: SenderBuckets
 
     init(hash: SipHash, searchFrom: DeviceID, _ turn: borrowing Turn) {
@@ -24,9 +24,10 @@ struct DeviceHub: ~Copyable {
         topicBuckets = SenderBuckets(rates.share(rates.topicChanges, of: turn.partitions))
     }
 
-    /// Handles one event; one that needs the device's state waits until the store has answered.
+    /// Handles one event; an event that needs the device's state waits until it has been read.
     mutating func handle(_ event: consuming DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
-        guard turn.demand(event.isFor(device), "an event of another device", owner: .device(device)) else {
+        guard turn.demand(event.isFor(device), "an event is for another device", owner: .device(device))
+        else {
             return refuse(event, of: device, &turn)
         }
         guard let entry = table[device] else {
@@ -39,8 +40,8 @@ struct DeviceHub: ~Copyable {
 
     /// Handles an event of a device in memory.
     private mutating func perform(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
-        turn.demand(table.wake(entry), "more devices are woken than were idle", of: entry)
-        turn.demand(!entry.isForgotten, "an event reaches a device that is no longer in memory", of: entry)
+        turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
+        turn.demand(!entry.isForgotten, "an event reaches an evicted device", of: entry)
         if event.needsState, !event.isForTopic { entry.isPassing = false }
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
@@ -72,9 +73,9 @@ struct DeviceHub: ~Copyable {
         rest(entry, &turn)
     }
 
-    /// Notes that a device is idle, if it is.
+    /// Marks a device idle if it is, so that it may be evicted.
     mutating func rest(_ entry: DeviceEntry, _ turn: inout Turn) {
-        turn.demand(table.rest(entry), "too many idle devices, and none that can leave memory", of: entry)
+        turn.demand(table.rest(entry), "there are too many idle devices, and none can be evicted", of: entry)
     }
 
     mutating func tick(_ turn: inout Turn) {
@@ -85,16 +86,16 @@ struct DeviceHub: ~Copyable {
 
     // MARK: Reading
 
-    /// Keeps an event of a device that is not in memory, and reads the device.
+    /// Queues an event of a device that is not in memory, and reads the device.
     private mutating func wait(_ event: consuming DeviceEvent, for device: DeviceID, _ turn: inout Turn) {
         let entry = DeviceEntry(device)
         entry.isPassing = event.isForTopic
         entry.wait(event, &turn)
-        turn.demand(table.insert(entry), "a device comes into memory twice", of: entry)
+        turn.demand(table.insert(entry), "a device is loaded into memory twice", of: entry)
         turn.load(.device(device))
     }
 
-    /// Keeps an event until the device has been read.
+    /// Queues an event until the device has been read.
     private mutating func wait(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         if !event.isForTopic { entry.isPassing = false }
         if entry.state.waiting.count < turn.settings.eventsWaitingForDevice {
@@ -105,14 +106,14 @@ struct DeviceHub: ~Copyable {
         reload(entry, &turn)
     }
 
-    /// Reads a device again after a failed batch, as soon as nothing of it is on its way.
+    /// Reads a device again after a failed batch, once no other batch with changes to it is outstanding.
     private func reload(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.batchesInFlight == 0, !entry.isTouched else { return }
         entry.beginLoading()
         turn.load(.device(entry.device))
     }
 
-    /// Reads a device again whose state was found broken; its connection has been told to close.
+    /// Reads a device again whose state violates an invariant; its connection has been ordered to close.
     func readAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
         entry.link?.mode = .closing
         guard !entry.isForgotten, !entry.state.isLoading else { return }
@@ -120,24 +121,28 @@ struct DeviceHub: ~Copyable {
         reload(entry, &turn)
     }
 
-    /// The store has answered what it holds of a device.
+    /// Takes over a device's state from the store, and handles the events that waited for it.
     mutating func loaded(_ state: DeviceState, _ turn: inout Turn) {
         let entry = turn.demand(
-            table[state.device], "a device was read that is not in memory", owner: .device(state.device))
+            table[state.device], "the store returned a device that is not in memory",
+            owner: .device(state.device))
         guard let entry else { return }
-        guard turn.demand(entry.state.isLoading, "a device was read that nobody asked for", of: entry) else {
+        guard
+            turn.demand(
+                entry.state.isLoading, "the store returned a device that was not requested", of: entry)
+        else {
             return
         }
-        // What the store says of another device, or in another order, is as good as no answer.
-        guard turn.demand(state.isOfOneDevice, "the store mixes devices up", of: entry),
-            turn.demand(state.isInOrder, "the store answers out of order", of: entry)
+        // An inconsistent answer is treated like a failed read.
+        guard turn.demand(state.isOfOneDevice, "the store returned records of several devices", of: entry),
+            turn.demand(state.isInOrder, "the store returned records out of order", of: entry)
         else { return loadFailed(state.device, &turn) }
         turn.demand(
-            entry.batchesInFlight == 0, "a device was read while changes to it are on their way", of: entry)
+            entry.batchesInFlight == 0, "a device was read while changes to it are uncommitted", of: entry)
         let waiting = entry.finishLoading(state, &turn)
         if let newest = state.mailbox.last?.sequence { turn.sequences.observe(newest) }
         for message in state.mailbox where entry.index(of: message.registration) == nil {
-            // Its registration is gone: nobody may have it any more.
+            // Its registration is gone, so no app may receive it.
             remove(message, of: entry, reason: .removed, &turn)
         }
         removeExpired(entry, &turn)
@@ -148,10 +153,10 @@ struct DeviceHub: ~Copyable {
 
     mutating func loadFailed(_ device: DeviceID, _ turn: inout Turn) {
         let entry = turn.demand(
-            table[device], "a device could not be read that is not in memory", owner: .device(device))
+            table[device], "a read failed for a device that is not in memory", owner: .device(device))
         guard let entry else { return }
         guard
-            turn.demand(entry.state.isLoading, "a device could not be read that nobody asked for", of: entry)
+            turn.demand(entry.state.isLoading, "a read failed for a device that was not requested", of: entry)
         else { return }
         if let link = entry.link {
             turn.send(.close(.storeFailed), to: link.connection)
@@ -162,31 +167,33 @@ struct DeviceHub: ~Copyable {
         forgetIfUnread(entry, &turn)
     }
 
-    /// Removes a device from memory that could not be read, unless an answer about it is still to come.
+    /// Evicts a device that could not be read, unless an answer for it is still outstanding.
     mutating func forgetIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
             entry.batchesInFlight == 0, !entry.isTouched
         else { return }
         turn.demand(
-            table.remove(entry), "a device leaves memory while changes to it are on their way", of: entry)
+            table.remove(entry), "a device is evicted while changes to it are uncommitted", of: entry)
     }
 
     // MARK: Commits
 
-    /// A batch that changed these devices is on disk, or has failed.
+    /// Updates the devices that a batch changed, which is on disk or has failed.
     mutating func committed(_ entries: [DeviceEntry], _ turn: inout Turn) {
         for entry in entries {
-            turn.demand(entry.batchesInFlight > 0, "a batch is answered twice", of: entry)
+            turn.demand(entry.batchesInFlight > 0, "a batch is committed twice", of: entry)
             entry.batchesInFlight -= 1
             if entry.state.isStale { reload(entry, &turn) } else { rest(entry, &turn) }
         }
     }
 
-    /// What waited for a batch.
+    /// Resumes an operation that waited for a batch.
     mutating func settle(
         _ waiter: DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
-        turn.demand(entry.batchesInFlight > 0, "an answer to a change that is not on its way", of: entry)
+        turn.demand(
+            entry.batchesInFlight > 0, "a commit is reported for a device without uncommitted changes",
+            of: entry)
         switch waiter {
         case .submission(let message, let replyTo, let canonical):
             submissionCommitted(
@@ -202,7 +209,7 @@ struct DeviceHub: ~Copyable {
             } else {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }
-        // Where a batch before has failed, the device is to be read again.
+        // If an earlier batch has failed, the device is read again, and this change is not confirmed.
         case .reply(let origin, let answer, let failure):
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: origin)
         case .next(let event, let origin):
@@ -216,7 +223,7 @@ struct DeviceHub: ~Copyable {
 
     // MARK: Settings
 
-    /// What only waited for the old rates goes on.
+    /// Applies changed rates, and releases the apps that only waited for the old ones.
     mutating func ratesChanged(from old: Rates, _ turn: inout Turn) {
         let (rates, now) = (turn.settings.rates, turn.now.monotonic)
         topicBuckets.change(to: rates.share(rates.topicChanges, of: turn.partitions), now: now)
@@ -226,13 +233,13 @@ struct DeviceHub: ~Copyable {
                 entry.registrations[at].bucket.change(from: old.collapsible, to: rates.collapsible, now: now)
             }
         }
-        // Those that still may not go on wait for their new time.
+        // Apps that are still above their rate are throttled again.
         releaseThrottled(dueBy: .distantFuture, &turn)
     }
 }
 
 extension DeviceEvent {
-    /// Whether it waits until the device has been read.
+    /// Whether the event waits until the device has been read.
     fileprivate var needsState: Bool {
         switch self {
         case .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptRefused:
@@ -244,7 +251,7 @@ extension DeviceEvent {
         }
     }
 
-    /// Whether it is one of the messages of a topic, of which very many devices are sent one: no reason to keep the device in memory.
+    /// Whether the event is a topic message, which is sent to very many devices: no reason to keep the device in memory.
     fileprivate var isForTopic: Bool {
         if case .submitted(let submission) = self { submission.topic != nil } else { false }
     }

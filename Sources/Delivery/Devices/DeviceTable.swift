@@ -1,12 +1,12 @@
 import Basics
 
-/// The devices in the memory of one partition: those that are busy, and the last of those that are not.
+/// The devices in the memory of one partition: those in use, and the most recently used idle ones.
 struct DeviceTable {
     private var table: IdentifierTable<DeviceEntry>
     private let idleLimit: Int
     private let passingLimit: Int
     private var idle = IdleDevices()
-    /// Those that nothing but messages to topics has met: they go first, and few are kept.
+    /// Idle devices that were loaded only for topic messages: they are evicted first, and few are kept.
     private var passing = IdleDevices()
     private var stamp: UInt64 = 0
 
@@ -16,21 +16,21 @@ struct DeviceTable {
         self.passingLimit = passingLimit
     }
 
-    /// Devices in memory.
+    /// The number of devices in memory.
     var count: Int { table.count }
 
-    /// A device in memory.
+    /// Returns a device in memory, or `nil` if it is not there.
     subscript(_ device: DeviceID) -> DeviceEntry? { table[device.number] }
 
     /// All devices in memory, in the table's order.
     var all: [DeviceEntry] { table.all }
 
-    /// Takes a device into memory. Returns whether it was not there.
+    /// Adds a device. Returns whether it was absent.
     @discardableResult mutating func insert(_ entry: DeviceEntry) -> Bool {
         table.insert(entry, for: entry.device.number)
     }
 
-    /// Lets go of a device. Returns `false`, and keeps it, if something of it is on its way to the store: a read would miss that.
+    /// Evicts a device. Returns `false`, and keeps it, if it has uncommitted changes, which a read would miss.
     @discardableResult mutating func remove(_ entry: DeviceEntry) -> Bool {
         guard entry.batchesInFlight == 0, !entry.isTouched else { return false }
         wake(entry)
@@ -39,7 +39,7 @@ struct DeviceTable {
         return true
     }
 
-    /// Something is about to happen to it. Returns `false` if more devices have been woken than were idle.
+    /// Removes a device from the idle ones. Returns `false` if the count of idle devices has become negative.
     @discardableResult mutating func wake(_ entry: DeviceEntry) -> Bool {
         guard entry.idleStamp != 0 else { return true }
         entry.idleStamp = 0
@@ -47,10 +47,10 @@ struct DeviceTable {
         return passing.count >= 0 && idle.count >= 0
     }
 
-    /// Notes that it is idle, if it is; forgets those that have been idle for longest where there are too many. Returns `false` if
-    /// there are too many and none of them can be forgotten.
+    /// Marks a device idle if it is, and evicts the longest idle devices if there are too many. Returns `false` if there are too
+    /// many and none can be evicted.
     @discardableResult mutating func rest(_ entry: DeviceEntry) -> Bool {
-        // What several events waited for rests after each of them, and once more when all are handled.
+        // A device that several events waited for gets here after each event, and once more when all are handled.
         guard entry.idleStamp == 0, !entry.isForgotten, entry.isIdle else { return true }
         stamp += 1
         entry.idleStamp = stamp
@@ -66,8 +66,7 @@ struct DeviceTable {
         return true
     }
 
-    /// Lets go of a device that was idle at that time, unless something has happened to it since; false: there is none, or it
-    /// must stay.
+    /// Evicts a device unless it has been used since it became idle. Returns `false` if there is no device or it cannot be evicted.
     private mutating func forget(_ oldest: IdleDevices.Item?) -> Bool {
         guard let oldest else { return false }
         guard let entry = table[oldest.number], entry.idleStamp == oldest.stamp else { return true }
@@ -77,7 +76,7 @@ struct DeviceTable {
 
 /// Devices in the order in which they became idle.
 private struct IdleDevices {
-    /// A device; void where its stamp is no longer the device's.
+    /// A device; stale if its stamp differs from the device's.
     struct Item {
         var number: UInt64
         var stamp: UInt64
@@ -85,23 +84,23 @@ private struct IdleDevices {
 
     private var items: [Item] = []
     private var head = 0
-    /// Those that are still idle.
+    /// The number of devices that are still idle.
     var count = 0
 
-    /// Takes in one that has just got its stamp.
+    /// Adds a device that has just become idle.
     mutating func append(_ entry: DeviceEntry) {
         items.append(Item(number: entry.device.number, stamp: entry.idleStamp))
         count += 1
     }
 
-    /// The first item, which may be void.
+    /// Removes and returns the first item, which may be stale.
     mutating func takeOldest() -> Item? {
         guard head < items.count else { return nil }
         head += 1
         return items[head - 1]
     }
 
-    /// Drops void items when they are most of the list, so that its length stays in proportion to the devices.
+    /// Removes stale items when they are most of the list, so that its length stays proportional to the number of devices.
     mutating func compact(_ table: borrowing IdentifierTable<DeviceEntry>) {
         guard items.count > 4 * count + 1_024 else { return }
         var kept: [Item] = []

@@ -1,21 +1,21 @@
 import Basics
 
-/// A message of a device's mailbox as the partition knows it, without its body.
+/// The index entry of a stored message in a device's mailbox, without its body, and its delivery state.
 struct MailboxSlot {
-    /// Where it is on its way to the device. What is handed over has been stored before.
+    /// The delivery state of a message. A message is sent only after it is stored.
     enum State: Equatable {
-        /// Not handed to the present connection; `isStored`: the store has said that it is on disk.
+        /// Not sent on the current connection; `isStored`: the store has confirmed that it is on disk.
         case waiting(isStored: Bool)
-        /// Not handed to the present connection until the device is active; `isStored` as above.
+        /// Not sent on the current connection until the device is active; `isStored` as above.
         case delayed(isStored: Bool)
-        /// Not handed to the present connection until its app may have one more.
+        /// Not sent on the current connection until its app's rate allows it.
         case throttled
-        /// Handed to the present connection, not acknowledged.
+        /// Sent on the current connection, not acknowledged.
         case sent
-        /// The device has it; it goes as soon as the receipt is on disk.
+        /// Acknowledged by the device; removed once its receipt is on disk.
         case owingReceipt
 
-        /// Whether the store has said that it is on disk.
+        /// Whether the store has confirmed that it is on disk.
         var isStored: Bool {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): isStored
@@ -23,13 +23,13 @@ struct MailboxSlot {
             }
         }
 
-        /// Whether it is handed over as soon as the connection takes it.
+        /// Whether it is sent as soon as the connection accepts it.
         var isWaiting: Bool { if case .waiting = self { true } else { false } }
 
         /// Whether it waits until the device is active.
         var isDelayed: Bool { if case .delayed = self { true } else { false } }
 
-        /// Whether a message may go from this state to another one. What is stored stays so.
+        /// Whether a message may change from this state to another one. A stored message stays stored.
         func mayBecome(_ next: State) -> Bool {
             switch (self, next) {
             case (.waiting(let wasStored), .waiting(let isStored)),
@@ -44,7 +44,7 @@ struct MailboxSlot {
             }
         }
 
-        /// The same once the store has it.
+        /// The state after the store has confirmed the message.
         var stored: State {
             switch self {
             case .waiting: .waiting(isStored: true)
@@ -53,7 +53,7 @@ struct MailboxSlot {
             }
         }
 
-        /// The same for the next connection, which has been handed nothing.
+        /// The state for the next connection, which has been sent nothing.
         var unhanded: State {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): .waiting(isStored: isStored)
@@ -65,22 +65,22 @@ struct MailboxSlot {
 
     var entry: MailboxEntry
     var state: State
-    /// Whether the rate of its app has been charged for it.
+    /// Whether its app's rate has been charged for it.
     var isCounted = false
 
-    /// Whether it is one of those that the device has and has not acknowledged. A report is none: reports have a bound of their own,
-    /// and a device cannot name them when it logs in, since they carry the ID of its own message (mcs-device 4.4).
+    /// Whether it counts as sent and not acknowledged. A report does not count: reports have their own bound, and a device cannot
+    /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
     var isUnacknowledged: Bool { state == .sent && entry.kind != .sendError }
 
-    /// Whether it counts towards the cap of messages without collapse key.
+    /// Whether it counts towards the cap of messages without a collapse key.
     var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
 }
 
-/// What waits for one device, oldest first: the index of what the store holds.
+/// The mailbox of one device, oldest message first: an in-memory index of the stored messages.
 struct Mailbox {
     private(set) var slots: [MailboxSlot] = []
 
-    /// Place of a message in `slots`.
+    /// Returns the index of a message in `slots`.
     func index(of sequence: Sequence) -> Int? {
         guard let first = slots.first else { return nil }
         if first.entry.sequence == sequence { return 0 }
@@ -88,7 +88,7 @@ struct Mailbox {
         return at < slots.count && slots[at].entry.sequence == sequence ? at : nil
     }
 
-    /// Place of the first message at or after a sequence.
+    /// Returns the index of the first message at or after a sequence.
     func lowerBound(_ sequence: Sequence) -> Int {
         var low = 0
         var high = slots.count
@@ -99,24 +99,22 @@ struct Mailbox {
         return low
     }
 
-    /// Adds a message; sequences grow, so it goes last.
+    /// Adds a message, whose sequence must be the highest.
     mutating func append(_ slot: MailboxSlot) {
         slots.append(slot)
     }
 
-    /// Takes a message out.
     mutating func remove(at index: Int) -> MailboxSlot { slots.remove(at: index) }
 
-    /// Notes that the store has it.
+    /// Marks a message as confirmed by the store.
     mutating func setStored(at index: Int) { slots[index].state = slots[index].state.stored }
 
-    /// Notes that the rate of its app has been charged for it.
+    /// Marks a message as charged to its app's rate.
     mutating func setCounted(at index: Int) { slots[index].isCounted = true }
 
-    /// Moves a message to another state.
     mutating func setState(_ state: MailboxSlot.State, at index: Int) { slots[index].state = state }
 
-    /// Whether the store holds a message after a place that the connection has not been given.
+    /// Whether a stored message after `sequence` has not been sent on the connection.
     func hasStored(after sequence: Sequence) -> Bool {
         var at = slots.count
         while at > 0 {
@@ -130,6 +128,5 @@ struct Mailbox {
     /// The newest message that the store has confirmed.
     var newestStored: Sequence? { slots.last { $0.state.isStored }?.entry.sequence }
 
-    /// Empties it.
     mutating func removeAll() { slots.removeAll() }
 }

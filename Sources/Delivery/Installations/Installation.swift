@@ -1,22 +1,22 @@
 public import Basics
 
-/// A Firebase installation: who it is that may use its id (mcs-device 5.5).
+/// The stored record of a Firebase installation: its id and the refresh token that proves ownership (mcs-device 5.5).
 ///
-/// The id is no secret. It belongs to who made it first, and who proves to be that later; one that was deleted or revoked stays
-/// taken until nobody can remember it, so that nothing which is sent to it comes to another.
+/// The id is not a secret. It belongs to the app that made it first and can prove so later. The id of a deleted or revoked
+/// installation stays reserved until it expires, so that no message to it reaches another app.
 public struct InstallationRecord: Sendable, Equatable {
     /// The id: 22 characters of base64url.
     public var id: [UInt8]
-    /// The project that the app named; nil: none.
+    /// The project that the app named. `nil` if it named none.
     public var sender: SenderID?
-    /// SHA-256 of its refresh token; nil: it was deleted, or an operator revoked it.
+    /// SHA-256 of its refresh token. `nil` if it was deleted, or revoked by an operator.
     public var refresh: SecretDigest?
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
-    /// When its refresh token was last shown, milliseconds since 1970; written lazily.
+    /// When its refresh token was last used, milliseconds since 1970; written lazily.
     public var usedAt: UnixMilliseconds
 
-    /// A record; all parts are the caller's.
+    /// Creates a record.
     public init(
         id: [UInt8], sender: SenderID?, refresh: SecretDigest?, createdAt: UnixMilliseconds,
         usedAt: UnixMilliseconds
@@ -28,27 +28,27 @@ public struct InstallationRecord: Sendable, Equatable {
         self.usedAt = usedAt
     }
 
-    /// What its access tokens are marked with: they end with the refresh token. Nil where there is none.
+    /// The mark of its access tokens, which end with the refresh token. `nil` if there is no refresh token.
     public var mark: UInt64? { refresh.map { Self.mark(of: $0) } }
 
-    /// The mark of the access tokens that a refresh token with this digest is good for.
+    /// Returns the mark of access tokens that are granted for a refresh token with this digest.
     public static func mark(of refresh: SecretDigest) -> UInt64 {
         refresh.octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// What somebody who wants an installation shows, and what it is to get.
+/// A request to make an installation: the proofs that it presents, and the new credentials.
 public struct InstallationOffer: Sendable {
-    /// Digest of the refresh token that the installation of the wanted id gets.
+    /// Digest of the refresh token for the requested id.
     public var refresh: SecretDigest
-    /// The id that is given where the wanted one is another's, and the digest of its refresh token; nil where it is that.
+    /// The id to assign if the requested one is taken, with the digest of its refresh token. `nil` if this is such an id.
     public var other: (id: [UInt8], refresh: SecretDigest)?
-    /// Digest of the refresh token that was shown as a proof; nil: none was.
+    /// Digest of the refresh token presented as a proof. `nil` if there is none.
     public var shown: SecretDigest?
-    /// The check-in pair that was shown as a proof; nil: none was.
+    /// The check-in pair presented as a proof. `nil` if there is none.
     public var device: (DeviceID, SecretDigest)?
 
-    /// An offer; all parts are the caller's.
+    /// Creates an offer.
     public init(
         refresh: SecretDigest, other: (id: [UInt8], refresh: SecretDigest)?, shown: SecretDigest? = nil,
         device: (DeviceID, SecretDigest)? = nil
@@ -60,41 +60,41 @@ public struct InstallationOffer: Sendable {
     }
 }
 
-/// Changes of installations, each of which has its turn: the next one of the same id begins when the last is on disk.
+/// The queue of changes for each installation: the next change of an id starts when the previous one is on disk.
 struct InstallationTurns {
-    /// By id, the one whose turn it is first.
+    /// By id; the first change is the current one.
     private var changes: [[UInt8]: [InstallationEvent]] = [:]
-    /// The ids that the store has been asked for, for the one whose turn it is.
+    /// The ids that are being read from the store for their current change.
     private var asked: Set<[UInt8]> = []
-    /// How many there are.
+    /// The number of queued changes, current ones included.
     private(set) var count = 0
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// Returns the broken invariant, or `nil` if all hold.
     var violation: String? {
         if changes.values.contains(where: \.isEmpty) { return "a queue of changes is empty" }
         return changes.values.reduce(0, { $0 + $1.count }) == count ? nil : "wrong count of waiting changes"
     }
 
-    /// Adds one; whether it is its turn.
+    /// Adds a change. Returns whether it is the current one.
     mutating func append(_ change: InstallationEvent, of id: [UInt8]) -> Bool {
         count += 1
         changes[id, default: []].append(change)
         return changes[id]?.count == 1
     }
 
-    /// Notes that the store is asked for the one whose turn it is. Returns whether there is one, and it was not asked for.
+    /// Marks the id as being read for its current change. Returns `false` if there is no change, or it is being read already.
     mutating func ask(_ id: [UInt8]) -> Bool { changes[id] != nil && asked.insert(id).inserted }
 
-    /// Notes that the store has answered. Returns whether it was asked.
+    /// Marks the id as read. Returns `false` if it was not being read.
     mutating func answer(_ id: [UInt8]) -> Bool { asked.remove(id) != nil && changes[id] != nil }
 
-    /// Whether one is under way for which the store has answered.
+    /// Whether there is a current change and the store has answered for it.
     func isUnderWay(_ id: [UInt8]) -> Bool { changes[id] != nil && !asked.contains(id) }
 
-    /// The one whose turn it is.
+    /// The current change.
     func current(_ id: [UInt8]) -> InstallationEvent? { changes[id]?.first }
 
-    /// Ends its turn; whether another one follows.
+    /// Removes the current change. Returns whether another one follows.
     mutating func end(_ id: [UInt8]) -> Bool {
         guard changes[id]?.isEmpty == false else { return false }
         changes[id]?.removeFirst()

@@ -1,14 +1,14 @@
 import Basics
 
-/// Installations that nobody uses any more.
+/// Expiry of unused installations.
 extension InstallationHub {
-    /// Forgets an installation that was last used before a time; whether it is being changed.
+    /// Removes an installation that was last used before a time. Returns whether a write is under way.
     mutating func expire(
         _ record: InstallationRecord, _ time: UnixMilliseconds, _ turn: inout Turn
     ) -> Bool {
         guard turn.clock.doubt == nil, record.usedAt < time else { return false }
         if record.usedAt < Limits.Clock.earliest {
-            // It was used in a time that cannot have been, which says nothing of how long ago that was: its time begins now.
+            // The clock was wrong when it was last used, so its age is unknown: the period starts now.
             var record = record
             record.usedAt = turn.now.wall
             turn.write(.putInstallation(record))
@@ -19,7 +19,7 @@ extension InstallationHub {
         return true
     }
 
-    /// Has the store looked through for installations that nobody uses any more, page by page, as for devices.
+    /// Searches the store for unused installations page by page, as for devices.
     mutating func tick(_ turn: inout Turn) {
         if sweep.next == .distantPast { sweep.next = turn.firstSearch }
         guard turn.settings.deviceExpirySeconds > 0, !sweep.isAsking, turn.clock.doubt == nil,
@@ -40,12 +40,13 @@ extension InstallationHub {
         _ found: [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds,
         _ turn: inout Turn
     ) {
-        turn.demand(sweep.isAsking, "an answer to a search for installations that nobody asked for")
+        turn.demand(sweep.isAsking, "the answer to an installation search that was not requested")
         turn.demand(
-            found.count <= Limits.Device.expiredPerSweep, "a search found more installations than asked for")
+            found.count <= Limits.Device.expiredPerSweep,
+            "an installation search returned more than its limit")
         turn.demand(
             next.map { sweep.from.lexicographicallyPrecedes($0) } ?? true,
-            "a search for installations goes back")
+            "an installation search moved backward")
         sweep.isAsking = false
         sweep.from = next ?? []
         if next == nil {
@@ -59,12 +60,12 @@ extension InstallationHub {
     }
 }
 
-/// The search for installations of this partition that nobody uses any more.
+/// The state of the search for unused installations of this partition.
 struct InstallationSweep {
-    /// Whether the store has been asked.
+    /// Whether a query is outstanding.
     var isAsking = false
-    /// When it is asked again; before the first tick nobody knows.
+    /// When the next query is due; set at the first tick.
     var next = Instant.distantPast
-    /// Where it goes on.
+    /// Where the next query starts.
     var from: [UInt8] = []
 }

@@ -1,26 +1,26 @@
 import Basics
 
-/// The Firebase installations of a partition: made, used, ended (mcs-device 5.5, docs/security.md).
+/// The Firebase installations of a partition: creation, use and end (mcs-device 5.5, docs/security.md).
 ///
-/// A request reads the installation from the store first. Changes of one installation follow one another.
+/// Each request first reads the installation from the store. Changes of one installation run one after another.
 struct InstallationHub: ~Copyable {
-    /// Requests whose installations the store has been asked for.
+    /// Requests whose installations are being read from the store.
     var waiting = WaitingInstallations()
-    /// Changes of installations.
+    /// Changes of installations, queued by id.
     var turns = InstallationTurns()
-    /// The search for installations that nobody uses any more.
+    /// The search for unused installations.
     var sweep = InstallationSweep()
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// Returns the broken invariant, or `nil` if all hold.
     var violation: String? { waiting.violation ?? turns.violation }
 
-    /// Asks the store for an installation; a change of it waits for its turn.
+    /// Handles an event: reads the installation from the store, for a change as soon as it is the current one.
     mutating func handle(_ event: consuming InstallationEvent, of id: [UInt8], _ turn: inout Turn) {
         let hasRoom = waiting.count + turns.count < turn.shares.waitingInstallations
-        turn.demand(waiting.count >= 0 && turns.count >= 0, "more requests of installations end than began")
+        turn.demand(waiting.count >= 0 && turns.count >= 0, "more installation requests ended than started")
         switch event {
         case .requested(let request):
-            guard turn.demand(request.installation == id, "a request of another installation") else {
+            guard turn.demand(request.installation == id, "a request names another installation") else {
                 return turn.refuse(request, .serviceNotAvailable)
             }
             if case .vouched(let offer, let isProved) = request.action {
@@ -33,7 +33,7 @@ struct InstallationHub: ~Copyable {
             }
             if turns.append(.requested(request), of: id) { ask(id, isForChange: true, &turn) }
         case .unused(let before, let unlinkedBefore):
-            // The next search meets it again.
+            // The next search finds it again.
             guard hasRoom else { return }
             if turns.append(.unused(before: before, unlinkedBefore: unlinkedBefore), of: id) {
                 ask(id, isForChange: true, &turn)
@@ -44,18 +44,18 @@ struct InstallationHub: ~Copyable {
     private mutating func ask(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
         if isForChange {
             turn.demand(
-                turns.ask(id), "the store is asked twice for a change of an installation",
+                turns.ask(id), "an installation is read twice for one change",
                 owner: .installation(id))
         }
         turn.load(
             .installation(id, limit: Limits.Installation.registrations, isForChange: isForChange))
     }
 
-    /// Ends the turn of a change.
+    /// Ends the current change of an installation and starts the next one.
     mutating func endTurn(of id: [UInt8], _ turn: inout Turn) {
         guard
             turn.demand(
-                turns.isUnderWay(id), "a change of an installation ends that did not begin",
+                turns.isUnderWay(id), "an installation change ends without having started",
                 owner: .installation(id))
         else { return }
         if turns.end(id) { ask(id, isForChange: true, &turn) }
@@ -75,36 +75,36 @@ struct InstallationHub: ~Copyable {
         endTurn(of: installation, &turn)
     }
 
-    /// The oldest request that waits for an installation which the store has answered for, or could not.
+    /// Removes and returns the oldest request that waits for an installation, once the read has completed or failed.
     private mutating func takeRequest(of id: [UInt8], _ turn: inout Turn) -> InstallationRequest? {
         turn.demand(
-            waiting.take(id), "an installation was read that nobody asked for", owner: .installation(id))
+            waiting.take(id), "an installation was read that no request waits for", owner: .installation(id))
     }
 
-    /// The change that wants such an installation.
+    /// Marks the installation as read and returns its current change.
     private mutating func takeChange(of id: [UInt8], _ turn: inout Turn) -> InstallationEvent? {
         guard
             turn.demand(
-                turns.answer(id), "an installation was read for a change that nobody asked for",
+                turns.answer(id), "an installation was read that no change waits for",
                 owner: .installation(id))
         else { return nil }
         return turns.current(id)
     }
 
-    /// Whether an answer of the store is about an installation, and no larger than was asked for.
+    /// Whether an answer of the store is about the installation that was read, and within the limit.
     private func isAnswer(
         _ record: InstallationRecord?, _ names: [RegistrationName], for id: [UInt8], _ turn: inout Turn
     ) -> Bool {
         let isIts = turn.demand(
-            record.map { $0.id == id } ?? true, "the store answers with another installation",
+            record.map { $0.id == id } ?? true, "the store returned another installation",
             owner: .installation(id))
         let isBound = turn.demand(
             names.count <= Limits.Installation.registrations,
-            "the store answers with more registrations than were asked for", owner: .installation(id))
+            "the store returned more registrations than its limit", owner: .installation(id))
         return isIts && isBound
     }
 
-    /// Lets a request go on that shows what its installation's record asks for.
+    /// Checks the access token that a request presents against the installation's record.
     func admit(
         _ request: inout InstallationRequest, _ record: InstallationRecord?
     ) throws(RegistrationRefusal) {
@@ -113,7 +113,7 @@ struct InstallationHub: ~Copyable {
         guard record?.mark == mark else { throw .authenticationFailed }
     }
 
-    /// An installation is known, and the change that wants it has its turn.
+    /// Continues with the current change of an installation, which has been read.
     mutating func changeLoaded(
         _ id: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName], _ turn: inout Turn
     ) {
@@ -150,7 +150,7 @@ struct InstallationHub: ~Copyable {
                 return put(record, request, names, &turn)
             case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple:
                 turn.demand(
-                    false, "a change of an installation that changes none",
+                    false, "a request that changes no installation was queued as a change",
                     owner: .installation(request.installation))
                 throw .serviceNotAvailable
             }
@@ -158,7 +158,7 @@ struct InstallationHub: ~Copyable {
         endTurn(of: request.installation, &turn)
     }
 
-    /// The record, if the refresh token of this digest is its own and has not ended.
+    /// Returns the record if this is the digest of its refresh token and the token has not expired.
     private func verified(
         _ record: InstallationRecord?, _ shown: SecretDigest, _ turn: borrowing Turn
     ) throws(RegistrationRefusal) -> InstallationRecord {
@@ -171,7 +171,7 @@ struct InstallationHub: ~Copyable {
         return record
     }
 
-    /// Makes an installation, or answers who proves to be it; anybody else gets a fresh one.
+    /// Makes an installation, or confirms it to a requester that proves to own it; any other requester gets a fresh id.
     private mutating func create(
         _ request: InstallationRequest, _ offer: InstallationOffer, _ record: InstallationRecord?,
         _ names: [RegistrationName], _ turn: inout Turn
@@ -186,13 +186,14 @@ struct InstallationHub: ~Copyable {
         giveOther(request, offer, &turn)
     }
 
-    /// Its device has looked at the check-in pair that a request for an installation shows.
+    /// Continues after the device has verified the check-in pair that a request presented.
     private mutating func vouched(
         _ request: InstallationRequest, _ offer: InstallationOffer, isProved: Bool, _ turn: inout Turn
     ) {
         guard
             turn.demand(
-                turns.isUnderWay(request.installation), "a device answers for no change of an installation",
+                turns.isUnderWay(request.installation),
+                "a device verified a proof for no installation change",
                 owner: .installation(request.installation))
         else { return turn.refuse(request, .serviceNotAvailable) }
         if isProved {
@@ -216,7 +217,7 @@ struct InstallationHub: ~Copyable {
         put(record, request, [], &turn)
     }
 
-    /// The id is another's: a fresh one is made.
+    /// Makes an installation with a fresh id, since the requested one is taken.
     private mutating func giveOther(
         _ request: InstallationRequest, _ offer: InstallationOffer, _ turn: inout Turn
     ) {
@@ -226,13 +227,13 @@ struct InstallationHub: ~Copyable {
             fresh.action = .create(InstallationOffer(refresh: other.refresh, other: nil))
             turn.forward(.installation(fresh))
         } else {
-            // A fresh id is taken; the odds are those of guessing it.
+            // The fresh id is taken too, which is as likely as guessing an id.
             turn.refuse(request, .serviceNotAvailable)
         }
         endTurn(of: request.installation, &turn)
     }
 
-    /// Answers with an installation as it is, or as used now where that is worth a write.
+    /// Answers with an installation, and updates its time of last use if that is old enough to be worth a write.
     private mutating func keep(
         _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
         _ turn: inout Turn
@@ -257,20 +258,20 @@ struct InstallationHub: ~Copyable {
         _ turn: inout Turn
     ) {
         turn.demand(
-            record.id == request.installation, "the record of another installation is written",
+            record.id == request.installation, "a write concerns another installation",
             owner: .installation(request.installation))
         turn.write(.putInstallation(record))
         turn.replyWhenStored(.installation(record, registrations: names.count), to: request.origin)
         turn.wait(.installation(record.id))
     }
 
-    /// Ends an installation, and then what it has registered.
+    /// Ends an installation, and then its registrations.
     private mutating func end(
         _ request: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
         let found = turn.demand(
-            record, "an installation ends that is not there", owner: .installation(request.installation))
+            record, "an installation ends that does not exist", owner: .installation(request.installation))
         guard var record = found else {
             turn.refuse(request, .serviceNotAvailable)
             return endTurn(of: request.installation, &turn)
@@ -313,7 +314,7 @@ struct InstallationHub: ~Copyable {
             if case .apple(let address) = request.action {
                 return turn.forward(.installationFound(request, [], at: address.freshDevice))
             }
-            // What is not there need not be removed.
+            // Removing a missing registration is not an error, so that the request can be repeated.
             guard case .remove = request.action else { return turn.refuse(request, .notRegistered) }
             return turn.reply(.unregistered, to: request.origin)
         }
@@ -323,7 +324,7 @@ struct InstallationHub: ~Copyable {
 }
 
 extension InstallationRequest {
-    /// The registration that an earlier import has made, which is answered again whatever the app has registered since.
+    /// The registration that an earlier import made; a repeated import returns it even if the app has registered itself since.
     fileprivate func imported(among names: [RegistrationName]) -> RegistrationName? {
         guard case .apple(let address) = action, address.isImport else { return nil }
         return names.first { $0.device == address.freshDevice }

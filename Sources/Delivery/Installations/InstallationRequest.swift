@@ -1,38 +1,38 @@
 public import Basics
 
-/// A request that names an installation and no device: of an app that shows a token of it (mcs-device 5.4, 5.5), or of an
-/// app server (http 8.7).
+/// A request that names an installation instead of a device: from an app that presents an installation token
+/// (mcs-device 5.4, 5.5), or from an app server (http 8.7).
 public struct InstallationRequest: Sendable {
-    /// What is wanted.
+    /// The requested action.
     public enum Action: Sendable {
         /// Subscribe the registration of the installation.
         case subscribe(TopicName)
         /// End the subscription.
         case unsubscribe(TopicName)
-        /// What an app server of the sender wants of the installation's registration with it.
+        /// Perform an app server's action on the installation's registration with its sender.
         case address(TokenRequest.Action)
-        /// Send this to the installation's registration with the sender, whose name is set then (http 8.2).
+        /// Send a message to the installation's registration with the sender (http 8.2).
         indirect case send(MessageContent)
         /// Remove all registrations of the installation.
         case remove
-        /// Go on with a request of the app, which has shown a token of the installation.
+        /// Continue with a request of the app, which has presented an installation token.
         indirect case vouch(for: Event)
-        /// Go on with a request of a device whose app names the installation without any token of it: only where nobody else has.
+        /// Continue with a request of a device whose app names the installation without a token, if no other device has used it.
         indirect case claim(for: Event, by: DeviceID)
         /// Make the installation (mcs-device 5.5).
         indirect case create(InstallationOffer)
-        /// Go on making it: its device has looked at the check-in pair that was shown.
+        /// Continue making it: its device has verified the check-in pair.
         indirect case vouched(InstallationOffer, isProved: Bool)
-        /// Grant an access token for the refresh token of this digest.
+        /// Grant an access token for the refresh token with this digest.
         case refresh(SecretDigest)
-        /// End the installation, with what it has registered, for the refresh token of this digest.
+        /// End the installation and its registrations, for the refresh token with this digest.
         case end(SecretDigest)
-        /// End its tokens, in the name of an operator.
+        /// Revoke its tokens on behalf of an operator.
         case revoke
-        /// Note where Apple reaches the app.
+        /// Record the app's APNs device token.
         case apple(AppleAddress)
 
-        /// Whether it changes the installation itself.
+        /// Whether it changes the record of the installation.
         var isChange: Bool {
             switch self {
             case .create, .refresh, .end, .revoke: true
@@ -41,20 +41,20 @@ public struct InstallationRequest: Sendable {
         }
     }
 
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
     /// The installation id.
     public var installation: [UInt8]
-    /// The account that it is for; nil where the request names none.
+    /// The account that it is for. `nil` if the request names none.
     public var sender: SenderID?
-    /// What is wanted.
+    /// The requested action.
     public var action: Action
-    /// The mark of the access token that the app shows; nil where it is not the app that asks, or another proof is in `action`.
+    /// The mark of the access token that the app presents. `nil` if the request is not from the app, or `action` has another proof.
     public var mark: UInt64?
-    /// Whether the installation has a record, so that only what was registered with a token of it is its own; told by the store.
+    /// Whether the store has a record of the installation, so that only registrations made with its token belong to it.
     public var isBound = false
 
-    /// A request; all parts are the caller's.
+    /// Creates a request.
     public init(
         origin: Origin, installation: [UInt8], sender: SenderID?, action: Action, mark: UInt64? = nil
     ) {

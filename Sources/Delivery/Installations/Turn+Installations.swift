@@ -15,11 +15,11 @@ extension Turn {
         effects.downstream.refused += 1
     }
 
-    /// Has a request for an installation go on where it has its turn.
+    /// Returns a request to the partition of its installation after the check-in pair was verified.
     mutating func answerVouch(_ request: InstallationRequest, isProved: Bool) {
         guard case .create(let offer) = request.action else {
             demand(
-                false, "a device vouches for what is no new installation",
+                false, "a device verified a proof for a request that makes no installation",
                 owner: .installation(request.installation))
             return
         }
@@ -30,8 +30,8 @@ extension Turn {
 }
 
 extension InstallationRequest {
-    /// Whether a registration is that of the installation which the request names: one that was made with a token of it, or,
-    /// where it is from the time before installations had records, one that names it.
+    /// Whether a registration belongs to the installation that the request names: it was made with a token of the installation, or,
+    /// if the installation has no record because it is older than records, it names the installation.
     func isServed(by registration: Registration) -> Bool {
         registration.installation == installation && (registration.isProved || !isBound)
     }

@@ -1,11 +1,11 @@
-/// Requests of installations whose registrations the store has been asked for.
+/// Requests that wait for their installation to be read from the store.
 struct WaitingInstallations {
     /// By installation, oldest first.
     private var requests: [[UInt8]: [InstallationRequest]] = [:]
-    /// How many there are.
+    /// The number of waiting requests.
     private(set) var count = 0
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// Returns the broken invariant, or `nil` if all hold.
     var violation: String? {
         requests.values.reduce(0, { $0 + $1.count }) == count ? nil : "wrong count of waiting requests"
     }
@@ -15,7 +15,7 @@ struct WaitingInstallations {
         count += 1
     }
 
-    /// The oldest one of an installation.
+    /// Removes and returns the oldest request for an installation. Returns `nil` if there is none.
     mutating func take(_ installation: [UInt8]) -> InstallationRequest? {
         guard let first = requests[installation]?.first else { return nil }
         if requests[installation]?.count == 1 {

@@ -1,60 +1,60 @@
 public import Basics
 
-/// How urgently a message wants the device (ccs-xmpp 2.2).
+/// The delivery priority of a message (ccs-xmpp 2.2).
 public enum Priority: UInt8, Sendable {
     case normal = 0
     case high = 1
 }
 
-/// The pairs of a message as the device will see them, already in the encoding of MCS `app_data`.
+/// The key-value pairs of a message for the device, already in the encoding of MCS `app_data`.
 ///
-/// Delivery never looks inside: it stores them, counts their bytes and hands them on. The encoding is the concatenation of
+/// Delivery never parses them: it stores them, counts their bytes and forwards them. The encoding is the concatenation of
 /// the protobuf fields `app_data` (tag 7, length, key, value) of a DataMessageStanza, so that framing is a copy.
 public typealias Body = [UInt8]
 
-/// A downstream message as it is stored until the device has it.
+/// A downstream message as it is stored until the device acknowledges it.
 public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
-    /// What stands in the mailbox.
+    /// The kind of a mailbox entry.
     public enum Kind: Sendable, Equatable {
-        /// A message.
+        /// A message of an app server.
         case message
-        /// The place of so many discarded messages: the device hears `deleted_messages`.
+        /// Replaces `count` discarded messages: the device receives `deleted_messages`.
         case discardedMarker(count: Int)
-        /// An upstream message, `messageID` to `sender`, has expired before an app server took it: the device hears `send_error`.
+        /// Reports that the upstream message `messageID` to `sender` expired undelivered: the device receives `send_error`.
         case sendError
     }
 
-    /// The device that it waits for.
+    /// The device that it is for.
     public var device: DeviceID
-    /// Place in the mailbox, and with `salt` the persistent id.
+    /// Position in the mailbox; together with `salt` the persistent id.
     public var sequence: Sequence
     /// Second half of the persistent id.
     public var salt: UInt32
     /// The registration it was sent to.
     public var registration: RegistrationNumber
-    /// The account that sent it; nil for a marker and a web push.
+    /// The account that sent it. `nil` for a marker and a web push.
     public var sender: SenderID?
-    /// Message or marker.
+    /// Message, marker or report.
     public var kind: Kind
-    /// Its octets; a marker has neither id nor pairs.
+    /// Its bytes; a marker has neither an id nor pairs.
     public var text: MessageText
     /// When it was accepted, milliseconds since 1970.
     public var acceptedAt: UnixMilliseconds
-    /// When it ends unheard, milliseconds since 1970.
+    /// When it expires, milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
-    /// Urgency.
+    /// Delivery priority.
     public var priority: Priority
-    /// Whether a receipt is owed.
+    /// Whether the sender requested a receipt.
     public var wantsReceipt: Bool
-    /// See `Submission.delaysWhileIdle`.
+    /// See `MessageContent.delaysWhileIdle`.
     public var delaysWhileIdle: Bool
-    /// The message to topics that it is part of, whose pairs it shares in the store; nil: none.
+    /// The topic message that it is part of, whose pairs it shares in the store. `nil` if there is none.
     public var topic: TopicOrigin?
 
-    /// The id that the device knows it by.
+    /// The id under which the device receives and acknowledges it.
     public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
 
-    /// A message or marker; all parts are the caller's.
+    /// Creates a message, marker or report whose bytes may be shared.
     public init(
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID?, kind: Kind = .message, text: MessageText, acceptedAt: UnixMilliseconds,
@@ -75,7 +75,7 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
         self.delaysWhileIdle = delaysWhileIdle
     }
 
-    /// The same with octets that are not shared yet.
+    /// Creates a message, marker or report with bytes of its own.
     public init(
         device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID?, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,

@@ -1,31 +1,31 @@
 public import Basics
 
-/// What is to be sent, and how, whoever it goes to: the same for every way of sending and every way of delivering.
+/// The content of a message and its delivery options, independent of the target, the submitting protocol and the channel.
 ///
-/// Its `collapseKey` is `appCollapseKey` where the package of the app is to be the key: only the registration knows it.
+/// `collapseKey` is `appCollapseKey` if the package name of the app is to be the key: only the registration has that name.
 public struct MessageContent: Sendable, HoldsMessageText {
-    /// Stands for the package of the app, the key of a notification that brings none (ccs-xmpp 6). It is empty: an empty key of
-    /// an app server is no key.
+    /// Stands for the package name of the app, the default key of a notification without one (ccs-xmpp 6). It is empty, which is
+    /// free: an empty key from an app server counts as no key.
     public static let appCollapseKey: [UInt8] = []
 
-    /// Its octets.
+    /// Its bytes.
     public var text: MessageText
-    /// Seconds to live from now, 0 … `Limits.Message.lifetimeSeconds`; 0 is now or never.
+    /// Seconds to live from now, 0 … `Limits.Message.lifetimeSeconds`; 0 is now or never: delivered at once or dropped.
     public var lifetimeSeconds: Int
-    /// Urgency.
+    /// Delivery priority.
     public var priority: Priority
-    /// Whether a receipt is wanted when the device has it.
+    /// Whether the sender requests a receipt on delivery.
     public var wantsReceipt: Bool
-    /// Whether it waits until the device is active; a message of high priority never does (ccs-xmpp 6).
+    /// Whether it waits until the device is active; a high-priority message never waits (ccs-xmpp 6).
     public var delaysWhileIdle: Bool
-    /// Check and answer, but store and deliver nothing.
+    /// Whether the message is only checked and answered, and neither stored nor delivered.
     public var isDryRun: Bool
-    /// Deliver only to this app; nil: to any.
+    /// The only app that the message may be delivered to. `nil` allows any app.
     public var restrictedPackage: [UInt8]?
-    /// Whether the body ends with `raw_data`, which not every registration can be sent (http 2.1).
+    /// Whether the body ends with `raw_data`, which not every registration can receive (http 2.1).
     public var holdsRawData: Bool
 
-    /// A content; all parts are the caller's.
+    /// Creates the content of a message.
     public init(
         messageID: [UInt8], collapseKey: [UInt8]? = nil,
         lifetimeSeconds: Int = Limits.Message.lifetimeSeconds,

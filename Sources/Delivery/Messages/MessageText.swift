@@ -1,18 +1,18 @@
-/// The octets of a message: made once, the same at every step of its way.
+/// The variable-length fields of a message, immutable and shared from submission to delivery.
 ///
-/// A message goes from event to change to command and to the store, and is copied on that way. All octets behind one
-/// reference make such a copy one count, not one for each of them (5 % of the CPU of a message).
+/// A message is copied from event to mutation to command and to the store. With all byte arrays behind one reference, such a
+/// copy costs one reference count instead of one for each array (5 % of the CPU of a message).
 public final class MessageText: Sendable, Equatable {
-    /// The submitter's id for it, as sent, for answers, receipts and traces.
+    /// The submitter's `message_id` as sent, for answers, receipts and traces.
     public let messageID: [UInt8]
-    /// Messages of one app with equal keys replace each other; nil: none.
+    /// Messages of one app with equal keys replace each other. `nil` if the message has no key.
     public let collapseKey: [UInt8]?
-    /// The pairs.
+    /// The key-value pairs.
     public let body: Body
-    /// What v1 says for Apple alone: the object `apns` as JSON without blanks (http 8.4); nil: nothing.
+    /// The object `apns` of an HTTP v1 message, as JSON without blanks (http 8.4). `nil` if there is none.
     public let apns: [UInt8]?
 
-    /// The octets of a message; all parts are the caller's.
+    /// Creates the fields of a message.
     public init(messageID: [UInt8], collapseKey: [UInt8]? = nil, body: Body, apns: [UInt8]? = nil) {
         self.messageID = messageID
         self.collapseKey = collapseKey
@@ -27,9 +27,9 @@ public final class MessageText: Sendable, Equatable {
     }
 }
 
-/// What has such octets. Who sets one of them has its own from then on.
+/// A type with such fields. Setting one of them gives the value a copy of its own.
 public protocol HoldsMessageText {
-    /// All of them.
+    /// The shared fields.
     var text: MessageText { get set }
 }
 

@@ -1,7 +1,7 @@
-/// Where a message is in its life; the raw value is the word in logs, metrics, `ccsctl` and docs.
+/// A step in the life of a message; the raw value is the word in logs, metrics, `ccsctl` and docs.
 ///
-/// Conservation: accepted = delivered + replaced + expired + discarded + removed + pending (design 8), kept by the store for
-/// downstream and for upstream messages apart. Markers and receipts are not counted.
+/// Conservation: accepted = delivered + replaced + expired + discarded + removed + pending (design 8). The store maintains it
+/// separately for downstream and upstream messages. Markers and receipts are not counted.
 public enum Milestone: String, CaseIterable, Sendable {
     case accepted
     case stored
@@ -13,7 +13,7 @@ public enum Milestone: String, CaseIterable, Sendable {
     case discarded
     case removed
 
-    /// Whether the message ends here.
+    /// Whether the message ends with this step.
     public var isTerminal: Bool {
         switch self {
         case .delivered, .replaced, .expired, .discarded, .removed, .refused: true

@@ -1,21 +1,21 @@
 public import Basics
 
-/// What an app server submitted, checked in form, for one registration.
+/// A syntactically valid message of an app server for one registration.
 public struct Submission: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var replyTo: ReplyTo
-    /// The connection that it came on, which is sent the receipts; nil where it is not known.
+    /// The connection that it came from, which is preferred for its receipts. `nil` if it is not known.
     public var submitter: ConnectionID?
-    /// By what right it is submitted.
+    /// The credential that it was submitted with.
     public var entitlement: Entitlement
-    /// The registration that the token names; its seal has been verified.
+    /// The registration that the token names; the token's seal has been verified.
     public var target: RegistrationName
-    /// What is to be sent.
+    /// The message and its delivery options.
     public var content: MessageContent
-    /// The message to topics that it is part of; nil: none.
+    /// The topic message that it is part of. `nil` if there is none.
     public var topic: TopicShare?
 
-    /// A submission of a session; all parts are the caller's.
+    /// Creates a submission that a session received.
     public init(
         origin: Origin, entitlement: Entitlement, target: RegistrationName, content: MessageContent
     ) {
@@ -26,7 +26,7 @@ public struct Submission: Sendable {
         self.content = content
     }
 
-    /// A submission that the core makes of another one, for a member of a group or a subscriber of a topic.
+    /// Creates one of the submissions of a fan-out, for a member of a group or a subscriber of a topic.
     init(
         replyTo: ReplyTo, submitter: ConnectionID?, sender: SenderID, target: RegistrationName,
         content: MessageContent
@@ -38,42 +38,42 @@ public struct Submission: Sendable {
         self.content = content
     }
 
-    /// The account that it was submitted under; nil for a web push.
+    /// The account that it was submitted under. `nil` for a web push.
     public var sender: SenderID? { entitlement.sender }
 }
 
-/// Who is told what became of a submission.
+/// The recipient of the outcome of a submission.
 public enum ReplyTo: Hashable, Sendable {
     /// A session.
     case session(Origin)
-    /// A message to a group of a sender: the submission is for one of its members.
+    /// A group message of a sender: the submission is for one member.
     case group(SenderID, GroupSendMember)
-    /// A message to topics of a sender, by the number of its run: the submission is for one subscriber.
+    /// A topic message of a sender, by the number of its run: the submission is for one subscriber.
     case topic(SenderID, run: UInt32)
 }
 
-/// Who waits for the answer to a request: a connection, and which of its open requests.
+/// The origin of a request: a connection, and which of its open requests waits for the answer.
 public struct Origin: Hashable, Sendable {
-    /// The connection.
+    /// The connection that waits for the answer.
     public var connection: ConnectionID
-    /// The requester's own number for it; returns in the answer unchanged.
+    /// The requester's number for the request; returned unchanged in the answer.
     public var ticket: UInt32
-    /// What the registry may gain by it.
+    /// The rows that the request may add to the registry.
     public var growth = Growth.unbounded
 
-    /// What the door says of a request that may add rows to the registry.
+    /// The decision of the admission check on a request that may add rows to the registry.
     public enum Growth: UInt8, Sendable {
-        /// As much as it asks for.
+        /// It may add rows.
         case unbounded
-        /// The same; the place that it takes among the strangers' is to be given back if it is none's.
+        /// It may add rows, and counts against the quota of unauthenticated peers; refunded if the peer proves to be known.
         case counted
-        /// What a device that has logged in asks for: strangers have had all their places.
+        /// It may add rows only for a device that has logged in before: the quota of unauthenticated peers is used up.
         case knownOnly
-        /// Nothing: the registry is as large as it may become.
+        /// It may add none: the registry has reached its maximum size.
         case full
     }
 
-    /// Names a request.
+    /// Creates the origin of a request.
     public init(connection: ConnectionID, ticket: UInt32) {
         self.connection = connection
         self.ticket = ticket

@@ -1,31 +1,32 @@
 public import Basics
 
-/// What a device sent to an app server, as its session read it.
+/// A message of a device to an app server, as the device's session parsed it.
 public struct UpstreamSubmission: Sendable {
-    /// The device's connection; `ticket` names the frame, and returns when the message is safe or refused.
+    /// The device's connection; `ticket` identifies the frame and is returned when the message is stored or refused.
     public var origin: Origin
-    /// The device.
+    /// The device that sent it.
     public var device: DeviceID
-    /// The sender ID it is addressed to, or that of the group.
+    /// The sender ID that it is addressed to, or that of the group.
     public var sender: SenderID
-    /// The group that it is addressed to; nil: app servers.
+    /// The group that it is addressed to. `nil` if it is for app servers.
     public var group: GroupName?
     /// Whether it was addressed to the domain `fcm.googleapis.com` instead of `gcm.googleapis.com` (ccs-xmpp 4.1).
     public var isFCMDomain: Bool
     /// The app that sends it.
     public var category: [UInt8]
-    /// The app's id for it; an app may use it again.
+    /// The app's id of the message; an app may reuse it.
     public var messageID: [UInt8]
-    /// The device's id for it; empty where the device keeps none, and so never repeats it. Alone it does not make a repetition.
+    /// The device's id of the message; empty if the device keeps none and so never sends it again. An equal id alone does not make
+    /// a duplicate.
     public var persistentID: [UInt8]
-    /// Seconds it has left, 0 … `Limits.Message.upstreamLifetimeSeconds`; 0 is now or never.
+    /// Remaining lifetime in seconds, 0 … `Limits.Message.upstreamLifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int
     /// The pairs, encoded as `Body`.
     public var body: Body
-    /// What the device's own clock showed when it sent it, milliseconds since 1970; nil where it does not say.
+    /// When it was sent by the device's own clock, milliseconds since 1970. `nil` if the device does not report it.
     public var sentAt: UnixMilliseconds?
 
-    /// A submission; all parts are the caller's.
+    /// Creates a message that a device sent.
     public init(
         origin: Origin, device: DeviceID, sender: SenderID, isFCMDomain: Bool, category: [UInt8],
         messageID: [UInt8], persistentID: [UInt8], lifetimeSeconds: Int, body: Body
@@ -42,7 +43,7 @@ public struct UpstreamSubmission: Sendable {
     }
 }
 
-/// What waits in a sender's mailbox until an app server acknowledges it.
+/// An entry of a sender's mailbox, stored until an app server acknowledges it.
 public struct StoredUpstream: Sendable, Equatable {
     /// A message of a device, or the receipt of a downstream message.
     public enum Kind: Sendable, Equatable {
@@ -54,30 +55,30 @@ public struct StoredUpstream: Sendable, Equatable {
 
     /// The account it is for.
     public var sender: SenderID
-    /// Place in the sender's mailbox.
+    /// Position in the sender's mailbox.
     public var sequence: Sequence
     /// Message or receipt.
     public var kind: Kind
-    /// The registration it came from; its token is the `from` of the stanza.
+    /// The registration that it came from; its token is the `from` of the stanza.
     public var from: RegistrationName
     /// See `UpstreamSubmission.isFCMDomain`.
     public var isFCMDomain: Bool
-    /// The app.
+    /// The app that it came from.
     public var category: [UInt8]
     /// The app's id; for a receipt the id of the original message.
     public var messageID: [UInt8]
-    /// The device's id for it; empty: repeats are not looked for.
+    /// The device's id of the message. If it is empty, duplicates are not detected.
     public var persistentID: [UInt8]
-    /// When it ends unheard, milliseconds since 1970.
+    /// When it expires, milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
-    /// The lifetime the device asked for, seconds.
+    /// The lifetime that the device requested, seconds.
     public var lifetimeSeconds: Int
     /// The pairs; empty for a receipt.
     public var body: Body
-    /// Of a receipt: the connection that submitted the original, preferred while it lives (ccs-xmpp 3.6). Never stored.
+    /// For a receipt, the connection that submitted the original, preferred while it is open (ccs-xmpp 3.6). Never stored.
     public var origin: ConnectionID?
 
-    /// A message or receipt; all parts are the caller's.
+    /// Creates a message or receipt.
     public init(
         sender: SenderID, sequence: Sequence, kind: Kind = .message, from: RegistrationName,
         isFCMDomain: Bool = false, category: [UInt8], messageID: [UInt8], persistentID: [UInt8] = [],
@@ -97,14 +98,14 @@ public struct StoredUpstream: Sendable, Equatable {
     }
 }
 
-/// Who sent an upstream message, and under which ID: what a report about it names.
+/// The author of an upstream message and its ID, which a report about the message names.
 public struct UpstreamAuthor: Sendable, Equatable {
     /// The registration that it came from.
     public var from: RegistrationName
-    /// The app's ID for it.
+    /// The app's ID of the message.
     public var messageID: [UInt8]
 
-    /// An author.
+    /// Creates the author of a message.
     public init(from: RegistrationName, messageID: [UInt8]) {
         self.from = from
         self.messageID = messageID
@@ -112,24 +113,24 @@ public struct UpstreamAuthor: Sendable, Equatable {
 }
 
 extension StoredUpstream {
-    /// Who is to hear of its end; `nil` for a receipt.
+    /// The author, to whom its expiry is reported. `nil` for a receipt.
     public var author: UpstreamAuthor? {
         kind == .message ? UpstreamAuthor(from: from, messageID: messageID) : nil
     }
 }
 
-/// An upstream message that no app server took in time, on its way back to its device (ccs-xmpp 4.3).
+/// An expired upstream message on its way back to its device (ccs-xmpp 4.3).
 public struct UpstreamReturn: Sendable, Equatable {
-    /// The account it was for.
+    /// The account that it was for.
     public var sender: SenderID
-    /// Its place in the sender's mailbox, told back when it has left there.
+    /// Its position in the sender's mailbox, returned to the sender's partition once it is removed there.
     public var sequence: Sequence
-    /// When it ended, milliseconds since 1970.
+    /// When it expired, milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
-    /// Who hears of it.
+    /// The author, to whom the expiry is reported.
     public var author: UpstreamAuthor
 
-    /// A message on its way back.
+    /// Creates the return of a message.
     public init(
         sender: SenderID, sequence: Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor
     ) {
@@ -140,24 +141,24 @@ public struct UpstreamReturn: Sendable, Equatable {
     }
 }
 
-/// The receipt of a delivered message, on its way from the device's partition to the sender's.
+/// A request to store the receipt of a delivered message, from the device's partition to the sender's.
 public struct ReceiptDue: Sendable {
     /// The message that was delivered.
     public var message: RegistrationName
-    /// Its place in the device's mailbox, told back when the receipt is stored.
+    /// Its position in the device's mailbox, returned to the device's partition once the receipt is stored.
     public var sequence: Sequence
-    /// The account that asked for the receipt.
+    /// The account that requested the receipt.
     public var sender: SenderID
-    /// The submitter's id.
+    /// The submitter's id of the message.
     public var messageID: [UInt8]
-    /// The app it was delivered to.
+    /// The app that it was delivered to.
     public var category: [UInt8]
-    /// When the device confirmed it, milliseconds since 1970.
+    /// When the device acknowledged it, milliseconds since 1970.
     public var deliveredAt: UnixMilliseconds
-    /// The connection that submitted the original; nil if that is no longer known.
+    /// The connection that submitted the original. `nil` if it is no longer known.
     public var origin: ConnectionID?
 
-    /// A receipt; all parts are the caller's.
+    /// Creates the request.
     public init(
         message: RegistrationName, sequence: Sequence, sender: SenderID, messageID: [UInt8],
         category: [UInt8], deliveredAt: UnixMilliseconds, origin: ConnectionID?

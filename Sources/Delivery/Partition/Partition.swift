@@ -90,7 +90,7 @@ public struct Partition: ~Copyable {
     ///
     /// Where a state was found that cannot be, the batch is refused, as if the store had failed; answering that may make another
     /// batch.
-    public mutating func endTurn(now: Now, effects: inout Effects) -> WriteBatch? {
+    public mutating func endTurn(effects: inout Effects) -> WriteBatch? {
         swap(&turn.effects, &effects)
         var batch = turn.takeBatch()
         var refused = 0

@@ -4,16 +4,16 @@ public import Basics
 public struct DeviceLogin: Sendable {
     /// The connection that logs in.
     public var connection: ConnectionID
-    /// The Android id it claims.
+    /// The Android id that it claims.
     public var device: DeviceID
-    /// Digest of the security token it gave (decimal text).
+    /// Digest of the security token that it presents (decimal text).
     public var token: SecretDigest
-    /// Messages that it has received and not yet known to be acknowledged.
+    /// Messages that it has received but whose acknowledgement the server has not confirmed.
     public var received: [PersistentID]
-    /// Whether it says that it is idle; until it says so, it counts as active.
+    /// Whether it reports that it is idle; a device counts as active until it reports otherwise.
     public var isIdle: Bool
 
-    /// A login; all parts are the caller's.
+    /// Creates a login.
     public init(
         connection: ConnectionID, device: DeviceID, token: SecretDigest, received: [PersistentID],
         isIdle: Bool = false
@@ -26,22 +26,22 @@ public struct DeviceLogin: Sendable {
     }
 }
 
-/// A check-in (mcs-device 5.1). Fresh numbers come with it, since the core draws none that must stay secret.
+/// A check-in (mcs-device 5.1). It brings fresh random numbers, since the core generates no secrets.
 public struct CheckIn: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The device it says to be, with the token it gave; nil: a new one.
+    /// The device that it claims to be, with the token that it presents. `nil` for a new device.
     public var claimed: (DeviceID, SecretDigest)?
-    /// The numbers for a new device.
+    /// The Android id for a new device.
     public var freshDevice: DeviceID
     /// The security token for a new device.
     public var freshToken: UInt64
-    /// Digest of that token's decimal text.
+    /// Digest of the decimal text of `freshToken`.
     public var freshDigest: SecretDigest
     /// Whether a wrong token is to be refused (Chromium) rather than answered with a new device (mcs-device 5.1).
     public var refusesWrongToken: Bool
 
-    /// A check-in; all parts are the caller's.
+    /// Creates a check-in.
     public init(
         origin: Origin, claimed: (DeviceID, SecretDigest)?, freshDevice: DeviceID, freshToken: UInt64,
         freshDigest: SecretDigest, refusesWrongToken: Bool
@@ -57,11 +57,11 @@ public struct CheckIn: Sendable {
 
 /// A request to register or unregister an app (mcs-device 5.2, 5.3).
 public struct RegistrationRequest: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The device, with the security token it gave.
+    /// The device that the request claims to come from.
     public var device: DeviceID
-    /// Digest of the security token.
+    /// Digest of the security token that it presents.
     public var token: SecretDigest
     /// `app`.
     public var category: [UInt8]
@@ -71,18 +71,18 @@ public struct RegistrationRequest: Sendable {
     public var senderText: [UInt8]
     /// `X-appid`: the instance of the app, new after its data was cleared; empty where absent.
     public var instance: [UInt8]
-    /// Whether a token of the installation that `instance` names was shown, and is good.
+    /// Whether the request presents a valid token of the installation that `instance` names.
     public var isProved = false
-    /// `X-scope`, to register.
+    /// `X-scope` of a request to register.
     public var scope = RegistrationScope.unnamed
-    /// The scopes of what is to be ended, to unregister.
+    /// The scopes of the registrations to end, for a request to unregister.
     public var endedScopes = EndedScopes.any
     /// `apns_token` of an iOS app; empty where absent.
     public var apnsToken: [UInt8] = []
     /// `app_ver`; empty where absent.
     public var appVersion: [UInt8] = []
 
-    /// A request; all parts are the caller's.
+    /// Creates a request to register or unregister.
     public init(
         origin: Origin, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
         senderText: [UInt8], instance: [UInt8] = []
@@ -97,9 +97,9 @@ public struct RegistrationRequest: Sendable {
     }
 }
 
-/// A request to make a token whose messages the server encrypts, beside that of a web push endpoint (mcs-device 5.6).
+/// A request for a token whose messages the server encrypts, in addition to a web push endpoint (mcs-device 5.6).
 public struct WebRegistrationRequest: Sendable {
-    /// Whose app servers may use the token.
+    /// The project whose app servers may use the token.
     public enum Project: Sendable, Equatable {
         /// A sender ID.
         case sender(SenderID)
@@ -107,24 +107,24 @@ public struct WebRegistrationRequest: Sendable {
         case label([UInt8])
     }
 
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The registration of the endpoint, which must be one of web push.
+    /// The registration of the endpoint, which must be a web push endpoint.
     public var endpoint: RegistrationName
-    /// What messages are to be encrypted with.
+    /// The keys to encrypt messages with.
     public var keys: WebKeys
-    /// Whose app servers may use the token.
+    /// The project whose app servers may use the token.
     public var project: Project
-    /// The installation that asks; empty where none is named.
+    /// The installation that makes the request; empty if the request names none.
     public var instance: [UInt8]
-    /// Whether a token of that installation was shown, and is good.
+    /// Whether the request presents a valid token of that installation.
     public var isProved = false
-    /// What shows who asks; without any a registration can be made, and none changed.
+    /// The proof of identity; without one, a registration can be made but none changed.
     public var proof = RegistrationProof.none
-    /// The token that is to be renewed; nil for a new one.
+    /// The token to renew. `nil` to make a new one.
     public var renewed: TokenClaim?
 
-    /// A request; all parts are the caller's.
+    /// Creates a request for a token.
     public init(
         origin: Origin, endpoint: RegistrationName, keys: WebKeys, project: Project,
         instance: [UInt8] = [], renewed: TokenClaim? = nil

@@ -1,30 +1,30 @@
 public import Basics
 
-/// SHA-256 of a secret: what is stored and compared in place of the secret, in constant time.
+/// The SHA-256 digest of a secret, stored in place of the secret and compared in constant time.
 public struct SecretDigest: Sendable, Equatable {
-    /// The 32 octets of the digest.
+    /// The 32 bytes of the digest.
     public var octets: [UInt8]
-    /// Wraps a digest.
+    /// Creates a digest from its bytes.
     public init(octets: [UInt8]) { self.octets = octets }
     public static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.octets, b.octets) }
 }
 
-/// A device as check-in left it.
+/// The stored record of a device, made at check-in.
 public struct DeviceRecord: Sendable, Equatable {
     /// The Android id.
     public var device: DeviceID
     /// Digest of the security token's decimal text.
     public var token: SecretDigest
-    /// First check-in, milliseconds since 1970.
+    /// Time of the first check-in, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
-    /// Last check-in or login, milliseconds since 1970; written lazily.
+    /// Time of the last check-in or login, milliseconds since 1970; written lazily.
     public var seenAt: UnixMilliseconds
-    /// Number of the next registration; grows, so that a token is never made twice.
+    /// Number of the next registration; only ever increases, so that no token is issued twice.
     public var nextRegistration: UInt64
-    /// Whether it has ever logged in: until then it is a stranger.
+    /// Whether it has ever logged in; until then it counts as an unauthenticated peer.
     public var hasLoggedIn: Bool
 
-    /// A record; all parts are the caller's.
+    /// Creates a record.
     public init(
         device: DeviceID, token: SecretDigest, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds,
         nextRegistration: UInt64, hasLoggedIn: Bool = true
@@ -37,29 +37,29 @@ public struct DeviceRecord: Sendable, Equatable {
         self.nextRegistration = nextRegistration
     }
 
-    /// Whether nothing has ever been done with it: no login, no registration.
+    /// Whether it has never logged in or registered an app.
     public var isUnused: Bool { !hasLoggedIn && nextRegistration == 1 }
 
-    /// Since when it could have been used, milliseconds since 1970: a check-in under a clock that was in doubt counts from the
-    /// first contact after it.
+    /// The start of the period for which it is unused, milliseconds since 1970. A check-in while the clock was in doubt counts
+    /// from the first contact afterwards.
     public var unusedSince: UnixMilliseconds { createdAt >= Limits.Clock.earliest ? createdAt : seenAt }
 }
 
-/// What SCRAM-SHA-256 checks a key by; the key cannot be had from it (RFC 5802, 3).
+/// The SCRAM-SHA-256 verifier of a key; the key cannot be derived from it (RFC 5802, 3).
 public struct SCRAMVerifier: Sendable, Equatable {
-    /// Octets of StoredKey and of ServerKey.
+    /// Length of StoredKey and of ServerKey in bytes.
     public static let keyBytes = 32
 
-    /// Hash of the client's key: what its proof must come to.
+    /// Hash of the client key, which verifies the client's proof.
     public var storedKey: [UInt8]
-    /// What the server proves itself with.
+    /// The key of the server's own proof.
     public var serverKey: [UInt8]
-    /// What the key was salted with; all keys of a sender share it, so that one exchange can try them all.
+    /// The salt; all keys of a sender share it, so that one exchange can try them all.
     public var salt: [UInt8]
-    /// How often it was hashed.
+    /// The iteration count.
     public var iterations: Int
 
-    /// A verifier; all parts are the caller's.
+    /// Creates a verifier.
     public init(storedKey: [UInt8], serverKey: [UInt8], salt: [UInt8], iterations: Int) {
         self.storedKey = storedKey
         self.serverKey = serverKey
@@ -68,18 +68,18 @@ public struct SCRAMVerifier: Sendable, Equatable {
     }
 }
 
-/// A key of a sender. Several may be valid at once, so that keys can be changed without a gap.
+/// A server key of a sender. Several may be valid at once, so that keys can be rotated without an interruption.
 public struct ServerKey: Sendable, Equatable {
     /// Digest of the key.
     public var digest: SecretDigest
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
-    /// When it stops to be accepted; nil: never.
+    /// When it expires, milliseconds since 1970. `nil` if it never does.
     public var expiresAt: UnixMilliseconds?
-    /// What SCRAM checks it by; nil for a key made before there was SCRAM, which serves PLAIN alone.
+    /// Its SCRAM verifier. `nil` for a key made before SCRAM was supported, which works with PLAIN only.
     public var scram: SCRAMVerifier?
 
-    /// A key; all parts are the caller's.
+    /// Creates a key.
     public init(
         digest: SecretDigest, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds? = nil,
         scram: SCRAMVerifier? = nil
@@ -95,7 +95,7 @@ public struct ServerKey: Sendable, Equatable {
 public struct SenderRecord: Sendable, Equatable {
     /// The sender ID.
     public var sender: SenderID
-    /// A name for people; may be empty.
+    /// A human-readable name; may be empty.
     public var label: String
     /// Its keys, oldest first.
     public var keys: [ServerKey]
@@ -103,12 +103,12 @@ public struct SenderRecord: Sendable, Equatable {
     public var createdAt: UnixMilliseconds
     /// Whether an operator has suspended it.
     public var isSuspended: Bool
-    /// The project id that it was given; empty for `ccs-` and its number.
+    /// The assigned project id; empty for the default, `ccs-` and the sender ID.
     public var project: String
-    /// Its accounts of HTTP v1, oldest first.
+    /// Its service accounts for HTTP v1, oldest first.
     public var accounts: [ServiceAccount]
 
-    /// A record; all parts are the caller's.
+    /// Creates a record.
     public init(
         sender: SenderID, label: String, keys: [ServerKey], createdAt: UnixMilliseconds,
         isSuspended: Bool = false, project: String = "", accounts: [ServiceAccount] = []

@@ -1,58 +1,58 @@
 public import Basics
 
-/// For what an app asked to be sent messages: `X-scope` of its registration (mcs-device 5.2).
+/// The scope of a registration: `X-scope` of the request (mcs-device 5.2).
 public enum RegistrationScope: Sendable, Equatable {
-    /// Registered before it was recorded whether the request named a scope.
+    /// Registered before the server recorded scopes.
     case unrecorded
-    /// The request named none: `chrome.gcm.register` and old Android apps.
+    /// The request named no scope: `chrome.gcm.register` and old Android apps.
     case unnamed
-    /// `*`, `GCM` or `FCM`, which all stand for whatever the sender sends: `chrome.instanceID` and Firebase.
+    /// `*`, `GCM` or `FCM`, which all mean any message of the sender: `chrome.instanceID` and Firebase.
     case all
     /// Any other scope, as sent; never empty.
     case only([UInt8])
 }
 
-/// Which registrations of an app a request to unregister ends, by their scopes (mcs-device 5.3).
+/// The scopes whose registrations a request to unregister ends (mcs-device 5.3).
 public enum EndedScopes: Sendable, Equatable {
-    /// All: an app that was uninstalled, and old Android apps.
+    /// Every scope: an app that was uninstalled, and old Android apps.
     case any
-    /// Those that named none: the app gives up what `chrome.gcm.register` gave it, and nothing else.
+    /// Registrations without a scope: the app gives up only the token from `chrome.gcm.register`.
     case unnamed
-    /// Those that named one. Where the request names a subtype, which only one app has, all of that subtype.
+    /// Registrations with a scope. If the request names a subtype, which only one app has, all registrations of that subtype.
     case named
-    /// Those of one scope.
+    /// Registrations with this scope.
     case one(RegistrationScope)
 }
 
-/// What an app said of itself when it registered: made once, and shared by all copies of its registration.
+/// The parameters that an app registered with, immutable and shared by all copies of its registration.
 ///
-/// A message is checked against the registration and carries some of it to the device's session; one reference is counted
-/// there, not eight.
+/// A message is checked against the registration and carries parts of it to the device's session; a copy there costs one
+/// reference count instead of eight.
 public final class RegisteredApp: Sendable, Equatable {
-    /// All that was said.
+    /// The values of the parameters.
     public struct Parts: Sendable, Equatable {
         /// `app` of the request: package, extension or product name.
         public var category: [UInt8]
         /// `X-subtype` as sent; empty where absent.
         public var subtype: [UInt8]
-        /// `sender` as sent: a sender ID, or the key of a web app.
+        /// `sender` as sent: a sender ID, or the application server key of a web app.
         public var senderText: [UInt8]
-        /// Further accounts that may send to it, where the app named several.
+        /// Further accounts that may send to it, if the app named several.
         public var otherSenders: [SenderID]
-        /// `X-appid` as sent: the instance of the app that asked; empty where absent.
+        /// `X-appid` as sent: the instance of the app; empty where absent.
         public var instance: [UInt8]
-        /// Whether a token of the installation that `instance` names was shown.
+        /// Whether the app presented a token of the installation that `instance` names.
         public var isProved = false
-        /// For what it asked to be sent messages.
+        /// The scope of the registration.
         public var scope = RegistrationScope.unrecorded
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
         public var apnsToken: [UInt8] = []
-        /// The version of the app as it told it last; empty where it told none.
+        /// The version that the app last reported; empty if it reported none.
         public var appVersion: [UInt8] = []
-        /// The keys of a web app: the server encrypts what is sent to it; nil for every other kind (mcs-device 7.1).
+        /// The keys of a web app that the server encrypts messages for. `nil` for every other kind (mcs-device 7.1).
         public var web: WebKeys?
 
-        /// What was said; all parts are the caller's.
+        /// Creates the parameters of a registration.
         public init(
             category: [UInt8], subtype: [UInt8] = [], senderText: [UInt8] = [], otherSenders: [SenderID] = [],
             instance: [UInt8] = [], web: WebKeys? = nil
@@ -66,13 +66,13 @@ public final class RegisteredApp: Sendable, Equatable {
         }
     }
 
-    /// All that was said.
+    /// The values of the parameters.
     public let parts: Parts
 
-    /// Shares it.
+    /// Creates a shared, immutable copy of the parameters.
     public init(_ parts: Parts) { self.parts = parts }
 
-    /// Another one that differs.
+    /// Returns a changed copy.
     func with(_ change: (inout Parts) -> Void) -> RegisteredApp {
         var parts = parts
         change(&parts)
@@ -82,18 +82,18 @@ public final class RegisteredApp: Sendable, Equatable {
     public static func == (a: RegisteredApp, b: RegisteredApp) -> Bool { a === b || a.parts == b.parts }
 }
 
-/// One app of one device that app servers of one sender may address.
+/// The registration of an app on a device with a sender, addressed by a registration token.
 public struct Registration: Sendable, Equatable {
-    /// Device and number: what the token says.
+    /// Device and number, which the token encodes.
     public var name: RegistrationName
-    /// What the app said of itself.
+    /// The parameters that the app registered with.
     public private(set) var app: RegisteredApp
-    /// The account that may send to it; nil where `senderText` is no sender ID. Of several the first known one.
+    /// The account that may send to it; the first known account if there are several. `nil` if `senderText` is not a sender ID.
     public var sender: SenderID?
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
 
-    /// A registration; all parts are the caller's.
+    /// Creates a registration.
     public init(
         name: RegistrationName, category: [UInt8], subtype: [UInt8], senderText: [UInt8], sender: SenderID?,
         otherSenders: [SenderID] = [], instance: [UInt8] = [], web: WebKeys? = nil,
@@ -113,34 +113,34 @@ public struct Registration: Sendable, Equatable {
         self.sender == sender || (!otherSenders.isEmpty && otherSenders.contains(sender))
     }
 
-    /// Whether it is of the same app on the same device, for the same senders: the newest of those replaces the others.
+    /// Whether it is of the same app on the same device, for the same senders: the newest such registration replaces the others.
     ///
-    /// The registration with keys is another one than the endpoint it was made from, though app and senders are the same; and
-    /// one with other keys is another one too, since whoever knows the endpoint can make it, and must replace nothing.
+    /// A registration with keys differs from the endpoint that it was made from, although app and senders are the same.
+    /// Registrations with different keys differ too: anyone with the endpoint can make one, which must not replace another.
     public func isSameApp(as other: Registration) -> Bool {
         guard web == nil else { return isOfSameEndpoint(as: other) && web == other.web }
         return category == other.category && subtype == other.subtype && senderText == other.senderText
             && other.web == nil && (scope == other.scope || knownScope == other.knownScope)
     }
 
-    /// Whether both have keys, and were made for the same sender from the same web push endpoint.
+    /// Whether both have keys and were made for the same sender from the same web push endpoint.
     func isOfSameEndpoint(as other: Registration) -> Bool {
         web != nil && other.web != nil && category == other.category && subtype == other.subtype
             && senderText == other.senderText && sender == other.sender
     }
 
-    /// Whether it has keys, and was made from the endpoint that another one with keys was made from, for whichever sender.
+    /// Whether it has keys and was made from the same web push endpoint as another registration, for any sender.
     func isOfEndpoint(_ other: Registration) -> Bool {
         web != nil && category == other.category && subtype == other.subtype
     }
 
-    /// Whether it is an endpoint of web push: of an application server's key, or of a web app of a browser.
+    /// Whether it is a web push endpoint: for an application server key, or of a web app in a browser.
     var isEndpoint: Bool {
         web == nil && (WebKeys.isPoint(senderText) || subtype.starts(with: "wp:".utf8))
     }
 
-    /// The scope; where it was not recorded, what the clients do of which one is known: those that name an instance name a
-    /// scope that stands for all, and the others none.
+    /// The scope, inferred from the behaviour of known clients if it was not recorded: those that name an instance also name a
+    /// scope that means all; the others name no scope.
     private var knownScope: RegistrationScope {
         guard scope == .unrecorded else { return scope }
         return instance.isEmpty ? .unnamed : .all
@@ -149,7 +149,7 @@ public struct Registration: Sendable, Equatable {
     /// Whether a request with this scope, for the same app and senders, is answered with this registration.
     func isFor(_ scope: RegistrationScope, instance: [UInt8]) -> Bool {
         guard self.scope == .unrecorded else { return self.scope == scope }
-        // Without an instance it may be either: the first request that names none tells.
+        // Without an instance it may be either: the first request without one decides.
         return knownScope == scope || scope == .all && instance.isEmpty
     }
 
@@ -165,8 +165,8 @@ public struct Registration: Sendable, Equatable {
         }
     }
 
-    /// Whether it is of the same app on the same device, for whichever senders. The subtype of a web app tells it apart from
-    /// the others of its browser; any other is just a sender ID.
+    /// Whether it is of the same app on the same device, for any senders. The subtype of a web app distinguishes it from other
+    /// apps of its browser; any other subtype is just a sender ID.
     func isOfApp(_ category: [UInt8], subtype: [UInt8]) -> Bool {
         let isWeb = self.subtype.starts(with: "wp:".utf8) || subtype.starts(with: "wp:".utf8)
         return self.category == category && (!isWeb || self.subtype == subtype)
@@ -236,7 +236,7 @@ extension Registration {
 }
 
 extension Registration {
-    /// The Firebase installation that it was made for: where the instance has the form of one.
+    /// The Firebase installation that it was made for. `nil` if the instance does not have the form of an installation ID.
     public var installation: [UInt8]? {
         guard instance.count == InstallationToken.idLength,
             instance.allSatisfy({ octet in

@@ -1,12 +1,12 @@
 import Basics
 
-/// What may be added to the registry, which has a bound for all, and one in a minute for those who are not known yet.
+/// Growth of the registry: bounded in total, and per minute for unauthenticated peers.
 ///
-/// The door measures the registry, counts requests of strangers by address, and says what each request may add; who is known, and
-/// what is there already, is known here alone.
+/// The admission check of the shell measures the registry, counts requests of unauthenticated peers by address, and decides what
+/// each request may add. Only the core can decide which devices are known and which rows exist already.
 extension Turn {
-    /// Why a request may not add rows; `nil` if it may. Where strangers have had all their places, only a device that has logged in
-    /// may; where the registry is full, nobody. `device` is `nil` for a new one.
+    /// Returns why a request may not add rows, or `nil` if it may. If the quota of unauthenticated peers is used up, only a device
+    /// that has logged in may; if the registry is full, no request may. `device` is `nil` for a new device.
     func refusalToAdd(for device: DeviceRecord?, _ origin: Origin) -> RegistrationRefusal? {
         switch origin.growth {
         case .unbounded, .counted: nil
@@ -15,7 +15,7 @@ extension Turn {
         }
     }
 
-    /// Has the door told that a request was no stranger's.
+    /// Refunds the quota of unauthenticated peers for a request whose peer has proved to be known.
     mutating func giveBackPlace(of origin: Origin) {
         guard origin.growth == .counted else { return }
         send(.placeUnused, to: origin.connection)
@@ -23,8 +23,8 @@ extension Turn {
 }
 
 extension Event {
-    /// What this request may add to the registry; `nil` if it adds nothing. An endpoint that makes rows is bounded with all others
-    /// by its line here.
+    /// What this request may add to the registry. `nil` if it adds nothing. Each endpoint that makes rows needs a line here to
+    /// be bounded.
     public var growth: Origin.Growth? {
         get {
             switch self {
@@ -54,7 +54,7 @@ extension Event {
         }
     }
 
-    /// Whether anybody can ask for this without an account of a sender, so that it takes a place among those of strangers.
+    /// Whether the request needs no sender account, so that it counts against the quota of unauthenticated peers.
     public var needsNoAccount: Bool {
         switch self {
         case .device(_, .checkIn), .device(_, .register), .device(_, .registerWeb), .device(_, .subscribe):
@@ -63,7 +63,7 @@ extension Event {
             switch request.action {
             case .vouch(for: let event), .claim(for: let event, by: _): event.needsNoAccount
             case .subscribe, .create: true
-            // An import is an app server's.
+            // An import comes from an app server, which has authenticated.
             case .apple(let address): !address.isImport
             case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke: false
             }
@@ -109,7 +109,7 @@ extension DeviceEvent {
 }
 
 extension InstallationRequest {
-    /// This request, with all that goes on in its name, as one that may add so much.
+    /// Returns this request, including the request that it wraps, with its growth set.
     fileprivate func with(_ growth: Origin.Growth) -> InstallationRequest {
         var request = self
         request.origin.growth = growth
@@ -127,7 +127,7 @@ extension InstallationRequest {
 }
 
 extension InstallationRequest.Action {
-    /// Whether it adds to the registry by itself, and not by what it lets go on.
+    /// Whether it adds rows itself, apart from the request that it wraps.
     fileprivate var addsRows: Bool {
         switch self {
         case .subscribe, .create, .apple: true

@@ -1,17 +1,17 @@
 public import Basics
 
-/// An account that an app server proves itself with by signing, as client libraries of HTTP v1 do (http 9).
+/// A service account: app servers authenticate by signing with its key, as client libraries of HTTP v1 do (http 9).
 public struct ServiceAccount: Sendable, Equatable {
-    /// `client_email`: what assertions name as their issuer.
+    /// `client_email`, which assertions name as their issuer.
     public var email: String
-    /// `private_key_id`: what assertions name as `kid`.
+    /// `private_key_id`, which assertions name as `kid`.
     public var keyID: String
-    /// The public half of its key, as DER of SubjectPublicKeyInfo; the private half is kept nowhere.
+    /// Its public key, as DER of SubjectPublicKeyInfo; the server does not store the private key.
     public var publicKey: [UInt8]
     /// When it was made, milliseconds since 1970.
     public var createdAt: UnixMilliseconds
 
-    /// An account; all parts are the caller's.
+    /// Creates an account.
     public init(email: String, keyID: String, publicKey: [UInt8], createdAt: UnixMilliseconds) {
         self.email = email
         self.keyID = keyID
@@ -21,18 +21,18 @@ public struct ServiceAccount: Sendable, Equatable {
 }
 
 extension SenderRecord {
-    /// The project id of a sender that was given none.
+    /// The default project id of a sender.
     public static func presetProject(_ sender: SenderID) -> String { "ccs-\(sender.number)" }
 
-    /// What stands in the paths of HTTP v1 for the sender (http 8.1).
+    /// The project id of the sender in the paths of HTTP v1 (http 8.1).
     public var projectID: String { project.isEmpty ? Self.presetProject(sender) : project }
 
-    /// Whether a project in a path is this sender's: its project id, or its number without leading zeros.
+    /// Whether a project in a path names this sender: its project id, or its number without leading zeros.
     public func isProject(_ name: [UInt8]) -> Bool {
         name.elementsEqual(projectID.utf8) || name.elementsEqual(String(sender.number).utf8)
     }
 
-    /// Whether a text can be a project id: what all libraries and paths take.
+    /// Whether a text is a valid project id, accepted by all client libraries and in paths.
     public static func isProjectID(_ text: String) -> Bool {
         let octets = Array(text.utf8)
         guard Limits.Operator.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),

@@ -1,27 +1,27 @@
 public import Basics
 
-/// What shows that a request about a registration comes from the app that it was made for; the token alone does not, since
-/// app servers, their logs and their databases know it (docs/security.md, "Registrations are changed by their own alone").
+/// The proof that a request about a registration comes from the app that it was made for. The token alone does not prove this:
+/// it is also in app servers, their logs and their databases (docs/security.md, "Registrations are changed by their own alone").
 public enum RegistrationProof: Sendable, Equatable {
-    /// None was shown.
+    /// No proof.
     case none
     /// The check-in pair of its device: the Android id, and the digest of the security token.
     case device(DeviceID, SecretDigest)
-    /// A token of the Firebase installation that it was made for, which was verified before.
+    /// A token, verified before, of the Firebase installation that it was made for.
     case installation([UInt8])
 }
 
-/// A registration that is named by its token and that an app wants changed or ended.
+/// A request of an app to change or end a registration that it names by its token.
 public struct TokenClaim: Sendable, Equatable {
     /// The registration.
     public var name: RegistrationName
-    /// What shows that it is the app's.
+    /// The proof that the app owns it.
     public var proof: RegistrationProof
-    /// The projects that the request names, in its path and in its installation's token: those known here must be the
-    /// registration's, and one of them must be known.
+    /// The projects that the request names, in its path and in its installation token. At least one must be known here, and each
+    /// known one must belong to the registration.
     public var projects: [WebRegistrationRequest.Project]
 
-    /// A claim; all parts are the caller's.
+    /// Creates a claim.
     public init(
         name: RegistrationName, proof: RegistrationProof, projects: [WebRegistrationRequest.Project]
     ) {
@@ -32,7 +32,9 @@ public struct TokenClaim: Sendable, Equatable {
 }
 
 extension DeviceHub {
-    /// The place of a registration that may be changed or ended by who claims it; nil if it is not there, or not any more.
+    /// Returns the index of the claimed registration, or `nil` if it does not exist.
+    ///
+    /// Throws `authenticationFailed` or `notPermitted` if the claim does not entitle to change or end it.
     func place(
         of claim: TokenClaim, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(RegistrationRefusal) -> Int? {
@@ -51,7 +53,7 @@ extension DeviceHub {
         return at
     }
 
-    /// Whether a proof is that of a registration of a device.
+    /// Whether a proof is valid for a registration of this device.
     func isProved(
         _ registration: Registration, by proof: RegistrationProof, _ entry: DeviceEntry
     ) -> Bool {
@@ -62,7 +64,7 @@ extension DeviceHub {
         }
     }
 
-    /// Whether a registration is of all those projects that are known here, and one of them is.
+    /// Whether at least one of the projects is known here, and each known one may send to the registration.
     private func belongs(
         _ registration: Registration, to projects: [WebRegistrationRequest.Project],
         _ directory: SenderDirectory

@@ -1,28 +1,28 @@
 public import Basics
 
-/// What an app server wants of one registration, with its sender's authority in place of the device's credentials
+/// A request of an app server about one registration, with its sender's authority in place of the device's credentials
 /// (http 7, 8.7).
 public struct TokenRequest: Sendable {
-    /// What is wanted.
+    /// The requested action.
     public enum Action: Sendable, Equatable {
-        /// What is known of it, and its topics of the sender.
+        /// Report the registration and its subscriptions with the sender.
         case describe
         /// Subscribe it to a topic of the sender.
         case subscribe(TopicName)
-        /// End that.
+        /// End its subscription to a topic of the sender.
         case unsubscribe(TopicName)
     }
 
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
     /// The registration.
     public var name: RegistrationName
-    /// Whose app server asks; the registration must allow it.
+    /// The sender of the app server; the registration must allow it.
     public var sender: SenderID
-    /// What is wanted.
+    /// The requested action.
     public var action: Action
 
-    /// A request; all parts are the caller's.
+    /// Creates a request.
     public init(origin: Origin, name: RegistrationName, sender: SenderID, action: Action) {
         self.origin = origin
         self.name = name
@@ -31,16 +31,16 @@ public struct TokenRequest: Sendable {
     }
 }
 
-/// What an app server is told of a registration.
+/// The answer to an app server about a registration.
 public struct TokenReport: Sendable {
     /// The registration.
     public var registration: Registration
-    /// Its topics of the sender that asked, in no order; of a change the one that was made, found or ended, if there was one.
+    /// Its subscriptions with the requesting sender, unordered. For a change, the subscription made, found or ended, if any.
     public var topics: [Subscription]
-    /// Whether the subscription that was to be made or ended was there before.
+    /// For a change, whether the subscription existed before.
     public var wasThere: Bool
 
-    /// A report; all parts are the caller's.
+    /// Creates an answer.
     public init(registration: Registration, topics: [Subscription], wasThere: Bool = false) {
         self.registration = registration
         self.topics = topics
@@ -48,18 +48,18 @@ public struct TokenReport: Sendable {
     }
 }
 
-/// Why an app server may not address a registration, or has no answer.
+/// Why a request of an app server about a registration is refused.
 public enum TokenRefusal: String, Error, Sendable, CaseIterable {
-    /// It is not there, or not any more.
+    /// The registration does not exist.
     case notRegistered = "not_registered"
-    /// It is one of another sender.
+    /// The registration belongs to another sender.
     case senderMismatch = "sender_mismatch"
-    /// It has all the topics that it may have.
+    /// The registration has the maximum number of subscriptions.
     case tooManyTopics = "too_many_topics"
-    /// The sender changes too many subscriptions.
+    /// The sender has exceeded its rate of subscription changes.
     case rateExceeded = "rate_exceeded"
-    /// The registry is as large as it may become.
+    /// The registry has reached its maximum size.
     case registryFull = "registry_full"
-    /// The store cannot tell, or cannot take it.
+    /// The store cannot be read or written.
     case unavailable = "unavailable"
 }

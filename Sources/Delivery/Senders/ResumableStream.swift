@@ -1,9 +1,9 @@
 import Basics
 
-/// What is kept of an app server's stream whose connection is lost, until it is resumed (ccs-xmpp 1.15).
+/// The saved state of an app server's stream whose connection is lost, until it is resumed (ccs-xmpp 1.15).
 ///
-/// Only answers are kept: upstream messages without an ack are offered again by the core as after any lost connection,
-/// and a message that had no answer yet does not count as handled, so that the app server sends it again.
+/// Only answers are saved: the core sends unacknowledged upstream messages again as after any lost connection, and a message
+/// without an answer does not count as handled, so that the app server sends it again.
 public struct ResumableStream: Sendable, Equatable {
     /// A stanza that the app server has not confirmed.
     public struct Stanza: Sendable, Equatable {
@@ -12,27 +12,27 @@ public struct ResumableStream: Sendable, Equatable {
         /// Its bytes.
         public var bytes: [UInt8]
 
-        /// A stanza; all parts are the caller's.
+        /// Creates a stanza.
         public init(number: UInt32, bytes: [UInt8]) {
             self.number = number
             self.bytes = bytes
         }
     }
 
-    /// Names it; only sessions of the same sender may ask for it.
+    /// Its identifier; only sessions of the same sender may resume it.
     public var id: String
     /// The bound full JID.
     public var jid: String
-    /// Stanzas of the app server that are answered, modulo 2^32.
+    /// The number of stanzas of the app server that are answered, modulo 2^32.
     public var handled: UInt32
-    /// Stanzas sent to it, modulo 2^32.
+    /// The number of stanzas sent to the app server, modulo 2^32.
     public var sent: UInt32
-    /// How many of those it has confirmed.
+    /// How many of the sent stanzas it has confirmed, modulo 2^32.
     public var confirmed: UInt32
-    /// Answers among the others, oldest first.
+    /// The answers among the unconfirmed stanzas, oldest first.
     public var unconfirmed: [Stanza]
 
-    /// A stream; all parts are the caller's.
+    /// Creates the state of a stream.
     public init(
         id: String, jid: String, handled: UInt32, sent: UInt32, confirmed: UInt32, unconfirmed: [Stanza]
     ) {
@@ -45,16 +45,15 @@ public struct ResumableStream: Sendable, Equatable {
     }
 }
 
-/// A stream that may be resumed, as the sender's partition knows it.
+/// A resumable stream, as the sender's partition tracks it.
 struct KnownStream {
-    /// Its id.
     let id: String
-    /// The connection that it lives on; nil once that is lost.
+    /// Its connection. `nil` once that is lost.
     var connection: ConnectionID?
-    /// What is left of it once its connection is lost.
+    /// Its saved state, once its connection is lost.
     var remains: ResumableStream?
-    /// Until when that is kept.
+    /// When the saved state is dropped.
     var endsAt = Instant.distantFuture
-    /// The connection that waits for it to leave the one it lives on.
+    /// The connection that waits to resume it while its old connection closes.
     var waiting: ConnectionID?
 }

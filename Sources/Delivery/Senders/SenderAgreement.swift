@@ -1,8 +1,8 @@
 import Basics
 
-/// What is said twice must agree: an event carries the sender that it is of, and so does what is in it.
+/// Consistency checks: a sender event names its sender, and so do the values in it.
 extension SenderEvent {
-    /// Whether what the event carries is of a sender.
+    /// Whether the values in the event belong to the sender.
     func isFor(_ sender: SenderID) -> Bool {
         switch self {
         case .upstreamResolved(let upstream, _): upstream.sender == sender

@@ -1,29 +1,29 @@
 import Basics
 
-/// An upstream message or receipt that an app server has and has not answered.
+/// An upstream message or receipt that was sent to an app server and is not answered.
 struct OutstandingUpstream {
     let sequence: Sequence
     let expiresAt: UnixMilliseconds
-    /// The device it came from, for order; 0 for a receipt.
+    /// The device that it came from, for order; 0 for a receipt.
     let device: UInt64
     let isReceipt: Bool
     let isStored: Bool
-    /// When it was handed over.
+    /// When it was sent.
     let sentAt: Instant
 }
 
-/// What one connection has been sent and has not answered: messages up to the window, receipts apart so that they never
-/// stop messages.
+/// The unanswered messages of one connection, up to the pending window, and separately its unanswered receipts, so that
+/// receipts never block messages.
 ///
-/// This is the only window of upstream messages. The session keeps the IDs of what it has written, however many the core sends, and
-/// forgets an ID when the core withdraws it.
+/// This is the only window of upstream messages: the session keeps the ID of whatever the core sends, until an answer names it or
+/// the core withdraws it.
 struct PendingWindow {
     private(set) var messages: [OutstandingUpstream] = []
     private(set) var receipts: [OutstandingUpstream] = []
     /// How many of the oldest receipts the session was asked to report once they are written.
     private var releasing = 0
 
-    /// Adds one, in order of sequence (what goes again may be older than what is there).
+    /// Adds an item in the order of sequences; one that is sent again may be older than those in the window.
     mutating func insert(_ item: OutstandingUpstream) {
         if item.isReceipt { receipts.append(item) } else { Self.insert(item, into: &messages) }
     }
@@ -34,7 +34,7 @@ struct PendingWindow {
         list.insert(item, at: at)
     }
 
-    /// Takes one out; nil if it is not there.
+    /// Removes and returns an item. Returns `nil` if it is not there.
     mutating func remove(_ sequence: Sequence) -> OutstandingUpstream? {
         if let at = messages.firstIndex(where: { $0.sequence == sequence }) { return messages.remove(at: at) }
         if let at = receipts.firstIndex(where: { $0.sequence == sequence }) { return removeReceipt(at: at) }
@@ -59,24 +59,24 @@ struct PendingWindow {
         return receipts[releasing - 1].sequence
     }
 
-    /// Whether one is there.
+    /// Whether the window has an item with a sequence.
     func contains(_ sequence: Sequence) -> Bool {
         messages.contains { $0.sequence == sequence } || receipts.contains { $0.sequence == sequence }
     }
 }
 
-/// A session of an app server.
+/// A session of an app server, as its sender's partition tracks it.
 struct AppServerSessionState {
-    /// How far it is.
+    /// The progress of a session.
     enum Mode {
         /// Logged in, not yet bound.
         case loggedIn
-        /// Takes upstream messages.
+        /// Bound: accepts upstream messages.
         case ready
-        /// Takes no more; what it has still counts.
+        /// Accepts no more messages; those that it was sent still count.
         case draining
 
-        /// Whether a session may go from this mode to another one.
+        /// Whether a session may change from this mode to another one.
         func mayBecome(_ next: Mode) -> Bool {
             switch (self, next) {
             case (.loggedIn, .ready), (_, .draining): true
@@ -87,63 +87,63 @@ struct AppServerSessionState {
 
     let connection: ConnectionID
     var mode = Mode.loggedIn
-    /// Whether it does not read: what is handed over would only wait there.
+    /// Whether its outbound buffer is full because the app server does not read.
     var isCongested = false
     var window = PendingWindow()
 
-    /// Whether it may have another message, with so many unanswered at most.
+    /// Whether it accepts another message with up to `limit` unanswered ones.
     func takesMessage(window limit: Int) -> Bool {
         mode == .ready && !isCongested && window.messages.count < limit
     }
 
-    /// Whether it may have another receipt.
+    /// Whether it accepts another receipt.
     ///
-    /// Most app servers never answer a receipt. As many as the window are kept for an answer; as many older ones may wait for the
-    /// session's report that they are written, so that a receipt leaves the store only then.
+    /// The session tracks up to a window of written, unanswered receipts and reports the oldest when newer ones displace them.
+    /// Another window of receipts may be queued for it. So a receipt is removed from the store only once it has been written.
     func takesReceipt(window limit: Int) -> Bool {
         mode == .ready && !isCongested && window.receipts.count < 2 * limit
     }
 }
 
-/// A sender in the memory of its partition: its sessions, and how far its mailbox has been handed out.
+/// A sender in the memory of its partition: its sessions, and the delivery progress of its mailbox.
 ///
-/// Bodies are in memory only between the store's answer and the handing over: at most a page of them (`backlog`).
+/// Bodies are in memory only between the store's answer and delivery: at most a page of them (`backlog`).
 final class SenderEntry {
-    /// A question to the store.
+    /// A read of a page of the mailbox.
     struct Load {
-        /// From where it was asked.
+        /// The cursor when the read started.
         let after: Sequence
-        /// The newest message known to be on disk when it was asked.
+        /// The newest message known to be on disk when the read started.
         let target: Sequence
     }
 
     let sender: SenderID
     var sessions: [AppServerSessionState] = []
-    /// Streams that may be resumed, those without a connection oldest first.
+    /// The resumable streams; those without a connection are in the order of their loss.
     var streams: [KnownStream] = []
-    /// Read and not handed over: their device's session is full. Oldest first, none after `cursor`.
+    /// Messages that are read and wait since their device's session is full. Oldest first, none after `cursor`.
     var backlog: [StoredUpstream] = []
-    /// Everything on disk up to here is in a window, in the backlog or on its way out of the store.
+    /// Every message on disk up to here is in a window, in the backlog or being removed from the store.
     var cursor = Sequence(0)
     /// The newest message known to be on disk.
     var newest = Sequence(0)
     /// Whether there may be messages on disk after `cursor`.
     var isBehind = true
     var load: Load?
-    /// Where the outstanding messages of a device are, so that its order holds.
+    /// The session that has a device's outstanding messages, so that their order is preserved.
     var sticky: [UInt64: Sticky] = [:]
-    /// Removed, but the store has not confirmed it: a page may still show them.
+    /// Messages whose removal the store has not confirmed: a page may still contain them.
     var leaving: Set<UInt64> = []
-    /// Removals that failed: tried again at the next tick.
+    /// Failed removals, which are tried again at the next tick.
     var failedRemovals: [Mutation] = []
-    /// Messages put less messages removed since it is in memory: a bound on growth, not an exact count.
+    /// Messages stored minus messages removed since it is in memory: a bound on growth, not an exact count.
     var stored = 0
-    /// Which devices those are from.
+    /// The distribution of these messages over devices.
     var shares = UpstreamShares()
-    /// What is left of the rate of messages to it.
+    /// The rate limit of upstream messages to the sender.
     var bucket = TokenBucket()
 
-    /// A device's outstanding messages.
+    /// The session and number of a device's outstanding messages.
     struct Sticky {
         var connection: ConnectionID
         var count: Int
@@ -151,7 +151,7 @@ final class SenderEntry {
 
     init(_ sender: SenderID) { self.sender = sender }
 
-    /// Moves a session to another mode.
+    /// Changes the mode of a session.
     func setMode(_ mode: AppServerSessionState.Mode, at index: Int, _ turn: inout Turn) {
         guard
             turn.demand(
@@ -160,10 +160,10 @@ final class SenderEntry {
         sessions[index].mode = mode
     }
 
-    /// Place of a session in `sessions`.
+    /// Returns the index of a session in `sessions`.
     func index(of connection: ConnectionID) -> Int? { sessions.firstIndex { $0.connection == connection } }
 
-    /// The session with the fewest outstanding messages among those that may have one more.
+    /// Returns the session with the fewest outstanding messages among those that accept another one.
     func leastOutstanding(window: Int) -> Int? {
         var best: Int?
         for at in sessions.indices where sessions[at].takesMessage(window: window) {
@@ -174,7 +174,7 @@ final class SenderEntry {
         return best
     }
 
-    /// The session for a receipt: that of its original, else the one with the fewest receipts among those that may have it.
+    /// Returns the session for a receipt: that of the original message, else the one with the fewest receipts that accepts it.
     func sessionForReceipt(from origin: ConnectionID?, window: Int) -> Int? {
         if let origin, let at = index(of: origin), sessions[at].takesReceipt(window: window) { return at }
         var best: Int?
@@ -186,10 +186,10 @@ final class SenderEntry {
         return best
     }
 
-    /// Whether there is any session that takes messages.
+    /// Whether any session accepts messages.
     var hasReadySession: Bool { sessions.contains { $0.mode == .ready } }
 
-    /// Goes back so that everything from a message on is read again.
+    /// Moves the cursor back so that all messages from `sequence` on are read again.
     func rewind(before sequence: Sequence) {
         let before = Sequence(sequence.number &- 1)
         isBehind = true
@@ -198,12 +198,12 @@ final class SenderEntry {
         backlog.removeAll { $0.sequence > before }
     }
 
-    /// Whether a message is in someone's hands or on its way out.
+    /// Whether a message is outstanding on a session or being removed.
     func holds(_ sequence: Sequence) -> Bool {
         leaving.contains(sequence.number) || sessions.contains { $0.window.contains(sequence) }
     }
 
-    /// A message left a window.
+    /// Updates the order of a device after one of its messages has left a window.
     func released(_ item: OutstandingUpstream, _ turn: inout Turn) {
         guard !item.isReceipt else { return }
         let sticky = turn.demand(
@@ -214,10 +214,10 @@ final class SenderEntry {
         self.sticky[item.device] = sticky.count > 0 ? sticky : nil
     }
 
-    /// One message less is in the mailbox; those put before the sender came into memory are not counted.
+    /// Counts a message that has left the mailbox; messages stored before the sender was loaded are not counted.
     func countRemoved() { stored = max(0, stored - 1) }
 
-    /// Forgets what was read, and counts again what the sessions have.
+    /// Drops the messages that were read, and recounts those outstanding on sessions.
     func startAnew() {
         rewind(before: Sequence(1))
         sticky = [:]
@@ -236,13 +236,13 @@ struct SenderTable {
 
     init(hash: SipHash) { table = IdentifierTable(hash: hash) }
 
-    /// A sender in memory.
+    /// Returns a sender in memory, or `nil` if it is not there.
     subscript(_ sender: SenderID) -> SenderEntry? { table[sender.number] }
 
     /// All senders in memory, in the table's order.
     var all: [SenderEntry] { table.all }
 
-    /// A sender, taken into memory if it is not there.
+    /// Returns a sender, which is added if it is not in memory.
     mutating func entry(_ sender: SenderID) -> SenderEntry {
         if let entry = table[sender.number] { return entry }
         let entry = SenderEntry(sender)
@@ -250,6 +250,6 @@ struct SenderTable {
         return entry
     }
 
-    /// Lets go of a sender.
+    /// Removes a sender from memory.
     mutating func remove(_ sender: SenderID) { table.remove(sender.number) }
 }

@@ -1,10 +1,10 @@
 import Basics
 
-/// Delivery receipts: stored in the sender's mailbox before their message is removed.
+/// Delivery receipts, which are stored in the sender's mailbox before their message is removed.
 extension SenderHub {
     mutating func receiptDue(_ due: ReceiptDue, _ turn: inout Turn) {
         guard turn.directory[due.sender] != nil else {
-            // Nobody is left to hear it.
+            // The sender has been removed: there is no mailbox for the receipt.
             turn.forward(.receiptStored(due.message.device, due.sequence))
             return
         }
@@ -19,7 +19,7 @@ extension SenderHub {
             receipt.sequence > entry.newest && receipt.sequence > entry.cursor,
             "a receipt is older than what is stored", of: entry)
         entry.stored += 1
-        // The store keeps no connection: the waiter does.
+        // The stored receipt has no connection, so the waiter carries it.
         var routed = receipt
         routed.origin = due.origin
         turn.write(
@@ -27,7 +27,7 @@ extension SenderHub {
             then: .sender(due.sender, .receipt(routed, ofMessage: due.sequence)))
     }
 
-    /// The batch that stores a receipt is on disk, or has failed.
+    /// Answers a receipt whose batch is on disk or has failed, and routes it.
     mutating func receiptCommitted(
         _ receipt: StoredUpstream, ofMessage sequence: Sequence, hasFailed: Bool, _ turn: inout Turn
     ) {

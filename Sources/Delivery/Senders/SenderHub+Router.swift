@@ -1,12 +1,12 @@
 import Basics
 
-/// From a sender's mailbox to its sessions, and out of it.
+/// Delivery of messages from a sender's mailbox to its sessions, and their removal.
 extension SenderHub {
-    /// The session that a message is to go to; nil if it has to wait.
+    /// Returns the session for a message, or `nil` if the message has to wait.
     ///
-    /// Where a device has outstanding messages, its next one goes to the same session, so that they arrive in order.
-    /// A receipt goes to the connection that its original came from, else to any; it takes no room of messages.
-    /// `isForced`: a full session does not hold the device's messages back.
+    /// If a device has outstanding messages, its next one is sent to the same session, so that they arrive in order. With
+    /// `isForced` it is sent to another session if that one is full. A receipt is sent to the connection of its original message,
+    /// else to any session; it does not count towards the window of messages.
     func choose(
         for message: borrowing StoredUpstream, of entry: SenderEntry, isForced: Bool, _ turn: borrowing Turn
     ) -> Int? {
@@ -22,7 +22,7 @@ extension SenderHub {
         return entry.leastOutstanding(window: turn.settings.pendingWindow)
     }
 
-    /// Writes the stanza of a message and notes who has it.
+    /// Sends a message to a session and records it as outstanding there.
     mutating func hand(
         _ message: StoredUpstream, toSessionAt at: Int, of entry: SenderEntry, isStored: Bool,
         _ turn: inout Turn
@@ -60,13 +60,13 @@ extension SenderHub {
         }
     }
 
-    /// A message is on disk: hands it on if all before it are handed out, else leaves it to be read.
+    /// Delivers a message that is now on disk if all earlier ones have been delivered; otherwise it is read from the store later.
     mutating func route(_ message: StoredUpstream, _ turn: inout Turn) {
-        // One that a page has shown already has been taken from there.
+        // A message at or before the cursor has already been read with a page.
         guard let entry = table[message.sender], message.sequence > entry.cursor else { return }
         entry.newest = max(entry.newest, message.sequence)
         guard !entry.isBehind else { return }
-        // Behind what still waits of the same device, or the two would change places.
+        // It has to wait behind waiting messages of the same device to preserve their order.
         let isQueued =
             message.kind == .message
             && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
@@ -88,7 +88,7 @@ extension SenderHub {
         }
     }
 
-    /// Hands out what can be, and reads on where there is room for more.
+    /// Delivers as many messages as the sessions accept, and reads the next page if there is room.
     mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.hasReadySession else { return }
         if !entry.backlog.isEmpty { handOutBacklog(entry, &turn) }
@@ -107,7 +107,7 @@ extension SenderHub {
     ) {
         let backlog = entry.backlog
         entry.backlog = []
-        // So many may wait for a full session; beyond that, room elsewhere counts more than the order of one device.
+        // Up to half a page may wait for a full session; beyond that, throughput takes precedence over the order of one device.
         var surplus = backlog.count - turn.settings.mailboxPage / 2
         for message in backlog {
             if message.expiresAt <= turn.now.ended {
@@ -131,7 +131,7 @@ extension SenderHub {
             of: entry)
         turn.demand(
             isLast || !messages.isEmpty, "an empty page is not the last", of: entry)
-        // Nobody is there, or it went back meanwhile: what was read is read again.
+        // No session is ready, or the cursor was moved back meanwhile: the page is read again.
         guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, &turn) }
         for message in messages {
             guard turn.demand(message.sender == sender, "a page has a message of another sender", of: entry),
@@ -146,7 +146,7 @@ extension SenderHub {
             }
         }
         if isLast {
-            // All that was known before the question is in the answer, or no longer there.
+            // Every message known before the read is in the answer or has been removed.
             entry.cursor = max(entry.cursor, load.target)
             entry.isBehind = entry.newest > entry.cursor
         }
@@ -159,7 +159,7 @@ extension SenderHub {
 
     mutating func pageLoadFailed(_ sender: SenderID, _ turn: inout Turn) { _ = pageAnswered(sender, &turn) }
 
-    /// A page that was asked for has come, or could not be read.
+    /// Marks the read of a page as answered. Returns the sender and the read, or `nil` if no read was outstanding.
     private func pageAnswered(_ sender: SenderID, _ turn: inout Turn) -> (SenderEntry, SenderEntry.Load)? {
         let entry = turn.demand(
             table[sender], "a page of a sender that is not in memory", owner: .sender(sender))
@@ -173,21 +173,21 @@ extension SenderHub {
 
     // MARK: Leaving
 
-    /// An app server acknowledged it, or declined it with `nack`, or need not answer it, or it came too late.
+    /// Ends a message that an app server has acknowledged, declined with `nack` or need not answer, or that expired in the window.
     ///
-    /// All but the last count as delivered: it has reached an app server. `removed` is for what an operator or an
-    /// unregistration takes away.
+    /// All but the last count as delivered, since the message has reached an app server. `removed` is for messages removed by an
+    /// operator or an unregistration.
     mutating func upstreamSettled(
         _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence,
         _ settlement: UpstreamSettlement, _ turn: inout Turn
     ) {
-        // Only an answer on the connection that has it counts (ccs-xmpp 4.2).
+        // An answer counts only on the connection that was sent the message (ccs-xmpp 4.2).
         guard let entry = table[sender], let at = entry.index(of: connection),
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
         entry.released(item, &turn)
         if settlement == .expired, item.isStored, !item.isReceipt {
-            // Read again, since its device is to hear of it by its ID.
+            // It is read again, since the report to its device needs its ID.
             entry.rewind(before: sequence)
         } else {
             remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &turn)
@@ -195,12 +195,12 @@ extension SenderHub {
         pump(entry, &turn)
     }
 
-    /// A message or receipt has expired, as the store says.
+    /// Ends a message or receipt that the store has found to be expired.
     mutating func expired(
         _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds,
         _ author: UpstreamAuthor?, _ turn: inout Turn
     ) {
-        // Kept in memory until it has left, so that it is sent back once.
+        // The sender stays in memory until the removal is confirmed, so that the message is returned once only.
         let entry = table.entry(sender)
         guard !entry.leaving.contains(sequence.number) else { return }
         for at in entry.sessions.indices {
@@ -213,7 +213,7 @@ extension SenderHub {
         pump(entry, &turn)
     }
 
-    /// Takes what nobody took in time out of the sender's mailbox: a message by way of its device, which hears of it.
+    /// Removes an expired receipt from the sender's mailbox, or returns an expired message to its device, which removes it.
     private mutating func expire(
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
         of entry: SenderEntry, _ turn: inout Turn
@@ -231,7 +231,7 @@ extension SenderHub {
                     sender: entry.sender, sequence: sequence, expiresAt: expiresAt, author: author)))
     }
 
-    /// Takes what a connection had out of the sender's mailbox.
+    /// Removes an item that was outstanding on a connection from the sender's mailbox.
     mutating func remove(
         _ item: OutstandingUpstream, of entry: SenderEntry, reason: Milestone, _ turn: inout Turn
     ) {

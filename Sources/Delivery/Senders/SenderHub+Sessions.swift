@@ -1,6 +1,6 @@
 import Basics
 
-/// Sessions of app servers: logins, drains, ends.
+/// Sessions of app servers: login, flow control, drain and end.
 extension SenderHub {
     mutating func login(
         _ connection: ConnectionID, _ sender: SenderID, _ key: SecretDigest, _ turn: inout Turn
@@ -10,7 +10,7 @@ extension SenderHub {
             return
         }
         let entry = table.entry(sender)
-        // Those that are being drained are on their way out: whoever was told to reconnect must be let in.
+        // Draining connections do not count: an app server that was asked to reconnect must be let in.
         guard entry.sessions.count(where: { $0.mode != .draining }) < turn.settings.connectionsPerSender
         else {
             turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
@@ -37,7 +37,7 @@ extension SenderHub {
         guard let entry = table[sender], let at = entry.index(of: connection) else { return }
         entry.setMode(.draining, at: at, &turn)
         leaveBacklogToStore(entry)
-        // What kept to this session may go to another one now.
+        // Messages that waited for this session may be sent to another one now.
         pump(entry, &turn)
     }
 
@@ -75,7 +75,7 @@ extension SenderHub {
         pump(entry, &turn)
     }
 
-    /// Where nobody takes messages, none is kept in memory.
+    /// Drops the backlog if no session accepts messages; it is read again later.
     func leaveBacklogToStore(_ entry: SenderEntry) {
         guard !entry.hasReadySession, let first = entry.backlog.first else { return }
         entry.rewind(before: first.sequence)

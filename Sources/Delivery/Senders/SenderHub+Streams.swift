@@ -1,13 +1,13 @@
 import Basics
 
-/// Streams of app servers that outlive their connection (XEP-0198; ccs-xmpp 1.15).
+/// Resumption of app servers' streams after a lost connection (XEP-0198; ccs-xmpp 1.15).
 extension SenderHub {
-    /// A session's stream may be resumed from now on.
+    /// Makes a session's stream resumable.
     mutating func streamManaged(
         _ connection: ConnectionID, _ sender: SenderID, id: String, _ turn: inout Turn
     ) {
         guard let entry = table[sender], entry.index(of: connection) != nil else { return }
-        // One for each session at most, so their number is bounded.
+        // Each session has at most one stream, so their number is bounded.
         entry.streams.removeAll { $0.connection == connection }
         entry.streams.append(KnownStream(id: id, connection: connection))
         demandBound(of: entry, &turn)
@@ -19,7 +19,7 @@ extension SenderHub {
             "more streams are kept than there is room for", of: entry)
     }
 
-    /// A session lost its connection; `appServerClosed` follows.
+    /// Saves the stream of a session that has lost its connection; `appServerClosed` follows.
     mutating func streamDetached(
         _ connection: ConnectionID, _ sender: SenderID, _ remains: ResumableStream, _ turn: inout Turn
     ) {
@@ -44,7 +44,7 @@ extension SenderHub {
         demandBound(of: entry, &turn)
     }
 
-    /// A session wants to go on with a stream.
+    /// Resumes a stream on a new connection.
     mutating func streamWanted(
         _ connection: ConnectionID, _ sender: SenderID, id: String, _ turn: inout Turn
     ) {
@@ -62,7 +62,7 @@ extension SenderHub {
             entry.streams.remove(at: at)
             turn.send(.streamResumed(remains), to: connection)
         } else if let old = entry.streams[at].connection, old != connection {
-            // The app server knows before us that the connection is dead.
+            // The app server has detected before the server that the old connection is dead.
             if let other = entry.streams[at].waiting {
                 turn.send(.streamNotResumed, to: other)
             }
@@ -73,7 +73,7 @@ extension SenderHub {
         }
     }
 
-    /// A session is gone: its stream too, unless it was detached before.
+    /// Removes the stream of a closed session, unless it was detached before.
     func forgetStreams(of connection: ConnectionID, in entry: SenderEntry, _ turn: inout Turn) {
         for at in entry.streams.indices where entry.streams[at].waiting == connection {
             entry.streams[at].waiting = nil
@@ -84,7 +84,7 @@ extension SenderHub {
         entry.streams.removeAll { $0.connection == connection }
     }
 
-    /// Lets go of streams that nobody came back for.
+    /// Removes streams that were not resumed in time.
     func forgetOldStreams(of entry: SenderEntry, _ turn: borrowing Turn) {
         guard !entry.streams.isEmpty else { return }
         entry.streams.removeAll { $0.endsAt <= turn.now.monotonic }

@@ -1,6 +1,6 @@
 import Basics
 
-/// Messages of devices on their way into a sender's mailbox.
+/// Admission of messages from devices to a sender's mailbox.
 extension SenderHub {
     mutating func upstreamResolved(
         _ upstream: UpstreamSubmission, from name: RegistrationName, _ turn: inout Turn
@@ -44,7 +44,7 @@ extension SenderHub {
         }
     }
 
-    /// Now or never: to a session with room, or refused.
+    /// Delivers a now-or-never message to a session with room, or refuses it.
     private mutating func passOn(
         _ message: StoredUpstream, _ upstream: UpstreamSubmission, _ entry: SenderEntry, _ turn: inout Turn
     ) {
@@ -67,7 +67,7 @@ extension SenderHub {
         turn.forward(.upstreamAnswered(name))
     }
 
-    /// The batch that holds a message is on disk, or failed.
+    /// Answers a message whose batch is on disk or has failed, and routes it.
     mutating func upstreamCommitted(
         _ origin: Origin, _ message: StoredUpstream, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
@@ -85,8 +85,8 @@ extension SenderHub {
             turn.refuse(origin, UpstreamRefusal.unavailable)
             return turn.forward(.upstreamAnswered(message.from))
         }
-        // Also where the disk took longer than it had to live: its repetitions are acknowledged, so the device hears of its end as
-        // of that of any other.
+        // Also if it expired before it was on disk: its retransmissions are acknowledged, so its expiry is reported to the device
+        // like that of any other message.
         turn.send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
         turn.forward(.upstreamAnswered(message.from))
         guard !isDuplicate else { return turn.traceUpstream(message, .duplicate) }
@@ -97,7 +97,7 @@ extension SenderHub {
         route(message, &turn)
     }
 
-    /// Counts a device's message to a group, and passes it on to the group.
+    /// Charges the sender's rate for a device's message to a group, and forwards it to the group.
     mutating func groupUpstream(_ submission: GroupSubmission, _ turn: inout Turn) {
         let sender = submission.group.sender
         let rate = turn.settings.rates.senderUpstream

@@ -1,6 +1,6 @@
 import Basics
 
-/// The senders of a partition: their sessions, and their mailboxes of upstream messages and receipts.
+/// The senders of a partition: their sessions, and their mailboxes with upstream messages and receipts.
 struct SenderHub: ~Copyable {
     var table: SenderTable
 
@@ -32,7 +32,7 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    /// Refuses an event that cannot be handled, if a peer waits for the answer.
     func refuse(_ event: SenderEvent, _ turn: inout Turn) {
         switch event {
         case .login(let connection, _):
@@ -48,7 +48,7 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// Has a sender whose state was found broken read again; its connections have been told to close.
+    /// Resets a sender whose state violates an invariant; its connections have been ordered to close.
     func readAgain(_ entry: SenderEntry) {
         for at in entry.sessions.indices { entry.sessions[at].mode = .draining }
         entry.startAnew()
@@ -56,7 +56,7 @@ struct SenderHub: ~Copyable {
 
     // MARK: Commits
 
-    /// What waited for a batch.
+    /// Resumes an operation that waited for a batch.
     mutating func settle(
         _ waiter: SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
@@ -72,10 +72,10 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// A batch that put a message has failed: it may be on disk all the same, and is looked for.
+    /// Moves the cursor back after a failed put, since the message may be on disk all the same.
     func rewind(_ sender: SenderID, before sequence: Sequence) { table[sender]?.rewind(before: sequence) }
 
-    /// Removals of a batch are no longer on their way; those of a failed one are tried again at the next tick.
+    /// Marks the removals of a batch as confirmed; those of a failed batch are tried again at the next tick.
     func removalsCommitted(_ record: borrowing BatchRecord, _ outcome: CommitOutcome) {
         for mutation in record.mutations {
             guard case .removeUpstream(let sender, let sequence, _, _) = mutation, let entry = table[sender]
@@ -98,7 +98,7 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// Sessions of senders that are gone or suspended end.
+    /// Ends the sessions of senders that were removed or suspended.
     mutating func directoryChanged(_ turn: inout Turn) {
         for entry in table.all {
             if let record = turn.directory[entry.sender], !record.isSuspended { continue }
@@ -115,7 +115,7 @@ struct SenderHub: ~Copyable {
     mutating func tick(_ turn: inout Turn) {
         let settleBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptSettleSeconds)
         for entry in table.all {
-            // One that does not read may not have been written to.
+            // On a congested connection the receipts may not have been written.
             for at in entry.sessions.indices where !entry.sessions[at].isCongested {
                 while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy) {
                     turn.send(AppServerCommand.withdraw(item.sequence), to: entry.sessions[at].connection)
@@ -136,7 +136,7 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// A removed sender stays in memory only until nothing of it is under way.
+    /// Removes a deleted sender from memory once it has no sessions and no outstanding operations.
     private mutating func forgetIfUnneeded(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.load == nil,
             turn.directory[entry.sender] == nil

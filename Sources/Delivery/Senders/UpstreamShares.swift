@@ -1,27 +1,27 @@
 import Basics
 
-/// Which devices have the places of a sender's mailbox: those of messages put since the sender is in memory.
+/// The number of messages of each device in a sender's mailbox, counted since the sender is in memory.
 ///
-/// A place is free again when its message leaves. One that expired in the store leaves without a word on whose it was; its
-/// place is free by itself at the same time.
+/// A message counts until it is removed. The removal of a message that expired in the store does not name its device, so a
+/// message also stops counting at its expiry.
 struct UpstreamShares {
-    /// When the messages of a device end, earliest first.
+    /// The expiry times of each device's messages, earliest first.
     private var ends: [UInt64: [UnixMilliseconds]] = [:]
-    /// How many those are, with some whose time is over.
+    /// The number of all these times, including some that are over.
     private var count = 0
-    /// At how many of them those that are over are looked for everywhere.
+    /// The count at which times that are over are removed for all devices.
     private var tidiesAt = 1_024
 
-    /// Whether no more places were given back than were taken.
+    /// Whether the count is not negative.
     var isSound: Bool { count >= 0 }
 
-    /// How many places a device has.
+    /// Returns how many messages of a device count.
     mutating func places(of device: DeviceID, _ now: UnixMilliseconds) -> Int {
         dropEnded(of: device.number, now)
         return ends[device.number]?.count ?? 0
     }
 
-    /// A device's message that ends then takes a place.
+    /// Counts a device's message until its expiry.
     mutating func add(_ device: DeviceID, endingAt end: UnixMilliseconds, _ now: UnixMilliseconds) {
         if count >= tidiesAt {
             for known in Array(ends.keys) { dropEnded(of: known, now) }
@@ -35,7 +35,7 @@ struct UpstreamShares {
         count += 1
     }
 
-    /// It has left.
+    /// Stops counting a device's message that was removed.
     mutating func remove(_ device: DeviceID, endingAt end: UnixMilliseconds) {
         guard var list = ends.removeValue(forKey: device.number) else { return }
         if let at = list.firstIndex(of: end) {

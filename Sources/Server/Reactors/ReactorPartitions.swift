@@ -95,7 +95,7 @@ final class ReactorPartitions {
     func takeBatches(now: Now) -> [PartitionBatch] {
         var batches: [PartitionBatch] = []
         for hosted in active where !hosted.effects.mutations.isEmpty {
-            if let batch = hosted.core.endTurn(now: now, effects: &hosted.effects) {
+            if let batch = hosted.core.endTurn(effects: &hosted.effects) {
                 batches.append(PartitionBatch(partition: hosted.number, batch))
             }
         }

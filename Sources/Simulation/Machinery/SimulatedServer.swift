@@ -252,7 +252,7 @@ final class SimulatedServer {
             !hosted.effects.commands.isEmpty || !hosted.effects.mutations.isEmpty
                 || !hosted.effects.loads.isEmpty
         else { return }
-        let batch = hosted.core.endTurn(now: world.clock.now, effects: &hosted.effects)
+        let batch = hosted.core.endTurn(effects: &hosted.effects)
         reportFailures(of: hosted)
         var effects = Effects()
         swap(&effects, &hosted.effects)

@@ -1,6 +1,6 @@
 import Basics
 
-/// Check-ins, and when a device was last seen (mcs-device 5.1).
+/// Check-ins, and the last-seen time of devices (mcs-device 5.1).
 extension DeviceHub {
     mutating func checkIn(_ checkIn: CheckIn, _ entry: DeviceEntry, _ turn: inout Turn) {
         let origin = checkIn.origin
@@ -28,7 +28,7 @@ extension DeviceHub {
     ) {
         let origin = checkIn.origin
         guard entry.record == nil else {
-            // The fresh number is taken; the odds are those of guessing it, so asking again is answer enough.
+            // The fresh id is taken, which is as likely as guessing an id: it is enough that the client can ask again.
             turn.reply(.checkInRefused, to: origin)
             return
         }
@@ -44,7 +44,7 @@ extension DeviceHub {
             .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: origin)
     }
 
-    /// Renews the time a device was last seen, if that is worth a write: once in so many seconds.
+    /// Updates a device's last-seen time, at most once in `seconds`, since each update is a write.
     mutating func seen(
         _ entry: DeviceEntry, _ record: DeviceRecord,
         every seconds: Int = Limits.Device.seenGranularitySeconds,
@@ -52,7 +52,7 @@ extension DeviceHub {
     ) {
         guard turn.clock.doubt == nil || record.seenAt != Limits.Clock.contactInDoubt else { return }
         let age = turn.now.wall - record.seenAt
-        // One that lies ahead was noted by a clock that was wrong.
+        // A last-seen time in the future was recorded while the clock was wrong.
         let isAhead = age < -Int64(Limits.Clock.behindSeconds) * 1_000
         guard isAhead || age >= turn.settings.seenGranularity(atMost: seconds) || turn.clock.doubt != nil
         else { return }
@@ -61,7 +61,7 @@ extension DeviceHub {
         keep(record, of: entry, &turn)
     }
 
-    /// A device has logged in. The first time is written at once: from then on it is no stranger.
+    /// Records a login. The first one is written at once: from then on the device is not an unauthenticated peer.
     mutating func noteLogin(
         _ entry: DeviceEntry, _ record: DeviceRecord, _ turn: inout Turn
     ) {
@@ -74,10 +74,10 @@ extension DeviceHub {
 
     /// Writes a device's record.
     mutating func keep(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
-        turn.demand(record.device == entry.device, "the record of a device is another's", of: entry)
+        turn.demand(record.device == entry.device, "a record belongs to another device", of: entry)
         turn.demand(
             entry.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,
-            "a number of a registration would be given twice", of: entry)
+            "a registration number would be issued twice", of: entry)
         entry.record = record
         turn.write(.putDevice(record))
         turn.touch(entry)

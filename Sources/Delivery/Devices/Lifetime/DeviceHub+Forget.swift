@@ -1,6 +1,6 @@
 import Basics
 
-/// Devices that are removed with all that belongs to them.
+/// Removal of devices with all their registrations and messages.
 extension DeviceHub {
     mutating func forget(_ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn) {
         let registrations = entry.registrations.count
@@ -16,7 +16,7 @@ extension DeviceHub {
         turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: origin)
     }
 
-    /// Takes a device out of the store with its registrations and messages; how many messages they were, markers not counted.
+    /// Removes a device from the store with its registrations and messages. Returns the number of messages, markers not counted.
     mutating func dissolve(_ entry: DeviceEntry, _ turn: inout Turn) -> Int {
         var messages = 0
         for number in entry.registrations.map(\.registration.name.number) {
@@ -24,7 +24,7 @@ extension DeviceHub {
         }
         turn.demand(
             entry.mailbox.slots.isEmpty && entry.registrations.isEmpty,
-            "something of a device stays that goes",
+            "a removed device still has messages or registrations",
             of: entry)
         turn.write(.removeDevice(entry.device))
         turn.touch(entry)

@@ -2,10 +2,10 @@ import Basics
 
 /// Messages that wait until the device is active (`delay_while_idle`, ccs-xmpp 6, mcs-device 3.5).
 ///
-/// A connected device is active until it says that it is idle. While it is idle such messages are stored like those of a
-/// device that is away: they collapse, are capped and expire, and one that may not wait is dropped. All others go at once.
+/// A connected device is active until it reports that it is idle. While it is idle, such messages are treated like those of an
+/// offline device: they collapse, are capped and expire, and a now-or-never message is dropped. All others are sent at once.
 extension DeviceHub {
-    /// Whether a message would have to wait now.
+    /// Whether a message would have to wait until the device is active.
     func waits(_ delaysWhileIdle: Bool, for entry: DeviceEntry) -> Bool {
         delaysWhileIdle && entry.link?.isIdle == true
     }
@@ -19,7 +19,7 @@ extension DeviceHub {
         if !isIdle { releaseDelayed(entry, &turn) }
     }
 
-    /// Goes back to the first message that waited for the device to be active.
+    /// Delivers from the first message that waited for the device to be active.
     private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.delayed > 0 else { return }
         var first: Sequence?
@@ -27,7 +27,7 @@ extension DeviceHub {
             entry.setState(entry.mailbox.slots[index].state.unhanded, at: index, &turn)
             first = first ?? entry.mailbox.slots[index].entry.sequence
         }
-        turn.demand(entry.delayed == 0, "messages wait on for a device that is active", of: entry)
+        turn.demand(entry.delayed == 0, "messages are still delayed for an active device", of: entry)
         goBack(to: first, entry, &turn)
     }
 }

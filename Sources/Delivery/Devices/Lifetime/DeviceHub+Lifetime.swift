@@ -1,33 +1,33 @@
 import Basics
 
-/// The search for devices of this partition that have not been seen for too long.
+/// The state of the search for expired and unused devices of this partition.
 struct DeviceSweep {
-    /// Whether the store has been asked.
+    /// Whether a query is outstanding.
     var isAsking = false
-    /// When it is asked again; before the first tick nobody knows.
+    /// When the next query is due; set at the first tick.
     var next = Instant.distantPast
-    /// Where it goes on.
+    /// Where the next query starts.
     var from: DeviceID
-    /// Whether this round began with the first device there can be, and so meets all of them.
+    /// Whether this round started at the first device id and so covers all devices.
     var isWholeRound = false
-    /// How long it rests after a whole round, in milliseconds.
+    /// The pause after a whole round, in milliseconds.
     var rest: Int64 = 0
-    /// How many may go: whoever is wrong about the time, it takes hours to forget many.
+    /// The rate limit of removals: even if the time is wrong, removing many devices takes hours.
     var forgotten = TokenBucket()
-    /// Whether those that were away for too long were asked for, besides the unused ones, which are not worth the care.
+    /// Whether the query includes expired devices; unused ones are always included, and are not rate-limited.
     var asksForAbsent = false
-    /// Where the search for unused ones alone goes on, while no other may go.
-    var unusedFrom = DeviceID(0)
-    /// When that search begins anew.
+    /// Where the next query starts that searches for unused devices only, while the rate limit is used up.
+    var unusedFrom = DeviceID.lowest
+    /// When that search starts its next round.
     var unusedNext = Instant.distantPast
 
     init(from: DeviceID) { self.from = from }
 }
 
-/// Devices that nobody hears of any more (mcs-device 3.8; http 11: a token without contact ends after 270 days).
+/// Expiry of devices without contact (mcs-device 3.8; http 11: a token without contact expires after 270 days).
 ///
-/// The store is gone through page by page, in the order of the ids. A search that a restart breaks off goes on anywhere, and a
-/// device that could not be looked at, or came back meanwhile, is met again in the next round.
+/// The store is searched page by page, in the order of the ids. After a restart the search starts at an arbitrary id. A device
+/// that could not be examined, or came back meanwhile, is examined again in the next round.
 extension DeviceHub {
     mutating func tickSweep(_ turn: inout Turn) {
         if sweep.next == .distantPast { sweep.next = turn.firstSearch }
@@ -63,7 +63,7 @@ extension DeviceHub {
         sweep.isAsking = false
         for device in found { handle(.unseen, of: device, &turn) }
         guard sweep.asksForAbsent else {
-            sweep.unusedFrom = next ?? DeviceID(0)
+            sweep.unusedFrom = next ?? DeviceID.lowest
             if next == nil {
                 sweep.unusedNext = turn.now.monotonic.advanced(milliseconds: sweep.rest)
             }
@@ -76,31 +76,32 @@ extension DeviceHub {
             }
             sweep.isWholeRound = true
         }
-        sweep.from = next ?? DeviceID(0)
+        sweep.from = next ?? DeviceID.lowest
     }
 
-    /// Checks an answer to the search: it was asked for, is no larger than that, and the search goes on behind it.
+    /// Checks an answer to the search: it was requested, is within the limit, and the search moves forward.
     private func demandSearch(_ found: [DeviceID], _ next: DeviceID?, _ turn: inout Turn) {
-        turn.demand(sweep.isAsking, "an answer to a search for devices that nobody asked for")
+        turn.demand(sweep.isAsking, "the answer to a device search that was not requested")
         turn.demand(
-            found.count <= Limits.Device.expiredPerSweep, "a search found more devices than it was asked for")
+            found.count <= Limits.Device.expiredPerSweep, "a device search returned more than its limit")
         let start = sweep.asksForAbsent ? sweep.from : sweep.unusedFrom
-        turn.demand(next.map { $0 > start } ?? true, "a search for devices goes back")
+        turn.demand(next.map { $0 > start } ?? true, "a device search moved backward")
         turn.demand(
-            found.first.map { $0 >= start } ?? true, "a search found a device before its start")
+            found.first.map { $0 >= start } ?? true,
+            "a device search found a device before its start position")
         turn.demand(
             found.last.map { last in next.map { last < $0 } ?? true } ?? true,
-            "a search found a device behind its end")
+            "a device search found a device after its end position")
     }
 
-    /// The store says that a device has been away for too long: it goes, unless that is no longer so.
+    /// Removes a device that the search has found, unless it has been in contact since.
     mutating func unseen(_ entry: DeviceEntry, _ turn: inout Turn) {
         writeContact(entry, &turn)
         guard let record = entry.record else { return }
-        // One that stays connected for longer than the whole time is seen by that. An app that Apple reaches need not come
-        // here at all: Apple tells when it is gone.
+        // A connected device is in contact, however long ago it logged in. An app behind APNs need never connect: APNs
+        // reports when it is uninstalled.
         let isApple = entry.registrations.contains { $0.registration.isByAPNs }
-        // A contact in a time that cannot have been says nothing of how long ago it was: its time begins now.
+        // The clock was wrong at the last contact, so its age is unknown: the period starts now.
         guard entry.link == nil, !isApple, record.seenAt >= Limits.Clock.earliest else {
             return seen(entry, record, &turn)
         }
@@ -112,15 +113,15 @@ extension DeviceHub {
         }
     }
 
-    /// Why a device goes.
+    /// Why a device is removed.
     private enum DeviceEnd {
-        /// Nothing was done with it after its check-in.
+        /// It was not used after its check-in.
         case unused
-        /// It was away for too long.
+        /// It had no contact for too long.
         case absent
     }
 
-    /// Why a device that is not connected must go now; nil: it stays.
+    /// Returns why a device that is not connected is to be removed, or `nil` if it stays.
     private func end(of entry: DeviceEntry, _ record: DeviceRecord, _ turn: borrowing Turn) -> DeviceEnd? {
         if isUnusedTooLong(record, turn) { return .unused }
         let isAbsent =
@@ -129,18 +130,19 @@ extension DeviceHub {
         return isAbsent && entry.waitingUpstream.isEmpty ? .absent : nil
     }
 
-    /// Whether nothing has been done with a device for so long after its check-in that nothing will be (mcs-device 3.8).
+    /// Whether a device has been unused since its check-in for longer than the configured time (mcs-device 3.8).
     private func isUnusedTooLong(_ record: DeviceRecord, _ turn: borrowing Turn) -> Bool {
         record.isUnused && turn.settings.unusedDeviceSeconds > 0
             && turn.now.wall - record.unusedSince > turn.settings.unusedMilliseconds
     }
 
-    // MARK: Contacts that the store does not know
+    // MARK: Last-seen times that are not stored yet
 
-    /// Looks at the next of them; one whose state is being read is met again at the next tick.
+    /// Writes the next of these times; a device whose state is being read is tried again at the next tick.
     mutating func tickContacts(_ turn: inout Turn) {
         turn.demand(
-            contacts.count <= Limits.Device.unwrittenContacts, "more contacts are kept than there is room for"
+            contacts.count <= Limits.Device.unwrittenContacts,
+            "there are more pending last-seen times than the limit"
         )
         for device in contacts.next(turn.shares.contactsPerTick) {
             if let entry = table[device], !entry.state.isReady { continue }
@@ -148,7 +150,7 @@ extension DeviceHub {
         }
     }
 
-    /// Writes when a device was last here, if its record does not say so; a write that fails as well brings it back.
+    /// Writes a last-seen time that is newer than the device's record; if the write fails, the time is queued again.
     private mutating func writeContact(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard let contact = contacts.take(entry.device), var record = entry.record,
             case let latest = UnwrittenContacts.later(record.seenAt, contact),
@@ -161,18 +163,19 @@ extension DeviceHub {
 }
 
 extension DeliverySettings {
-    /// How long a device may be away, in milliseconds; 0 disables the limit.
+    /// How long a device may stay without contact, in milliseconds; 0 disables the limit.
     var expiryMilliseconds: Int64 { Int64(deviceExpirySeconds) * 1_000 }
 
-    /// How long a device may be without any use, in milliseconds; 0 disables the limit.
+    /// How long a device may stay unused after its check-in, in milliseconds; 0 disables the limit.
     fileprivate var unusedMilliseconds: Int64 { Int64(unusedDeviceSeconds) * 1_000 }
 
-    /// The shorter of both, of those that are set, in milliseconds; `nil` if devices stay for ever.
+    /// The shorter of the two limits that are set, in milliseconds. `nil` if neither is set.
     fileprivate var shortestAbsence: Int64? {
         [expiryMilliseconds, unusedMilliseconds].filter { $0 > 0 }.min()
     }
 
-    /// How far the time at which a device was last seen may be behind, in milliseconds: a small part of the time it may be away.
+    /// Returns how far a stored last-seen time may lag behind, in milliseconds: a small part of the time that a device may stay
+    /// without contact.
     func seenGranularity(atMost seconds: Int) -> Int64 {
         let most = Int64(seconds) * 1_000
         return deviceExpirySeconds > 0 ? min(most, expiryMilliseconds / 8) : most

@@ -1,24 +1,25 @@
 import Basics
 
-/// Messages on their way out of a mailbox: acknowledged, with a receipt where one is owed, or expired.
+/// Removal of messages from a mailbox: acknowledged, after storing the requested receipt, or expired.
 extension DeviceHub {
-    /// Takes a message out of the mailbox, here and in the store.
+    /// Removes a message from the mailbox, in memory and in the store.
     mutating func remove(
         at index: Int, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
     ) {
         let slot = entry.remove(at: index, &turn)
         turn.demand(
             slot.state != .owingReceipt || reason == .delivered || reason == .removed,
-            "a message that the device has ends before its receipt", of: entry)
+            "an acknowledged message is removed before its receipt is stored", of: entry)
         remove(slot.entry, of: entry, reason: reason, &turn)
     }
 
-    /// Takes a message out of the store that is not in the mailbox here.
+    /// Removes a message from the store that is not in the mailbox in memory.
     mutating func remove(
         _ message: MailboxEntry, of entry: DeviceEntry, reason: Milestone, _ turn: inout Turn
     ) {
         turn.demand(
-            reason.isTerminal && reason != .refused, "a message is removed that has not ended", of: entry)
+            reason.isTerminal && reason != .refused, "a message is removed for a reason that does not end it",
+            of: entry)
         turn.write(
             .removeMessage(
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
@@ -30,7 +31,7 @@ extension DeviceHub {
     mutating func acknowledged(
         _ connection: ConnectionID, _ entry: DeviceEntry, _ sequences: [Sequence], _ turn: inout Turn
     ) {
-        // Only what this connection was given: a late word of an old one is said again at login.
+        // Only for messages of this connection: an acknowledgement on an old connection is repeated at the next login.
         if entry.link?.connection == connection {
             for sequence in sequences {
                 guard let at = entry.mailbox.index(of: sequence), entry.mailbox.slots[at].state == .sent
@@ -40,7 +41,7 @@ extension DeviceHub {
         }
     }
 
-    /// The device has a message: it goes, after its receipt if one is owed.
+    /// Removes an acknowledged message, after its receipt is stored if one was requested.
     mutating func settle(_ index: Int, of entry: DeviceEntry, _ turn: inout Turn) {
         let slot = entry.mailbox.slots[index]
         guard slot.state != .owingReceipt else { return }
@@ -49,7 +50,8 @@ extension DeviceHub {
             return remove(at: index, of: entry, reason: .delivered, &turn)
         }
         let at = turn.demand(
-            entry.index(of: slot.entry.registration), "a receipt is owed for no registration", of: entry)
+            entry.index(of: slot.entry.registration), "a receipt is due for a message without a registration",
+            of: entry)
         guard let at else { return }
         entry.setState(.owingReceipt, at: index, &turn)
         let registration = entry.registrations[at].registration
@@ -67,7 +69,7 @@ extension DeviceHub {
         }
     }
 
-    /// It counts as sent again, so that it is delivered, and its receipt tried, at the next login.
+    /// Marks the message as sent again, so that delivery and its receipt are retried at the next login.
     func receiptRefused(_ entry: DeviceEntry, _ sequence: Sequence, _ turn: inout Turn) {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
@@ -75,7 +77,7 @@ extension DeviceHub {
         entry.setState(entry.link == nil ? .waiting(isStored: true) : .sent, at: at, &turn)
     }
 
-    /// A message has expired, as the store says.
+    /// Removes a message that the store has found to be expired.
     mutating func expired(
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
@@ -91,12 +93,12 @@ extension DeviceHub {
         _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard let at = entry.mailbox.index(of: sequence) else {
-            // Gone already, unless the store knows better and nothing is on its way.
+            // It has been removed already, unless the store still has it and no changes are outstanding.
             guard entry.batchesInFlight == 0, !entry.isTouched else { return }
             return turn.write(
                 .removeMessage(entry.device, sequence, expiresAt: expiresAt, reason: .expired))
         }
-        // What the device has is removed when its receipt is on disk, not before.
+        // An acknowledged message must not be removed before its receipt is on disk.
         guard entry.mailbox.slots[at].state != .owingReceipt else { return }
         remove(at: at, of: entry, reason: .expired, &turn)
     }
@@ -109,7 +111,7 @@ extension DeviceHub {
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }
 
-    /// Removes what is over its time from a device that has just been read.
+    /// Removes the expired messages of a device that has just been read.
     mutating func removeExpired(_ entry: DeviceEntry, _ turn: inout Turn) {
         var index = 0
         while index < entry.mailbox.slots.count {

@@ -1,23 +1,23 @@
 import Basics
 
-/// When devices were last here, where the store may not know it: a write of that failed, or the device left while its state
-/// could not be relied on. Without it such a device would expire too early.
+/// The last-seen times of devices that are not in the store, because the write failed or the device disconnected while its
+/// state was being read. Without them such a device would expire too early.
 ///
-/// A crash forgets them, like everything that nobody waited for.
+/// A crash loses them, which is acceptable for a write that no peer waits for.
 struct UnwrittenContacts {
-    /// By device.
+    /// Ascending by device.
     private var times: [(device: DeviceID, at: UnixMilliseconds)] = []
-    /// The device that was looked at last.
+    /// The device that `next` returned last.
     private var last = DeviceID(.max)
     private let limit: Int
 
-    /// None, and up to `limit` of them.
+    /// Creates an empty collection for up to `limit` devices.
     init(limit: Int) { self.limit = limit }
 
-    /// How many there are.
+    /// The number of devices.
     var count: Int { times.count }
 
-    /// A device was here at a time; beyond the limit it is as if it had been here when the store saw it last.
+    /// Records a contact of a device. Beyond the limit it is dropped, and the time in the store remains.
     mutating func note(_ device: DeviceID, at time: UnixMilliseconds) {
         let at = place(of: device)
         if at < times.count, times[at].device == device {
@@ -27,18 +27,19 @@ struct UnwrittenContacts {
         }
     }
 
-    /// The later of two contacts; one in doubt may be later than any, and its time begins when the clock is believed.
+    /// Returns the later of two contacts. A contact while the clock is in doubt counts as the latest: its period starts when the
+    /// clock is accepted.
     static func later(_ a: UnixMilliseconds, _ b: UnixMilliseconds) -> UnixMilliseconds {
         min(a, b) == Limits.Clock.contactInDoubt ? Limits.Clock.contactInDoubt : max(a, b)
     }
 
-    /// Takes out when a device was here, milliseconds since 1970; nil: the store knows.
+    /// Removes and returns a device's last contact, milliseconds since 1970. Returns `nil` if the store is up to date.
     mutating func take(_ device: DeviceID) -> UnixMilliseconds? {
         let at = place(of: device)
         return at < times.count && times[at].device == device ? times.remove(at: at).at : nil
     }
 
-    /// So many devices, the next ones in turn.
+    /// Returns up to `limit` devices in round-robin order.
     mutating func next(_ limit: Int) -> [DeviceID] {
         guard !times.isEmpty else { return [] }
         var at = place(of: last)
@@ -48,7 +49,7 @@ struct UnwrittenContacts {
         return devices
     }
 
-    /// Where a device is or would be.
+    /// Returns the index at which a device is or would be inserted.
     private func place(of device: DeviceID) -> Int {
         var low = 0
         var high = times.count

@@ -1,13 +1,14 @@
 import Basics
 
-/// iOS apps that register by their installation and name no device (mcs-device 5.6), and those that app servers bring along
-/// from elsewhere by what Apple gave them (http 7.4).
+/// iOS apps that register by their installation without naming a device (mcs-device 5.6), and iOS apps that app servers import
+/// by their APNs device token (http 7.4).
 ///
-/// An import finds what the app has registered before. The other way round an app never gets the token that was imported for it,
-/// but one of its own: app servers and logs know what Apple gave it, and whoever learns that could otherwise make the imported
-/// token lead to another phone. The app server drops the imported token when the app tells it the new one.
+/// An import finds a registration that the app has made before. Conversely, an app that registers never gets the token that was
+/// imported for it, but a new one: the APNs device token is also in app servers and logs, and with it an attacker could
+/// otherwise redirect the imported token to another phone. The app server drops the imported token when the app sends it the
+/// new one.
 extension DeviceHub {
-    /// Notes where Apple reaches an app: in the registration that is there, else in one of a new device.
+    /// Records an app's APNs device token in its existing registration, else in a registration of a new device.
     mutating func note(
         _ address: AppleAddress, of names: [RegistrationName], _ entry: DeviceEntry,
         _ request: InstallationRequest, _ turn: inout Turn
@@ -30,12 +31,12 @@ extension DeviceHub {
         }
     }
 
-    /// Makes a device that has this one registration and never logs in.
+    /// Makes a device that has only this registration and never logs in.
     private mutating func make(
         _ address: AppleAddress, _ entry: DeviceEntry, _ request: InstallationRequest, _ turn: inout Turn
     ) {
         let origin = request.origin
-        // One that was made for the same token is there although its registration is gone.
+        // The device of an earlier import of the same token may still exist although its registration is gone.
         let isFree = entry.record == nil || address.isImport
         guard isFree else { return turn.refuse(origin, .serviceNotAvailable) }
         guard let owner = request.sender, turn.directory[owner] != nil else {
@@ -43,7 +44,7 @@ extension DeviceHub {
         }
         if let refusal = turn.refusalToAdd(for: entry.record, origin) { return turn.refuse(origin, refusal) }
         turn.demand(
-            entry.device == address.freshDevice, "an app of Apple's gets a device of another name", of: entry)
+            entry.device == address.freshDevice, "an iOS app gets a device with another id", of: entry)
         let record =
             entry.record
             ?? DeviceRecord(
@@ -60,7 +61,7 @@ extension DeviceHub {
         add(registration, record, entry, origin, &turn)
     }
 
-    /// Gives a registration its new token and version, if they are new, and answers when that is on disk.
+    /// Updates the APNs device token and version of a registration, and answers when they are on disk.
     private mutating func renew(
         _ at: Int, _ entry: DeviceEntry, _ address: AppleAddress, _ origin: Origin, _ turn: inout Turn
     ) {
@@ -72,9 +73,9 @@ extension DeviceHub {
         answerOnceStored(entry.registrations[at], origin, &turn)
     }
 
-    // MARK: Places
+    // MARK: Lookup keys
 
-    /// Changes what is stored of a registration, and where it is found, if anything is new.
+    /// Replaces a registration and its lookup keys in the store, if it differs.
     mutating func change(
         _ at: Int, of entry: DeviceEntry, to registration: Registration, _ turn: inout Turn
     ) {
@@ -96,7 +97,7 @@ extension DeviceHub {
 }
 
 extension DeliverySettings {
-    /// Under what a registration is found by those who do not know its token: its installation, and what Apple gave the app.
+    /// Returns the keys under which a registration is found without its token: its installation and its APNs device token.
     func places(of registration: Registration) -> [[UInt8]] {
         var places = registration.installation.map { [$0] } ?? []
         if !registration.apnsToken.isEmpty {

@@ -1,8 +1,8 @@
 import Basics
 
-/// Requests of installations at the devices of their registrations (mcs-device 5.4, 5.5; http 8.2).
+/// Installation requests, at the devices that have the registrations (mcs-device 5.4, 5.5; http 8.2).
 extension DeviceHub {
-    /// The registrations of an installation are known, and this device has the first of them.
+    /// Performs an installation request on this device, which has the first of the installation's registrations.
     mutating func installationFound(
         _ request: InstallationRequest, _ names: [RegistrationName], _ entry: DeviceEntry,
         _ turn: inout Turn
@@ -16,13 +16,13 @@ extension DeviceHub {
         case .send(let content): send(content, names, of: entry, request, &turn)
         case .create(let offer): vouch(offer, entry, request, &turn)
         case .vouch, .claim, .vouched, .refresh, .end, .revoke:
-            turn.demand(false, "a request reaches a device that has no business with it", of: entry)
+            turn.demand(false, "a device received an installation request that it cannot perform", of: entry)
             turn.refuse(request, .serviceNotAvailable)
         }
     }
 
-    /// Subscribes the newest registration that the installation has with the sender. An id that several devices have was
-    /// copied with the app's data: each of them shows the same token, so all are meant, one after the other.
+    /// Changes a subscription of the installation's newest registration with the sender. If several devices have the same
+    /// installation id, it was copied with the app's data: all present the same token, so the devices are tried one after another.
     private mutating func change(
         _ names: [RegistrationName], of entry: DeviceEntry, _ topic: TopicName, isEnd: Bool,
         _ request: InstallationRequest, _ turn: inout Turn
@@ -63,8 +63,8 @@ extension DeviceHub {
         if !waitUntilSettled(.next(event, request.origin), entry, &turn) { turn.forward(event) }
     }
 
-    /// Sends to the newest registration that the installation has with the sender, on any of its devices: the message goes on
-    /// as if the token of that registration had been named.
+    /// Sends a message to the installation's newest registration with the sender, on any of its devices, as if the message were
+    /// addressed to the token of that registration.
     func send(
         _ content: MessageContent, _ names: [RegistrationName], of entry: DeviceEntry,
         _ request: InstallationRequest, _ turn: inout Turn
@@ -86,7 +86,7 @@ extension DeviceHub {
         turn.refuseSend(request, isForeign ? .senderMismatch : .notRegistered)
     }
 
-    /// Looks at the check-in pair that somebody shows to have an installation: it must be of a device that has registered it.
+    /// Verifies the check-in pair of a request to make an installation: it must belong to a device that has registered it.
     mutating func vouch(
         _ offer: InstallationOffer, _ entry: DeviceEntry, _ request: InstallationRequest,
         _ turn: inout Turn

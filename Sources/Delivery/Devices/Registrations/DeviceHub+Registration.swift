@@ -1,6 +1,6 @@
 import Basics
 
-/// Registrations: made, renewed, ended (mcs-device 5.2, 5.3).
+/// Registrations: creation, renewal and end (mcs-device 5.2, 5.3).
 extension DeviceHub {
     mutating func register(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         let origin = request.origin
@@ -36,7 +36,7 @@ extension DeviceHub {
         }
     }
 
-    /// Answers with a registration that is there; the token that Apple gave the app may be new, and so may its version.
+    /// Answers with an existing registration, after updating its APNs device token, version and scope.
     private mutating func renew(
         _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ origin: Origin,
         _ turn: inout Turn
@@ -53,7 +53,7 @@ extension DeviceHub {
         answerOnceStored(entry.registrations[at], origin, &turn)
     }
 
-    /// Of the registrations that newer ones of the same app have replaced only the last ones stay.
+    /// Removes the oldest registrations that newer ones of the same app have replaced; only the last ones stay.
     private mutating func removeReplaced(
         by newest: Registration, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -64,12 +64,12 @@ extension DeviceHub {
         }
     }
 
-    /// What the next registration of a device is called.
+    /// Returns the name of a device's next registration.
     func nextName(_ entry: DeviceEntry, _ record: DeviceRecord) -> RegistrationName {
         RegistrationName(device: entry.device, number: RegistrationNumber(record.nextRegistration))
     }
 
-    /// Adds a registration of the next name, and answers when it is on disk.
+    /// Adds a registration under the next name, and answers when it is on disk.
     mutating func add(
         _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ origin: Origin,
         _ turn: inout Turn
@@ -95,7 +95,7 @@ extension DeviceHub {
         removeReplaced(by: registration, entry, &turn)
     }
 
-    /// Answers at once where the registration is on disk, else together with it.
+    /// Answers at once if the registration is on disk, else when it is.
     mutating func answerOnceStored(
         _ known: RegistrationState, _ origin: Origin, _ turn: inout Turn
     ) {
@@ -120,7 +120,7 @@ extension DeviceHub {
         }
     }
 
-    /// Removes a registration with its messages; how many they were, markers not counted.
+    /// Removes a registration with its messages. Returns the number of messages, markers not counted.
     mutating func removeRegistration(
         _ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Int {
@@ -135,10 +135,11 @@ extension DeviceHub {
             if slot.entry.kind == .message { messages += 1 }
             remove(at: index, of: entry, reason: .removed, &turn)
         }
-        let at = turn.demand(entry.index(of: number), "a registration goes that is not there", of: entry)
+        let at = turn.demand(
+            entry.index(of: number), "a registration is removed that does not exist", of: entry)
         guard let at else { return messages }
         turn.demand(
-            entry.registrations[at].isEmpty, "messages stay of a registration that goes", of: entry)
+            entry.registrations[at].isEmpty, "a removed registration still has messages", of: entry)
         removeBelongings(at, entry, &turn)
         entry.registrations.remove(at: at)
         turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)))
@@ -168,10 +169,10 @@ extension DeviceHub {
         return record
     }
 
-    /// The accounts that may send to a registration, a known one first; none for the key of a web app.
+    /// Returns the accounts that may send to a registration, a known one first; none for the key of a web app.
     ///
-    /// One of those that the app names must be known; the others may be added to the server later. What an app of a package
-    /// names must be a sender ID or the key of an application server: nothing else will ever send to it.
+    /// At least one of the named accounts must be known; the others may be added to the server later. A packaged app must name
+    /// sender IDs or the key of an application server: no other sender could ever send to it.
     private func senders(of request: RegistrationRequest, _ directory: borrowing SenderDirectory) -> Result<
         [SenderID], RegistrationRefusal
     > {
@@ -197,13 +198,13 @@ extension DeviceHub {
             senders.insert(senders.remove(at: known), at: 0)
             return .success(senders)
         }
-        // Chromium registers itself with a sender of Google's at every start, and must not be refused (mcs-device 5.2).
+        // Chromium registers itself with a Google sender at every start, and must not be refused (mcs-device 5.2).
         let isBrowserItself = request.category.raw.equals("com.google.android.gms")
         return hasNumber && !isBrowserItself ? .failure(.invalidSender) : .success([])
     }
 
-    /// Whether an app is one with a package or bundle name of its own: not an extension, whose id has no dot, nor a browser,
-    /// which registers itself and its web apps (mcs-device 5.2).
+    /// Whether a category is the package or bundle name of an app: not an extension, whose id has no dot, nor a browser, which
+    /// registers itself and its web apps (mcs-device 5.2).
     private static func isPackage(_ category: [UInt8], subtype: [UInt8]) -> Bool {
         let browsers: [StaticString] = ["org.chromium.", "com.chrome.", "com.google.android.gms"]
         let isBrowser = browsers.contains { browser in
@@ -215,7 +216,7 @@ extension DeviceHub {
 }
 
 extension DeviceEntry {
-    /// Whether an app may be sent messages by further senders: `Limits.Registration.sendersPerApp`, over all of its registrations.
+    /// Whether an app stays within `Limits.Registration.sendersPerApp` with further senders, counted over all its registrations.
     func hasRoom(for senders: [SenderID], category: [UInt8], subtype: [UInt8]) -> Bool {
         var all = Set(senders)
         for state in registrations where state.registration.isOfApp(category, subtype: subtype) {
@@ -228,7 +229,7 @@ extension DeviceEntry {
 }
 
 extension RegistrationState {
-    /// Whether a request is of the same app for the same senders.
+    /// Whether a request is from the same app for the same senders.
     fileprivate func isFor(_ request: RegistrationRequest) -> Bool {
         registration.web == nil && registration.category == request.category
             && registration.subtype == request.subtype
@@ -236,7 +237,7 @@ extension RegistrationState {
             && registration.isFor(request.scope, instance: request.instance)
     }
 
-    /// Whether it was made for this instance of the app; old clients name none.
+    /// Whether it may belong to this instance of the app; old clients name no instance.
     func isOfInstance(_ instance: [UInt8]) -> Bool {
         registration.instance.isEmpty || instance.isEmpty || registration.instance == instance
     }

@@ -2,7 +2,7 @@ import Basics
 
 /// Subscriptions to topics (mcs-device 5.4).
 extension DeviceHub {
-    /// A device subscribes one of its registrations, or ends that.
+    /// Subscribes one of the device's registrations to a topic, or ends the subscription.
     mutating func subscribe(_ request: TopicRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         do throws(RegistrationRefusal) {
             guard entry.record(ofToken: request.token) != nil else { throw .authenticationFailed }
@@ -15,8 +15,10 @@ extension DeviceHub {
         }
     }
 
-    /// The registration that topics reach for one that is named: of a web push endpoint, which belongs to no sender, the newest
-    /// that was made beside it with the keys of the first; `sender`: one that this account may send to, if there is any.
+    /// Returns the index of the registration that receives topic messages for the named one.
+    ///
+    /// For a web push endpoint, which belongs to no sender, that is the newest registration made from it with the same keys as the
+    /// first, preferably one that `sender` may send to.
     func publishedTo(
         _ number: RegistrationNumber, _ entry: DeviceEntry, for sender: SenderID? = nil
     ) -> Int? {
@@ -27,7 +29,7 @@ extension DeviceHub {
             let registration = entry.registrations[$0].registration
             return registration.isOfEndpoint(named) && registration.senderText == named.senderText
         }
-        // Others may be a stranger's, who knows the endpoint and not the keys.
+        // Other registrations may come from an attacker, who has the endpoint but not the keys.
         let keys = beside.first.map { entry.registrations[$0].registration.web }
         let own = beside.filter { entry.registrations[$0].registration.web == keys }
         let allowed = own.last { at in sender.map { entry.registrations[at].registration.allows($0) } ?? true
@@ -35,7 +37,7 @@ extension DeviceHub {
         return allowed ?? own.last ?? at
     }
 
-    /// Makes or ends a subscription, and answers when that is on disk.
+    /// Makes or ends a subscription, and answers when the change is on disk.
     mutating func changeSubscription(
         _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
         _ origin: Origin, _ turn: inout Turn
@@ -53,20 +55,20 @@ extension DeviceHub {
         answerOnceSettled(.unregistered, entry, origin, &turn)
     }
 
-    /// Ends a subscription; nil if there is none.
+    /// Ends a subscription. Returns `nil` if there is none.
     mutating func endSubscription(
         _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
     ) -> Subscription? {
         let name = entry.registrations[at].registration.name
         guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
         turn.demand(
-            entry.registrations[at].topics.count >= 0, "more subscriptions end than there are", of: entry)
+            entry.registrations[at].topics.count >= 0, "the count of subscriptions is negative", of: entry)
         turn.write(.removeSubscription(gone))
         turn.touch(entry)
         return gone
     }
 
-    /// Makes a subscription where there is none, and tells whether there was one; nil if the registration has too many.
+    /// Makes a subscription if there is none. Returns it, and whether it existed; `nil` if the registration has too many.
     mutating func makeSubscription(
         _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
     ) -> (subscription: Subscription, wasThere: Bool)? {
@@ -79,13 +81,13 @@ extension DeviceHub {
         let before = entry.registrations[at].topics.count
         entry.registrations[at].topics.insert(made)
         turn.demand(
-            entry.registrations[at].topics.count == before + 1, "a subscription was there already", of: entry)
+            entry.registrations[at].topics.count == before + 1, "a subscription is made twice", of: entry)
         turn.write(.putSubscription(made))
         turn.touch(entry)
         return (made, false)
     }
 
-    /// Answers when all that changed the device so far is on disk.
+    /// Answers when all previous changes of the device are on disk.
     mutating func answerOnceSettled(
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
         _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
@@ -95,7 +97,7 @@ extension DeviceHub {
         }
     }
 
-    /// Keeps what waits until all that changed the device so far is on disk, or has failed. Returns `false` if nothing is on its way.
+    /// Queues a waiter until all previous changes of the device are committed or have failed. Returns `false` if there are none.
     mutating func waitUntilSettled(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
         if entry.isTouched {
             turn.wait(.device(entry, waiter))
@@ -103,13 +105,13 @@ extension DeviceHub {
         }
         guard entry.batchesInFlight > 0 else { return false }
         let isOpen = entry.lastBatch.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
-        if !turn.demand(isOpen, "the last batch of a device is answered before those before it", of: entry) {
+        if !turn.demand(isOpen, "the last batch of a device is committed before earlier ones", of: entry) {
             settle(waiter, of: entry, CommitOutcome(ticket: 0, hasFailed: true), &turn)
         }
         return true
     }
 
-    /// What goes with a registration: its subscriptions, and the way to it from its installation.
+    /// Removes the subscriptions and lookup keys of a registration from the store.
     mutating func removeBelongings(_ at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
         let registration = entry.registrations[at].registration
         for subscription in entry.registrations[at].topics.all(of: registration.name) {

@@ -1,6 +1,6 @@
 import Basics
 
-/// App servers that ask about a registration of their sender, or subscribe it to topics (http 7, 8.7).
+/// Requests of app servers about a registration of their sender, and about its subscriptions (http 7, 8.7).
 extension DeviceHub {
     mutating func token(_ request: TokenRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
         do throws(TokenRefusal) {
@@ -18,7 +18,7 @@ extension DeviceHub {
         }
     }
 
-    /// The same for the newest registration that an installation has with the sender, on any of its devices.
+    /// Performs the same on the installation's newest registration with the sender, on any of its devices.
     mutating func token(
         _ action: TokenRequest.Action, _ names: [RegistrationName], of entry: DeviceEntry,
         _ request: InstallationRequest, _ turn: inout Turn

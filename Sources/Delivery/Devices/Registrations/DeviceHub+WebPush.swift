@@ -1,11 +1,11 @@
 import Basics
 
-/// Tokens of web apps that the server encrypts for, and tokens that apps give up (mcs-device 5.3, 5.6).
+/// Tokens of web apps that the server encrypts for, and the end of tokens (mcs-device 5.3, 5.6).
 ///
-/// The endpoint that such a token is made from is known to every app server of the web app. So it is enough to make a token
-/// beside those that are there, but changes and ends none of them: that takes a proof, or the keys of the subscription.
+/// Every app server of the web app has the endpoint that such a token is made from. So the endpoint suffices to make another
+/// token, but not to change or end an existing one: that needs a proof, or the keys of the subscription.
 extension DeviceHub {
-    /// Makes the second registration of a web push subscription: same app as its endpoint, but with keys.
+    /// Makes the second registration of a web push subscription: the same app as its endpoint, but with keys.
     mutating func registerWeb(
         _ request: WebRegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -25,7 +25,7 @@ extension DeviceHub {
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
             if record.hasLoggedIn { turn.giveBackPlace(of: request.origin) }
-            // What takes the place of one that is gone adds nothing.
+            // A registration that replaces a removed one adds no row.
             let isReplacing = entry.registrations.count < before
             if !isReplacing, let refusal = turn.refusalToAdd(for: record, request.origin) { throw refusal }
             add(wanted, record, entry, request.origin, &turn)
@@ -34,10 +34,10 @@ extension DeviceHub {
         }
     }
 
-    /// The registration that a request asks for, by its next name.
+    /// Returns the registration that a request asks for, under the device's next name.
     ///
-    /// Of the endpoint's sender text only the key of an application server is kept, which a browser looks its own keys up by
-    /// (mcs-device 5.2): a message that a project sends must not be shown as another's.
+    /// Of the endpoint's sender text only the key of an application server is kept, by which a browser finds its own keys
+    /// (mcs-device 5.2): a message from one project must not be shown as a message from another.
     private func wanted(
         _ request: WebRegistrationRequest, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(RegistrationRefusal) -> Registration {
@@ -49,7 +49,7 @@ extension DeviceHub {
         guard registration.isEndpoint else { throw .invalidParameters }
         let sender = try turn.directory.sender(of: request.project)
         if registration.sender != nil {
-            // An endpoint of sender IDs is theirs alone.
+            // An endpoint with sender IDs accepts only those senders.
             guard registration.allows(sender) else { throw .invalidParameters }
             registration.senderText = Array(String(sender.number).utf8)
         }
@@ -65,8 +65,8 @@ extension DeviceHub {
         return registration
     }
 
-    /// The registration that is renewed and stays, as it is of the same endpoint; nil where there is none to renew, or it was of
-    /// another endpoint and is gone now.
+    /// Returns the index of the registration to renew if it is of the same endpoint. Returns `nil` if there is none to renew, or if
+    /// it was of another endpoint and has been removed now.
     private mutating func renewed(
         _ request: WebRegistrationRequest, _ wanted: Registration, _ entry: DeviceEntry,
         _ turn: inout Turn
@@ -75,7 +75,7 @@ extension DeviceHub {
         if claim.name.device == entry.device, let at = entry.index(of: claim.name.number) {
             let old = entry.registrations[at].registration
             guard old.web != nil else { throw .invalidParameters }
-            // Nothing changes: an app whose installation is a new one has no other way to renew its token.
+            // No proof is needed since nothing changes: an app with a new installation has no other way to renew its token.
             if old.isSameApp(as: wanted) { return at }
         }
         guard let at = try place(of: claim, entry, turn) else { throw .notRegistered }
@@ -84,8 +84,8 @@ extension DeviceHub {
         return nil
     }
 
-    /// The registration that a request for another one is answered with: of the same keys, or of older keys where the request
-    /// shows that it may change them.
+    /// Returns the index of an existing registration to answer with: one with the same keys, or with older keys if the proof
+    /// entitles the request to change them.
     private func known(
         _ wanted: Registration, _ proof: RegistrationProof, _ entry: DeviceEntry
     ) -> Int? {
@@ -98,7 +98,7 @@ extension DeviceHub {
             }
     }
 
-    /// Gives a registration its new keys, if they are new, and answers when they are on disk.
+    /// Updates the keys of a registration, and answers when they are on disk.
     private mutating func update(
         _ at: Int, _ wanted: Registration, _ entry: DeviceEntry, _ origin: Origin,
         _ turn: inout Turn
@@ -113,7 +113,7 @@ extension DeviceHub {
         answerOnceStored(entry.registrations[at], origin, &turn)
     }
 
-    /// Removes the registration of a token; one that is gone already is no mistake.
+    /// Removes the registration of a token; a missing registration is not an error.
     mutating func unregisterToken(
         _ claim: TokenClaim, _ origin: Origin, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -130,7 +130,7 @@ extension DeviceHub {
 }
 
 extension SenderDirectory {
-    /// The account that may use the token.
+    /// Returns the sender of a project. Throws `invalidSender` if there is none.
     func sender(
         of project: WebRegistrationRequest.Project
     ) throws(RegistrationRefusal) -> SenderID {

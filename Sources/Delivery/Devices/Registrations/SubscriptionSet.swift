@@ -1,23 +1,23 @@
 import Basics
 
-/// The topics of one registration, packed into one run of octets: devices are many, and most have few topics or none.
+/// The subscriptions of one registration, packed into one byte array: there are many devices, and most have few topics or none.
 struct SubscriptionSet {
-    /// For each: sender and time (eight octets each), length of the name (two), name.
+    /// For each subscription: sender and time (8 bytes each), length of the topic name (2 bytes), topic name.
     private var octets: [UInt8] = []
-    /// How many they are.
+    /// The number of subscriptions.
     private(set) var count = 0
 
     private static let head = 18
 
-    /// Whether a topic of a sender is among them.
+    /// Whether there is a subscription to a topic of a sender.
     func contains(_ sender: SenderID, _ topic: TopicName) -> Bool { place(of: sender, topic) != nil }
 
-    /// The subscription of a registration to a topic; nil if there is none.
+    /// Returns the subscription of a registration to a topic, or `nil` if there is none.
     func find(_ sender: SenderID, _ topic: TopicName, of name: RegistrationName) -> Subscription? {
         place(of: sender, topic).flatMap { subscription(at: $0, of: name) }
     }
 
-    /// Adds one that is not there.
+    /// Adds a subscription if it is not there.
     mutating func insert(_ subscription: Subscription) {
         guard !contains(subscription.sender, subscription.topic) else { return }
         for word in [subscription.sender.number, UInt64(bitPattern: subscription.since)] {
@@ -32,7 +32,7 @@ struct SubscriptionSet {
         count += 1
     }
 
-    /// Removes one; nil if it is not there.
+    /// Removes and returns a subscription. Returns `nil` if it is not there.
     mutating func remove(
         _ sender: SenderID, _ topic: TopicName, of name: RegistrationName
     ) -> Subscription? {
@@ -43,7 +43,7 @@ struct SubscriptionSet {
         return gone
     }
 
-    /// All of them, as those of a registration.
+    /// Returns all subscriptions, for the registration `name`.
     func all(of name: RegistrationName) -> [Subscription] {
         var all: [Subscription] = []
         var at = 0
