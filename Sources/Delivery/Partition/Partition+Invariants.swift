@@ -70,7 +70,9 @@ extension SenderEntry {
         if zip(backlog, backlog.dropFirst()).contains(where: { $0.sequence >= $1.sequence }) {
             return "the backlog is out of order"
         }
-        if let last = backlog.last, last.sequence > cursor { return "the backlog extends past the read cursor" }
+        if let last = backlog.last, last.sequence > cursor {
+            return "the backlog extends past the read cursor"
+        }
         var outstanding: [UInt64: Int] = [:]
         for session in sessions {
             for item in session.window.messages { outstanding[item.device, default: 0] += 1 }
@@ -78,7 +80,9 @@ extension SenderEntry {
         if outstanding != sticky.mapValues(\.count) {
             return "wrong counts of outstanding messages by device"
         }
-        if Set(sessions.map(\.connection)).count != sessions.count { return "two sessions share a connection" }
+        if Set(sessions.map(\.connection)).count != sessions.count {
+            return "two sessions share a connection"
+        }
         return nil
     }
 }

@@ -27,7 +27,9 @@ extension Partition {
     /// A failed batch may or may not be on disk: what it changed is read or written again.
     private mutating func undo(_ record: borrowing BatchRecord) {
         for entry in record.devices {
-            turn.demand(!entry.state.isLoading, "a device was read while a batch with its changes was unanswered", of: entry)
+            turn.demand(
+                !entry.state.isLoading, "a device was read while a batch with its changes was unanswered",
+                of: entry)
             entry.becomeStale()
         }
         for mutation in record.mutations {
@@ -71,7 +73,8 @@ extension Partition {
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
             turn.demand(
-                entries.count <= Limits.Store.expiredPerSweep, "a search returned more entries than its limit")
+                entries.count <= Limits.Store.expiredPerSweep, "a search returned more entries than its limit"
+            )
             expirySweep.isAsking = false
             for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):

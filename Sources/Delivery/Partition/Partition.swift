@@ -95,7 +95,8 @@ public struct Partition: ~Copyable {
         var refused = 0
         while turn.refusesBatch {
             precondition(
-                refused < Limits.Partition.batchesRefusedPerTurn, "too many batches refused in one turn for broken invariants")
+                refused < Limits.Partition.batchesRefusedPerTurn,
+                "too many batches refused in one turn for broken invariants")
             refused += 1
             turn.refusesBatch = false
             guard let ticket = batch?.ticket else { break }

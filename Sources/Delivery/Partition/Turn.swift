@@ -61,7 +61,7 @@ struct Turn: ~Copyable {
         now.monotonic.advanced(milliseconds: Int64(Limits.Device.sweepMilliseconds * partition))
     }
 
-    /// Whether so many mutations wait for the store that submissions are refused.
+    /// Whether submissions are refused because too many mutations wait for the store.
     var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= shares.waitingWrites }
 
     // MARK: Effects
