@@ -76,7 +76,7 @@ enum Describe {
     static func command(_ command: SessionCommand) -> String {
         switch command {
         case .device(.deliver(let delivery)):
-            "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
+            "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " unstored")"
         case .appServer(.deliver(let upstream)):
             "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
         case .device(.loginAccepted): "deviceLoginAccepted"
