@@ -1,15 +1,16 @@
-/// Runs worlds.
+/// Runs simulated worlds.
 public enum Simulation {
-    /// What makes a world again, as a line of `Fixtures/seeds.txt` has it: `17`.
+    /// Identifies a world, in the form of a line of `Fixtures/seeds.txt`: `17`.
     public struct Seed: Sendable, Hashable, CustomStringConvertible {
-        /// What kind of world.
+        /// The kind of world.
         public let kind: WorldSettings.Kind
-        /// Where its random numbers begin.
+        /// The seed of its random numbers.
         public let number: UInt64
-        /// Whether it was kept when each number made a world of either kind: `sessions 17`. It goes on to make what it made then.
+        /// Whether the seed dates from the time when each number made a world of either kind: `sessions 17`. It still makes the
+        /// same world.
         public let isEarly: Bool
 
-        /// One world: of the kinds in turn, so that a range of numbers has as many of each.
+        /// Creates a seed. The kinds alternate, so that a range of numbers has equally many worlds of each.
         public init(_ number: UInt64) {
             let kinds = WorldSettings.Kind.allCases
             self.init(kind: kinds[Int(number % UInt64(kinds.count))], number: number, isEarly: false)
@@ -21,14 +22,14 @@ public enum Simulation {
             self.isEarly = isEarly
         }
 
-        /// The n-th seed of a kind, from 0.
+        /// Creates the n-th seed of a kind, counted from 0.
         public init(_ kind: WorldSettings.Kind, at place: UInt64) {
             let kinds = WorldSettings.Kind.allCases
             let own = UInt64(kinds.firstIndex(of: kind) ?? 0)
             self.init(place * UInt64(kinds.count) + own)
         }
 
-        /// Reads a line; nil for an empty one and for what follows `#`.
+        /// Reads a line. Returns `nil` if it is empty or invalid; ignores what follows `#`.
         public init?(line: some StringProtocol) {
             let words = line.prefix { $0 != "#" }.split(separator: " ")
             guard let last = words.last, let number = UInt64(last), words.count <= 2 else { return nil }
@@ -40,33 +41,33 @@ public enum Simulation {
             self.init(kind: kind, number: number, isEarly: true)
         }
 
-        /// The line.
+        /// The line of the seed.
         public var description: String { isEarly ? "\(kind.rawValue) \(number)" : "\(number)" }
     }
 
-    /// A world in which something was wrong.
+    /// A world in which a check failed.
     public struct Failure: Sendable, CustomStringConvertible {
-        /// What makes it again.
+        /// The seed that repeats it.
         public var seed: Seed
-        /// What was wrong.
+        /// The failed checks.
         public var violations: [String]
-        /// What happened before, oldest first.
+        /// The events before, oldest first.
         public var trace: [String]
 
-        /// The seed, what was wrong, and the end of the trace.
+        /// The seed, the failed checks and the end of the trace.
         public var description: String {
             let end = trace.filter { !$0.hasSuffix("tick") && !$0.hasSuffix("expired 0") }.suffix(40)
             return "seed '\(seed)': \(violations.joined(separator: "; "))\n" + end.joined(separator: "\n")
         }
     }
 
-    /// Runs the world of a seed; nil if nothing was wrong.
+    /// Runs the world of a seed. Returns `nil` if no check failed.
     public static func run(_ seed: Seed, canary: WorldSettings.Canary? = nil) -> Failure? {
         var tally = RuleTally()
         return run(seed, canary: canary, counting: &tally)
     }
 
-    /// Runs the world of a seed, and adds how often it reached each rule; nil if nothing was wrong.
+    /// Runs the world of a seed and adds to `tally` how often it reached each rule. Returns `nil` if no check failed.
     public static func run(
         _ seed: Seed, canary: WorldSettings.Canary? = nil, counting tally: inout RuleTally
     ) -> Failure? {
@@ -77,7 +78,7 @@ public enum Simulation {
         let violations = first.run()
         tally.add(first.tally)
         guard !violations.isEmpty else { return nil }
-        // Once more, with words.
+        // The world is run again with a trace, which costs too much for every world.
         let second = world(isTraced: true)
         let again = second.run()
         let isSame = again == violations
@@ -86,6 +87,6 @@ public enum Simulation {
             trace: second.trace)
     }
 
-    /// Runs the worlds of many seeds; those in which something was wrong.
+    /// Runs the worlds of several seeds. Returns the failures.
     public static func run(seeds: some Swift.Sequence<Seed>) -> [Failure] { seeds.compactMap { run($0) } }
 }

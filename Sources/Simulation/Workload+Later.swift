@@ -1,9 +1,9 @@
 import Basics
 import Delivery
 
-/// What is done in worlds that are not early ones.
+/// Activity that early seeds do not have.
 extension Workload {
-    /// Plans the storm.
+    /// Plans the activity during the storm.
     static func prepareLater(_ world: World) {
         let settings = world.settings
         func plan(_ work: @escaping () -> Void) {
@@ -33,7 +33,7 @@ extension Workload {
         world.appServers[Int(world.random(0...Int64(world.appServers.count - 1)))]
     }
 
-    /// An app sends to a group, mostly one that it is in.
+    /// Has an app send to a group, usually one of which it is a member.
     private static func sendUpToGroup(_ number: Int, _ world: World) {
         let client = anyClient(world)
         guard !client.groups.isEmpty else { return }
@@ -53,14 +53,14 @@ extension Workload {
             number: number, sender: client.sender, category: device.apps[place].category,
             lifetimeSeconds: 3_600)
         draft.group = group.name
-        // What it finds out about members, later sends to the group know.
+        // Its result may change the members that later messages find.
         client.groups[at].sends += 1
         world.checkers.fanOuts.asked(draft, members: group.members, author: device, world)
         device.send(draft)
     }
 
-    /// An app server subscribes an app: where it may do so only now and then, each time to a topic that nobody has subscribed to
-    /// before, so that every one is a change.
+    /// Has an app server subscribe an app to a topic. Where subscription changes are rate limited, each topic is new, so that every
+    /// request is a change.
     private static func changeTopic(_ number: Int, _ world: World) {
         let client = anyClient(world)
         let names = world.devices.flatMap(\.apps).filter { $0.audience[0] == client.sender }.compactMap(

@@ -1,12 +1,11 @@
 import Basics
 import Delivery
 
-/// Messages to many: who subscribes to what, and what is sent.
+/// Topic and group messages: subscriptions and sends.
 extension Workload {
-    /// A topic.
     private static func topic(_ number: Int64) -> TopicName? { TopicName(Array("t\(number)".utf8)) }
 
-    /// Plans the storm.
+    /// Plans the activity during the storm.
     static func prepareMany(_ world: World) {
         let settings = world.settings
         func plan(_ work: @escaping () -> Void) {
@@ -49,7 +48,7 @@ extension Workload {
         client.send(draft)
     }
 
-    /// When everything works again, all that subscribe are sent what they subscribe to.
+    /// Plans topic messages to all subscribers after the faults have ended.
     static func planCalmMany(_ world: World) {
         guard world.settings.topics > 0, let topic = topic(1) else { return }
         world.after(8_000_000_000) {

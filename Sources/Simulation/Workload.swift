@@ -1,9 +1,9 @@
 import Basics
 import Delivery
 
-/// Who lives in the world and what they want.
+/// The clients of a world and what they send.
 enum Workload {
-    /// Makes the clients and plans what they send during the storm.
+    /// Creates the clients and plans what they send during the storm.
     static func prepare(_ world: World) {
         let settings = world.settings
         let senders = (0..<settings.senders).map { SenderID(UInt64(1_000 + $0)) }
@@ -38,14 +38,14 @@ enum Workload {
         prepareLater(world)
     }
 
-    /// One sender, or all of them.
+    /// Draws one sender, or all of them.
     private static func audience(of senders: [SenderID], _ world: World) -> [SenderID] {
         let first = Int(world.random(0...Int64(senders.count - 1)))
         guard world.chance(1, in: 3) else { return [senders[first]] }
         return Array(senders[first...] + senders[..<first])
     }
 
-    /// Apps that come, go, and ask for other tokens.
+    /// Plans apps that are removed, register again, or request other tokens.
     private static func planChanges(_ world: World) {
         func plan(_ work: @escaping (DeviceClient, Int) -> Void) {
             world.at(world.random(1...world.settings.stormNanoseconds)) {
@@ -72,7 +72,7 @@ enum Workload {
         let device = anyDevice(world)
         let app = device.apps[Int(world.random(0...Int64(device.apps.count - 1)))]
         guard let last = app.known.last else { return }
-        // Mostly the newest token, but old ones and those of others too.
+        // Usually the newest token, but also old ones and those of other senders.
         let target =
             world.chance(1, in: 3)
             ? app.known[Int(world.random(0...Int64(app.known.count - 1)))] : last
@@ -103,7 +103,7 @@ enum Workload {
 
     // MARK: Calm
 
-    /// When everything works again, a little more is sent, which must all get through.
+    /// Plans a few messages after the faults have ended, all of which must arrive.
     static func planCalm(_ world: World) {
         planCalmMany(world)
         for round in 0..<3 {
@@ -116,7 +116,7 @@ enum Workload {
         }
     }
 
-    /// Each app is sent something, and sends something.
+    /// Sends a message to each app and one from each app.
     private static func sendCalm(_ first: Int, lifetimeSeconds: Int, _ world: World) {
         for (index, device) in world.devices.enumerated() {
             for (place, app) in device.apps.enumerated() {
@@ -133,7 +133,7 @@ enum Workload {
         }
     }
 
-    /// Devices connect once more while their connection is open.
+    /// Has devices connect again while their connection is open.
     private static func replaceSome(_ world: World) {
         for device in world.devices where world.chance(1, in: 2) {
             world.after(5_000_000_000) {
@@ -142,7 +142,7 @@ enum Workload {
         }
     }
 
-    /// Each sender loses a connection as planned, by the server or by itself, while it sends.
+    /// Ends a connection of each sender while it sends, either drained by the server or closed by the client.
     private static func endSome(_ world: World) {
         for client in world.appServers {
             world.after(world.random(0...60_000_000)) {

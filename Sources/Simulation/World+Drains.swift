@@ -1,8 +1,8 @@
 import Basics
 
-/// Draining of app servers' connections, as before a planned restart.
+/// Drains of app servers' connections, as before a planned restart.
 extension World {
-    /// Plans the next one, where the world has any.
+    /// Plans the next drain, if the world has any.
     func planDrain() {
         guard faults.secondsBetweenDrains > 0 else { return }
         after(random(1...Int64(faults.secondsBetweenDrains) * 2_000_000_000)) { [self] in
@@ -21,7 +21,7 @@ extension World {
         }
     }
 
-    /// Gives notice to connections of app servers, which are closed after a while.
+    /// Announces a drain to connections of app servers, which the server closes after a while.
     func drain(_ links: [AppServerClient.Link]) {
         trace("--- drain \(links.map(\.number))")
         noteFault()

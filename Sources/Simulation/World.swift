@@ -6,17 +6,17 @@ import Wire
 
 /// A whole world in one thread: clients, network, server process, disk and time, all from one seed.
 ///
-/// A storm of faults comes first; then everything works, and everything must get where it can.
+/// It starts with a storm of faults. After that no fault occurs, and every message must reach its recipient.
 final class World {
-    /// What keeps its order.
+    /// A channel that keeps its order.
     enum Lane {
         case loads
-        /// To a reactor.
+        /// From the store to a reactor.
         case store(Int)
         /// From one reactor to another.
         case crossing(from: Int, to: Int)
 
-        /// Its place in a list of all lanes of so many reactors.
+        /// Index in a list of all lanes of a world with `reactors` reactors.
         func place(_ reactors: Int) -> Int {
             switch self {
             case .loads: 0
@@ -30,37 +30,37 @@ final class World {
     private var generator: SeededRandom
     private(set) var clock = SimulatedClock()
     private var agenda = Agenda()
-    /// When the last thing of each lane comes.
+    /// Time of the last item in each lane.
     private lazy var lanes = [Int64](
         repeating: 0, count: 1 + settings.reactors * (settings.reactors + 1))
     private(set) lazy var disk = SimulatedDisk(self)
     private(set) var server: SimulatedServer?
     var devices: [DeviceClient] = []
     var appServers: [AppServerClient] = []
-    /// Apps that only Apple reaches.
+    /// Apps that are reached only through Apple.
     var appleApps: [AppleApp] = []
     private var pipes: [Pipe] = []
     var checkers = Checkers()
     var canaries = Canaries()
-    /// Whether all that connect do so at once.
+    /// Whether all clients are reconnecting at once.
     private(set) var isLoginStorm = false
-    /// Whether nothing is left to be done.
+    /// Whether nothing is left to do.
     private var isOver = false
-    /// Whether the faults are over.
+    /// Whether the faults have ended.
     private(set) var isCalm = false
     /// When they ended, in nanoseconds of the clock.
     private(set) var calmSince = Int64.max
     var linkCount = 0
-    /// Whether the wall clock has jumped: memory that lasts a day may have ended early.
+    /// Whether the wall clock has jumped: what is remembered for a day may have ended early.
     private(set) var clockWasSet = false
     private var generations: UInt32 = 0
-    /// Below this the process may number nothing: the host keeps it, beyond all that an earlier process can have made.
+    /// Watermark for sequence numbers of a new process: stored by the host, above all numbers of earlier processes.
     private(set) var sequenceFloor: UInt64 = 0
-    /// Until when the core had the clock in doubt, nanoseconds.
+    /// Last time at which the core had the clock in doubt, in nanoseconds.
     var lastDoubt = Int64.min / 2
-    /// Whether that is the case, or was when what is answered now was decided.
+    /// Whether the clock is in doubt, or was when the current answer was decided.
     var wasInDoubt: Bool { clock.nanoseconds - lastDoubt < 10_000_000_000 }
-    /// How many processes there were.
+    /// Number of server processes so far.
     private(set) var boots = 0
     /// How often each rule was reached.
     private(set) var tally = RuleTally()
@@ -68,12 +68,12 @@ final class World {
     private var lines: [String] = []
     private let isTraced: Bool
 
-    /// The latest wall clock time that ever was: decisions are made before they reach the disk.
+    /// The latest wall clock time so far: decisions are made before they reach the disk.
     var latestWall: UnixMilliseconds { clock.latestWall }
 
     private var tokens: [RegistrationName: String] = [:]
 
-    /// The pairs of a message that no session translates.
+    /// The pairs of a message that no session encodes.
     func body(_ text: [UInt8]) -> [UInt8] {
         guard settings.kind == .sessions else { return text }
         var body = ByteBuffer()
@@ -81,7 +81,7 @@ final class World {
         return body.copied()
     }
 
-    /// A registration's token, as app servers have it.
+    /// The token of a registration, as app servers have it.
     func token(_ name: RegistrationName) -> String {
         if let token = tokens[name] { return token }
         let token = String(decoding: sessionSettings.value.seal.token(for: name), as: UTF8.self)
@@ -89,12 +89,12 @@ final class World {
         return token
     }
 
-    /// What all sessions of this world share.
+    /// Settings of all sessions of this world.
     private(set) lazy var sessionSettings = SharedSettings(
         SimulatedHost.settings(seed: UInt64(bitPattern: random(0...(.max))), settings))
 
     var faults: Faults { settings.faults }
-    /// Whether the process may still die.
+    /// Whether the server process may still crash.
     var mayCrash: Bool { settings.faults.secondsBetweenCrashes > 0 }
     var canary: WorldSettings.Canary? { settings.canary }
 
@@ -109,7 +109,7 @@ final class World {
 
     // MARK: Running
 
-    /// Lets it happen; what was wrong, empty if nothing was.
+    /// Runs the world. Returns the failed checks; empty if there are none.
     func run() -> [String] {
         Workload.prepare(self)
         wrongClock.plan(self)
@@ -133,7 +133,7 @@ final class World {
         return violations
     }
 
-    /// Nobody holds anybody any more.
+    /// Breaks the reference cycles.
     private func letGo() {
         for pipe in pipes { pipe.forget() }
         pipes = []
@@ -145,7 +145,7 @@ final class World {
         server = nil
     }
 
-    /// Ends the world as soon as all is done that is to be done; a share of the worlds goes on to the last second.
+    /// Ends the world as soon as nothing is left to do; a quarter of the worlds runs to the last second.
     private func planEnd() {
         guard !chance(1, in: 4) else { return }
         for second in stride(from: 44 as Int64, to: 90, by: 4) {
@@ -183,7 +183,7 @@ final class World {
             checkers.sequences.processBegins()
             sequenceFloor = max(sequenceFloor + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
         }
-        // Where no note of the time is found, whatever could be true must be believed.
+        // Without a stored time any possible clock must be believed.
         let isNoted = disk.state.settings[StoreMark.clock.rawValue] != nil
         if !isNoted, clock.error != 0, ClockGuard.isPossible(clock.now.wall) { setClockWrong(by: 0) }
         boots += 1
@@ -218,7 +218,7 @@ final class World {
         guard faults.setsClock else { return }
         after(random(1...settings.stormNanoseconds)) { [self] in
             guard !isCalm else { return }
-            // Forward by up to a month, as after a suspension; back by little, as a time server does.
+            // Forward by up to a month, as after a suspension; back by little, as by a time server.
             setClock(by: chance(1, in: 2) ? random(0...2_700_000_000) : -random(0...2_000))
             planClockChange()
         }
@@ -231,14 +231,14 @@ final class World {
         clock.setWall(by: step)
     }
 
-    /// The wall clock shows a time that is so much wrong; 0: somebody has set it right.
+    /// Makes the wall clock wrong by an amount; 0 sets it right.
     func setClockWrong(by milliseconds: Int64) {
         trace("--- clock is wrong by \(milliseconds) ms")
         if milliseconds != 0 { noteFault() } else { met(.clockRighted) }
         clock.error = milliseconds
     }
 
-    /// The machine starts anew, where processes die at all.
+    /// Restarts the machine, in worlds where processes crash.
     func reboot() {
         guard mayCrash, server != nil else { return }
         crash(losesPower: false)
@@ -247,10 +247,10 @@ final class World {
         }
     }
 
-    /// The time by which the sessions of a reactor go.
+    /// The time of the sessions on a connection's reactor.
     func sessionTime(of id: ConnectionID) -> Now { server?.sessionTime(of: id) ?? clock.now }
 
-    /// The network goes for everybody, and all come back within a moment.
+    /// Plans an outage of the network, after which all clients reconnect at once.
     private func planLoginStorm() {
         guard faults.stormsLogins else { return }
         after(random(1...settings.stormNanoseconds)) { [self] in
@@ -265,25 +265,25 @@ final class World {
         }
     }
 
-    // MARK: Chance and time
+    // MARK: Randomness and time
 
-    /// A number in a range.
+    /// Returns a random number in a range.
     func random(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &generator) }
 
-    /// Whether something happens that does so many times in so many.
+    /// Returns `true` with a probability of `times` in `all`.
     func chance(_ times: Int, in all: Int) -> Bool {
         times > 0 && Int.random(in: 0..<all, using: &generator) < times
     }
 
-    /// Plans something for so many nanoseconds from now.
+    /// Plans work after a time in nanoseconds.
     func after(_ wait: Int64, _ work: consuming @escaping () -> Void) {
         agenda.add(at: clock.nanoseconds + wait, work)
     }
 
-    /// Plans something for a time.
+    /// Plans work at a time.
     func at(_ time: Int64, _ work: consuming @escaping () -> Void) { agenda.add(at: time, work) }
 
-    /// Plans something that comes after all that was planned in its lane.
+    /// Plans work after all that is planned in the same lane.
     func after(_ wait: Int64, lane: Lane, _ work: consuming @escaping () -> Void) {
         let place = lane.place(settings.reactors)
         let time = max(lanes[place], clock.nanoseconds + wait)
@@ -293,7 +293,7 @@ final class World {
 
     // MARK: Connections
 
-    /// A number that no other connection has.
+    /// Returns a connection number that no other connection has.
     func nextGeneration() -> UInt32 {
         generations += 1
         return generations
@@ -305,7 +305,7 @@ final class World {
         return pipe
     }
 
-    /// Connects an app server; nil while nobody listens.
+    /// Connects an app server. Returns `nil` while the server is not listening.
     func openAppServer(_ client: AppServerClient, _ link: AppServerClient.Link) -> (any AppServerPort)? {
         switch settings.kind {
         case .core: DirectAppServerPort(self, client, link)
@@ -313,7 +313,7 @@ final class World {
         }
     }
 
-    /// Connects a device; nil while nobody listens.
+    /// Connects a device. Returns `nil` while the server is not listening.
     func openDevice(_ client: DeviceClient) -> (any DevicePort)? {
         let port: (any DevicePort)? =
             switch settings.kind {
@@ -340,7 +340,7 @@ final class World {
         SessionEnd(id, self, pipe, DeviceSession(connection: id, settings: sessionSettings, now: clock.now))
     }
 
-    /// Asks something that is answered once, or, after a while, not at all.
+    /// Sends a request that is answered once, or with `nil` after a while.
     func request(_ make: @escaping (Origin) -> Event, _ answer: @escaping (SessionCommand?) -> Void) {
         guard let server else { return after(1_000_000_000) { answer(nil) } }
         let end = server.accept { RequestEnd($0, self, answer) }
@@ -355,22 +355,22 @@ final class World {
 
     // MARK: Verdicts
 
-    /// Something is wrong.
+    /// Records a failed check.
     func fail(_ checker: String, _ text: String) {
         trace("!!! \(checker): \(text)")
         violations.append("\(checker): \(text)")
     }
 
-    /// A message was submitted, up or down.
+    /// Counts a submitted message, downstream or upstream.
     func noteMessage() { tally.messages += 1 }
 
-    /// Something was made to go wrong.
+    /// Counts an injected fault.
     func noteFault() { tally.faults += 1 }
 
-    /// A rule was reached.
+    /// Counts that a rule was reached.
     func met(_ rule: Rule) { tally.note(rule) }
 
-    /// Notes a line, if anybody wants it.
+    /// Appends a line to the trace, in worlds that have one.
     func trace(_ line: @autoclosure () -> String) {
         guard isTraced else { return }
         lines.append("\(clock.nanoseconds / 1_000_000) \(line())")

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Testing
 
-/// Where keys belong: a part of the store's format, which never changes.
+/// The mapping of keys to slots and partitions: part of the store's format, which never changes.
 @Suite struct PartitionKeyTests {
-    /// Made by another program, from the words of `PartitionKey.slot` alone.
+    /// Computed by a separate program from the documentation of `PartitionKey.slot`.
     private static let vectors: [(PartitionKey, slot: Int)] = [
         (.device(DeviceID(0)), 0), (.device(DeviceID(1)), 1_385), (.device(DeviceID(2)), 3_517),
         (.device(DeviceID(5)), 2_923), (.device(DeviceID(3_756_933_182_638_194_133)), 1_641),
@@ -14,14 +14,14 @@ import Testing
         (.installation(Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8)), 3_744),
     ]
 
-    @Test("A key hashes to the slot that it always had")
+    @Test("A key hashes to the slot of the store format")
     func slots() {
         for (key, slot) in Self.vectors { #expect(key.slot == slot, "\(key)") }
         #expect(Limits.Partition.slots == 4_096)
     }
 
     @Test(
-        "A partition has a range of the slots, and all of them have all",
+        "Partitions divide the slots into contiguous ranges of almost equal size",
         arguments: [1, 2, 3, 16, 1_000, 1_024])
     func ranges(_ count: Int) {
         #expect(Limits.Partition.count == 16 && Limits.Partition.most == 1_024)
@@ -33,7 +33,7 @@ import Testing
         #expect(sizes.min() == 4_096 / count && sizes.max() == (4_096 + count - 1) / count)
     }
 
-    @Test("Keys fall on all partitions alike, whether numbers follow one another or are drawn")
+    @Test("Keys spread evenly over partitions when their numbers are consecutive or random")
     func evenness() {
         var random = SeededRandom(seed: 3)
         let drawn = (0..<40_000).map { _ in random.next() }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "Each reactor has a range of the partitions, and each partition one reactor",
+        "Each reactor owns a range of the partitions, and each partition belongs to one reactor",
         arguments: [(16, 1), (16, 2), (16, 3), (16, 16), (1, 1), (1_024, 256)])
     func reactors(_ partitions: Int, _ reactors: Int) {
         let map = PartitionMap(partitions: partitions, reactors: reactors)
@@ -68,7 +68,7 @@ import Testing
         #expect(all == Array(0..<partitions))
     }
 
-    @Test("Where there are more reactors than partitions, the surplus has none")
+    @Test("Some reactors own no partition when there are more reactors than partitions")
     func surplus() {
         let map = PartitionMap(partitions: 3, reactors: 8)
         #expect((0..<8).map { Array(map.partitions(of: $0)) } == [[0], [], [1], [], [], [2], [], []])

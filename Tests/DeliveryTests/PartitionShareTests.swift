@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// What one partition gets of what is bounded for all.
+/// One partition's share of the global limits.
 @Suite struct PartitionShareTests {
     private static func shares(_ count: Int, _ set: (inout DeliverySettings) -> Void = { _ in })
         -> PartitionShares
@@ -13,7 +13,7 @@ import Testing
         return PartitionShares(of: settings, among: count)
     }
 
-    @Test("One partition alone has all that the limits promise")
+    @Test("A single partition gets the full limits")
     func one() {
         let shares = Self.shares(1)
         #expect(shares.idleDevices == Limits.Device.idleInMemory)
@@ -30,7 +30,7 @@ import Testing
         #expect(shares.groupSends == Limits.Group.waitingSends)
     }
 
-    @Test("Sixteen partitions have together what one has, but for what one of them needs at least")
+    @Test("Sixteen partitions together get the full limits, except where a minimum per partition applies")
     func sixteen() {
         let shares = Self.shares(16)
         #expect(shares.idleDevices * 16 == Limits.Device.idleInMemory)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "However many there are, devices are forgotten as slowly as by one",
+        "The rate of device removals does not grow with the number of partitions",
         arguments: [1, 2, 16, 200, 1_024])
     func forgotten(_ count: Int) {
         let rate = Self.shares(count).forgottenDevices
@@ -58,7 +58,7 @@ import Testing
         #expect(perHour >= Double(Limits.Clock.devicesForgottenPerHour) * 0.9)
     }
 
-    @Test("The most partitions have what one device, sender or commit may need; a smaller setting is kept to")
+    @Test("Each of the maximum number of partitions gets the minimum shares, unless a setting is smaller")
     func most() {
         let shares = Self.shares(1_024)
         #expect(shares.idleDevices == 97 && shares.passingDevices == Limits.Topic.page)

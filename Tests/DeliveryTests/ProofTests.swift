@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// What a stranger who knows a token, or an endpoint, can do with it: nothing that the app would notice.
+/// Attacks by a peer that has a token or an endpoint: none has an effect on the app.
 @Suite struct ProofTests {
     private let fid = "cGFzc3dvcmQ_aGVsbG8tdw"
     private let secret = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
@@ -30,7 +30,7 @@ import Testing
         return request
     }
 
-    /// A device with an ordinary app, 1, an endpoint of web push, 2, and a token with keys that an installation has, 3.
+    /// A device with three registrations: 1 of an ordinary app, 2 a web push endpoint, 3 a token with keys of an installation.
     private func bench() throws -> Harness {
         let bench = Harness.withDevice()
         bench.post(
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A token is ended by its device or its installation, in the name of its own project, and by nobody else"
+        "A token is removed only by its device or installation, and only for its own project"
     )
     func ended() throws {
         let bench = try bench()
@@ -76,17 +76,19 @@ import Testing
         ] as [[WebRegistrationRequest.Project]] {
             #expect(end(bench, 3, installation, projects) == "PERMISSION_DENIED 9", "\(projects)")
         }
-        // A registration of no installation is its device's alone.
+        // A registration without an installation can be removed only by its device.
         #expect(end(bench, 1, installation) == "PERMISSION_DENIED 9")
         #expect(bench.store.registrations.count == 3)
         let unknown = WebRegistrationRequest.Project.label(bytes("unknown"))
         #expect(end(bench, 3, installation, [unknown, .sender(Harness.sender)]) == "unregistered 9")
-        #expect(end(bench, 3, installation) == "unregistered 9", "what is gone is gone")
+        #expect(end(bench, 3, installation) == "unregistered 9", "removing it again succeeds")
         #expect(end(bench, 1, .device(device, token)) == "unregistered 9")
         #expect(bench.store.registrations.keys.map(\.number.number) == [2])
     }
 
-    @Test("A token is renewed with other keys by its installation alone; with the same ones nothing changes")
+    @Test(
+        "A token is renewed with other keys only by its installation; renewing it with the same keys changes nothing"
+    )
     func renewed() throws {
         let bench = try bench()
         let projects = [WebRegistrationRequest.Project.sender(Harness.sender)]
@@ -113,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Only an endpoint of web push gets a token with keys, never the token of an app, nor another sender's endpoint"
+        "Only a web push endpoint gets a token with keys, never an app's token or another sender's endpoint"
     )
     func endpoints() throws {
         let bench = try bench()
@@ -137,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "What a project sends to a web app is from the project, or from the key of the web app's own server")
+        "A project's message to a web app names the project, or the key of the web app's own server")
     func senderText() throws {
         let bench = try bench()
         #expect(bench.store.registrations[name(3)]?.senderText == bytes("BDOU99"))
@@ -154,7 +156,7 @@ import Testing
     }
 
     @Test(
-        "Keys of a stranger, who knows the endpoint, stand beside the app's own: nothing is replaced or led astray"
+        "Keys registered by an attacker with the endpoint do not replace or redirect the app's token"
     )
     func beside() throws {
         let bench = try bench()
@@ -173,7 +175,7 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 7"], "no canonical token")
         #expect(bench.take(phone).compactMap(\.delivery).map(\.web) == [try keys(1)])
-        // The endpoint stands for the app's own token still.
+        // The endpoint still resolves to the app's own token.
         bench.post(
             .token(
                 TokenRequest(
@@ -183,7 +185,7 @@ import Testing
         #expect(bench.take(appServer).words == ["token known 8 3 false"])
     }
 
-    @Test("One endpoint has a bounded number of tokens with keys, however many a stranger asks for")
+    @Test("An endpoint gets a bounded number of tokens with keys")
     func bound() throws {
         let bench = try bench()
         for octet in 10..<30 as Range<UInt8> {
@@ -195,6 +197,6 @@ import Testing
         #expect(words.contains("TOO_MANY_REGISTRATIONS 29"))
         bench.post(.registerWeb(web(40, try keys(1), instance: fid)))
         bench.settle()
-        #expect(bench.take(DeliveryTests.web).words == ["registered 40 3"], "the app itself is served on")
+        #expect(bench.take(DeliveryTests.web).words == ["registered 40 3"], "the app itself is still served")
     }
 }

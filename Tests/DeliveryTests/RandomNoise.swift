@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 extension RandomWorld {
-    /// Late, repeated and made-up words of connections that have no say: nothing may come of them.
+    /// Sends late, repeated and invented events of connections that are not current: they must have no effect.
     func noise() {
         let link = connection(UInt32.random(in: 0..<max(1_000, nextConnection), using: &random))
         let isCurrent = devices.contains { $0.link == link } || appServers.contains { $0.link == link }
@@ -24,7 +24,7 @@ extension RandomWorld {
         case 10: bench.post(.appServerCongested(link, Harness.sender))
         case 11: bench.post(.appServerWritable(link, Harness.sender))
         default:
-            // A stranger with the device's name and a guessed token.
+            // An attacker with the device's ID and a guessed security token.
             let guess = SecretDigest(octets: [UInt8](repeating: 1, count: 32))
             bench.post(
                 .deviceLogin(

@@ -2,10 +2,10 @@ import Basics
 import Delivery
 import Testing
 
-/// What random worlds are there to bring about: events that the core is given, answers that it gives, ends of messages, faults. The
-/// first three are named as their cases are.
+/// What random worlds are meant to reach: events, answers, ends of messages and faults. The raw values of events and answers are
+/// their labels.
 enum WorldEvent: String, CaseIterable {
-    // What is said to the core.
+    // Events.
     case submitted = "device.submitted"
     case upstreamReceived = "device.upstreamReceived"
     case deviceLogin = "device.login"
@@ -27,7 +27,7 @@ enum WorldEvent: String, CaseIterable {
     case upstreamFoundExpired = "upstream message found expired"
     case tick = "partition.tick"
     case committed = "partition.committed"
-    // What it answers.
+    // Answers.
     case accepted = "submission accepted"
     case refused = "submission refused"
     case upstreamStored = "device upstreamStored"
@@ -41,7 +41,7 @@ enum WorldEvent: String, CaseIterable {
     case registered = "reply registered"
     case unregistered = "reply unregistered"
     case close = "connection close"
-    // What becomes of messages.
+    // Ends of messages.
     case acceptedDown = "accepted down"
     case deliveredDown = "delivered down"
     case expiredDown = "expired down"
@@ -51,14 +51,14 @@ enum WorldEvent: String, CaseIterable {
     case acceptedUp = "accepted up"
     case deliveredUp = "delivered up"
     case expiredUp = "expired up"
-    // What goes wrong.
+    // Faults.
     case failedBatch = "failed batch"
     case failedLoad = "failed load"
     case crash
 }
 
 extension RandomWorld {
-    /// Counts what the world reaches from now on, until `reached` is asked for.
+    /// Starts to count what the world reaches.
     func count() -> Counter {
         let counter = Counter()
         let observe = bench.observe
@@ -88,7 +88,7 @@ extension RandomWorld {
             if let event = WorldEvent(rawValue: label) { tally.note(event) }
         }
 
-        /// Adds what a store has counted.
+        /// Adds the counts of a store.
         func note(_ store: FakeStore) {
             tally.note(.acceptedDown, Int(store.down.accepted))
             tally.note(.deliveredDown, Int(store.down.delivered))
@@ -105,7 +105,8 @@ extension RandomWorld {
 
 @Suite struct RandomReachTests {
     @Test(
-        "A dozen random worlds reach every kind of event, answer, end and fault, and leave nothing under way")
+        "Twelve random worlds reach every kind of event, answer, end and fault, and leave nothing in progress"
+    )
     func reach() throws {
         var reached = ReachTally<WorldEvent>()
         for seed in 0..<12 as Range<UInt64> {
@@ -123,7 +124,7 @@ extension RandomWorld {
             reached.add(counter.tally)
             try expectNothingUnderWay(in: world.bench)
         }
-        // Twelve worlds: what one in a few of them has is there some times, the rest hundreds of times.
+        // What only some of the twelve worlds can reach occurs a few times, the rest hundreds of times.
         #expect(reached.missing(below: 8).isEmpty, "\(reached)")
     }
 }

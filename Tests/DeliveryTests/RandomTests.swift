@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 extension RandomWorld {
-    /// The process is killed: what it had not said is void, what it has said must stand.
+    /// Kills the process: unconfirmed changes may be lost, confirmed ones must survive.
     func crash(seed: UInt64) {
         bench.crash(seed: seed)
         waiting = [:]
@@ -15,7 +15,7 @@ extension RandomWorld {
         }
     }
 
-    /// Everything works again, everyone comes back and answers: nothing may be left.
+    /// Ends the faults, reconnects all clients and answers everything: nothing may be left.
     func heal() {
         failures = false
         bench.settle()
@@ -25,7 +25,7 @@ extension RandomWorld {
             appServers[at].isCongested = false
             bench.post(.appServerWritable(appServers[at].link, Harness.sender))
         }
-        // What could not go back to its device is met again by the next search for what is over its time.
+        // Messages that could not be returned to their device are found again by the next search.
         bench.advance(milliseconds: Int64(Limits.Store.sweepMilliseconds))
         for _ in 0..<200 {
             bench.post(.tick)
@@ -52,7 +52,9 @@ extension RandomWorld {
             problems.append("\(bench.store.missingReceipts.count) receipts missing")
         }
         if !bench.store.holds { problems.append("the conservation law is broken at the end") }
-        if bench.store.collisions > 0 { problems.append("\(bench.store.collisions) places were taken twice") }
+        if bench.store.collisions > 0 {
+            problems.append("\(bench.store.collisions) message keys were used twice")
+        }
     }
 
     private func comply(_ at: Int) {
@@ -68,7 +70,7 @@ extension RandomWorld {
 
 @Suite struct RandomTests {
     @Test(
-        "Whatever happens in whatever order, nothing is lost, doubled or left",
+        "Random worlds lose, duplicate and leave no message",
         arguments: 0..<60 as Range<UInt64>)
     func anything(seed: UInt64) {
         let world = RandomWorld(seed: seed)
@@ -81,7 +83,7 @@ extension RandomWorld {
         #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.prefix(3))")
     }
 
-    @Test("Canary: a store that forgets one message is found out")
+    @Test("Canary: a message removed from the store is detected")
     func canaryLoss() {
         let world = RandomWorld(seed: 1)
         for _ in 0..<500 { world.step() }

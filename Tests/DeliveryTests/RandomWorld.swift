@@ -1,9 +1,9 @@
 import Basics
 import Delivery
 
-/// Devices and app servers that behave at random, and a list of what went wrong.
+/// Devices and app servers that behave at random, and a list of the violations found.
 ///
-/// It does at each step one thing that a network, a clock, a store or a client may do, in any order they may do it.
+/// Each step does one thing that a network, clock, store or client may do, in any order.
 final class RandomWorld {
     struct DeviceClient {
         let device: DeviceID
@@ -11,12 +11,12 @@ final class RandomWorld {
         var isAccepted = false
         var owesReady = false
         var isCongested = false
-        /// Handed over on this connection and not acknowledged by it.
+        /// Sent on this connection and not acknowledged on it.
         var unacknowledged: [PersistentID] = []
-        /// Received and not known to be settled: named at the next login.
+        /// Received and not known to be removed: listed at the next login.
         var remembered: [PersistentID] = []
         var lastSequence = Sequence(0)
-        /// Handed over on this connection.
+        /// Sent on this connection.
         var handed: Set<Sequence> = []
         var registrations: [RegistrationName]
     }
@@ -32,7 +32,7 @@ final class RandomWorld {
     var devices: [DeviceClient]
     var appServers: [AppServerClient] = []
     var problems: [String] = []
-    /// Tickets that wait for an answer; the message id of each.
+    /// Message IDs of unanswered submissions, by request ID.
     var waiting: [UInt32: [UInt8]] = [:]
     var acknowledged: Set<[UInt8]> = []
     var waitingUpstream: [UInt32: [UInt8]] = [:]
@@ -42,12 +42,12 @@ final class RandomWorld {
     var nextTicket: UInt32 = 1
     var failures = true
     let window: Int
-    /// Whether messages with collapse key are held back, and may be overtaken.
+    /// Whether messages with a collapse key are throttled, so that others may overtake them.
     let isThrottled: Bool
-    /// Whether devices go idle, and messages that wait for that to end may be overtaken.
+    /// Whether devices go idle, so that others may overtake messages that wait for them to become active.
     let goesIdle: Bool
 
-    /// Without `traps` a world of which a test breaks the store's contract goes on where the core finds that out.
+    /// Creates a world. With `traps` false the world continues when the core detects that the test broke the store's contract.
     init(seed: UInt64, traps: Bool = true) {
         isThrottled = seed % 3 == 1
         goesIdle = seed % 4 == 2
@@ -93,14 +93,14 @@ final class RandomWorld {
         switch command {
         case .submission(let ticket, .accepted):
             guard let id = waiting.removeValue(forKey: ticket) else {
-                return problems.append("answer without question: ack \(ticket)")
+                return problems.append("answer without a request: ack \(ticket)")
             }
             if id.isEmpty { return }
             acknowledged.insert(id)
             if !bench.store.put.contains(id) { problems.append("acknowledged before stored: \(ticket)") }
         case .submission(let ticket, .refused):
             if waiting.removeValue(forKey: ticket) == nil {
-                problems.append("answer without question: nack \(ticket)")
+                problems.append("answer without a request: nack \(ticket)")
             }
         case .device(.upstreamStored(let ticket)):
             guard let id = waitingUpstream.removeValue(forKey: ticket) else {
@@ -108,7 +108,9 @@ final class RandomWorld {
             }
             if id.isEmpty { return }
             storedUpstream.insert(id)
-            if !bench.store.put.contains(id) { problems.append("upstream told before stored: \(ticket)") }
+            if !bench.store.put.contains(id) {
+                problems.append("upstream confirmed before stored: \(ticket)")
+            }
         case .device(.upstreamRefused(let ticket, _)):
             if waitingUpstream.removeValue(forKey: ticket) == nil {
                 problems.append("upstream answered twice: \(ticket)")
@@ -134,7 +136,7 @@ final class RandomWorld {
     private func received(_ delivery: DeviceDelivery, _ link: ConnectionID) {
         if closed.contains(link) { problems.append("delivery after close") }
         guard let at = devices.firstIndex(where: { $0.link == link }) else { return }
-        if !devices[at].isAccepted { problems.append("delivery before the login stands") }
+        if !devices[at].isAccepted { problems.append("delivery before the login was accepted") }
         if delivery.message.device != devices[at].device { problems.append("delivery to the wrong device") }
         guard delivery.isStored else { return }
         let id = delivery.message.persistentID
@@ -142,7 +144,7 @@ final class RandomWorld {
         if !isThrottled, !goesIdle, id.sequence <= devices[at].lastSequence {
             problems.append("out of order: \(id.text)")
         }
-        if delivery.message.expiresAt <= bench.now.wall { problems.append("delivered after its time") }
+        if delivery.message.expiresAt <= bench.now.wall { problems.append("delivered after its expiry") }
         devices[at].lastSequence = id.sequence
         devices[at].unacknowledged.append(id)
         devices[at].remembered.append(id)
@@ -150,19 +152,19 @@ final class RandomWorld {
 
     private func received(_ message: StoredUpstream, _ link: ConnectionID) {
         guard let at = appServers.firstIndex(where: { $0.link == link }) else {
-            return problems.append("upstream to nobody")
+            return problems.append("upstream to an unknown connection")
         }
         if appServers[at].isDraining { problems.append("upstream to a draining session") }
-        if appServers[at].isCongested { problems.append("upstream to one that does not read") }
+        if appServers[at].isCongested { problems.append("upstream to a congested session") }
         if closed.contains(link) { problems.append("upstream after close") }
         if appServers.contains(where: { $0.outstanding.contains { $0.sequence == message.sequence } }) {
-            problems.append("upstream handed out twice at once")
+            problems.append("upstream sent to two sessions at once")
         }
         appServers[at].outstanding.append(message)
         let alive = appServers[at].outstanding.count {
             $0.kind == .message && $0.expiresAt > bench.now.wall
         }
-        if alive > window { problems.append("the window is overrun") }
+        if alive > window { problems.append("the window is exceeded") }
     }
 
     // MARK: What may happen
@@ -284,7 +286,7 @@ final class RandomWorld {
             addAppServer()
         } else if !appServers.isEmpty {
             let at = Int.random(in: 0..<appServers.count, using: &random)
-            // The core hears of it in this very turn, so that the model knows what the core knows.
+            // The core handles the event in this turn, so that its state matches the model's.
             let link = appServers[at].link
             let isDrain = chance(30)
             runSender()

@@ -9,7 +9,7 @@ import Testing
         return Harness.withDevice(partitions: partitions, settings: settings)
     }
 
-    /// The answers to so many submissions from a ticket on.
+    /// Submits messages and returns the answers.
     private func answers(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 3_600) -> [String]
     {
         for ticket in tickets { bench.submit(ticket, lifetime: lifetime) }
@@ -17,7 +17,7 @@ import Testing
         return bench.take(appServer).words.sorted()
     }
 
-    @Test("The 241st message of a minute to one device is refused, and one more is taken after 250 ms")
+    @Test("A device rate refuses the 241st message in a minute and accepts one more after 250 ms")
     func deviceMinute() {
         let bench = bench { $0.deviceShort = Rate(Limits.Message.deviceMessagesPerMinute, perSeconds: 60) }
         let first = answers(bench, 1...240)
@@ -30,7 +30,7 @@ import Testing
         #expect(bench.store.holds && bench.store.down.accepted == 241)
     }
 
-    @Test("Over an hour the second bound holds, however the messages are spread")
+    @Test("The hourly device rate limits messages that are spread over the hour")
     func deviceHour() {
         let bench = bench {
             $0.deviceShort = Rate(240, perSeconds: 60)
@@ -50,7 +50,7 @@ import Testing
         #expect(taken >= 9_900 && taken <= 10_000, "a burst of 5000 and what an hour brings back: \(taken)")
     }
 
-    @Test("Refused and dry messages cost nothing, those without lifetime do")
+    @Test("A rate counts messages without a lifetime, but not refused messages and dry runs")
     func whatCounts() {
         let bench = bench { $0.deviceShort = Rate(2, perSeconds: 60) }
         for ticket in 1...5 as ClosedRange<UInt32> {
@@ -72,7 +72,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 14 device_rate_exceeded"], "a dry run is judged alike")
     }
 
-    @Test("Another device has a rate of its own")
+    @Test("Each device has a rate of its own")
     func devicesApart() {
         let bench = bench { $0.deviceShort = Rate(1, perSeconds: 60) }
         let other = RegistrationName(device: DeviceID(1 << 60 | 6), number: RegistrationNumber(1))
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 3"])
     }
 
-    @Test("A sender over its rate is told to come later; partitions share the rate")
+    @Test("A sender rate refuses messages over its limit and is shared by partitions")
     func sender() {
         let bench = bench { $0.sender = Rate(3, perSeconds: 60) }
         #expect(
@@ -104,7 +104,9 @@ import Testing
         #expect(answers(shared, 2...2) == ["nack 2 sender_rate_exceeded"])
     }
 
-    @Test("One device is refused for its own rate or for all of the sender's, never for a partition's share")
+    @Test(
+        "Messages to one device are refused for its rate or the sender's full rate, never for a partition's share"
+    )
     func devicesWorth() {
         let short = bench(partitions: 16) {
             ($0.sender, $0.deviceShort) = (Rate(32, perSeconds: 60), Rate(10, perSeconds: 60))
@@ -123,7 +125,9 @@ import Testing
             answers(unlimited, 1...33).filter { $0.hasPrefix("nack") } == ["nack 33 sender_rate_exceeded"])
     }
 
-    @Test("A share is an equal part, at least a device's worth, and all of it for one partition alone")
+    @Test(
+        "A share of a sender rate is an equal part, at least the device rate, and the full rate of a single partition"
+    )
     func shares() {
         var rates = Rates()
         rates.deviceShort = Rate(240, perSeconds: 60)
@@ -143,7 +147,7 @@ import Testing
         #expect(rates.share(Rate(100, perSeconds: 60), of: 16) == Rate(100, perSeconds: 60))
     }
 
-    @Test("A message to a topic counts once for the rate of its sender when it reaches a device")
+    @Test("A topic message counts once towards its sender's rate when it reaches a device")
     func topic() throws {
         let bench = bench { $0.sender = Rate(3, perSeconds: 60) }
         let news = try #require(TopicName(bytes("news")))
@@ -158,7 +162,7 @@ import Testing
         #expect(answers(bench, 2...4) == ["ack 2", "ack 3", "nack 4 sender_rate_exceeded"])
     }
 
-    @Test("A device over its upstream rate hears that there are too many, and sends again later")
+    @Test("A device over its upstream rate is refused with toomanymessages and accepted later")
     func deviceUpstream() {
         let bench = bench { $0.deviceUpstream = Rate(2, perSeconds: 60) }
         for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
@@ -171,7 +175,7 @@ import Testing
         #expect(bench.up.refused == 1)
     }
 
-    @Test("A sender over its upstream rate refuses devices, whichever they are", arguments: [1, 3])
+    @Test("A sender over its upstream rate refuses messages of all devices", arguments: [1, 3])
     func senderUpstream(partitions: Int) {
         let bench = bench(partitions: partitions) { $0.senderUpstream = Rate(2, perSeconds: 60) }
         for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
@@ -183,7 +187,7 @@ import Testing
         #expect(bench.take(phone).words.sorted() == ["refused 5 toomanymessages", "stored 4"])
     }
 
-    @Test("Canary: without rates nothing is refused")
+    @Test("Canary: nothing is refused when there are no rates")
     func canary() {
         let bench = bench { _ in }
         #expect(answers(bench, 0...0) == ["ack 0"])

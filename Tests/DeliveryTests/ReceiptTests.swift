@@ -2,11 +2,11 @@ import Basics
 import Delivery
 import Testing
 
-/// To whom receipts go, and what becomes of them where nobody reads or answers (ccs-xmpp 3.6, 4.3).
+/// The routing of receipts, and their end when app servers do not read or acknowledge them (ccs-xmpp 3.6, 4.3).
 @Suite struct ReceiptTests {
     private let second = connection(51)
 
-    /// Two app servers of the sender and the device, with a window of so many.
+    /// A device and two app servers of its sender.
     private func bench(window: Int = 100, _ set: (inout DeliverySettings) -> Void = { _ in }) -> Harness {
         var settings = DeliverySettings()
         settings.pendingWindow = window
@@ -22,7 +22,7 @@ import Testing
         bench.post(.submitted(Harness.submission(ticket, receipt: true, from: origin)))
     }
 
-    /// The device takes all it is given.
+    /// Acknowledges all that the device was sent.
     private func deviceAcknowledges(_ bench: Harness, on link: ConnectionID = phone) {
         bench.settle()
         let sequences = bench.take(link).compactMap(\.delivery?.message.sequence)
@@ -30,7 +30,7 @@ import Testing
         bench.settle()
     }
 
-    /// Receipts that a connection was handed, by the ids of their messages.
+    /// Receipts that a connection was sent, by the IDs of their messages.
     private func receipts(_ bench: Harness, _ link: ConnectionID) -> [String] {
         bench.take(link).compactMap(\.upstream).filter { $0.kind != .message }
             .map { String(decoding: $0.messageID, as: UTF8.self) }
@@ -45,7 +45,9 @@ import Testing
 
     private func stored(_ bench: Harness) -> [StoredUpstream] { bench.store.upstream[Harness.sender] ?? [] }
 
-    @Test("To the connection that submitted the original, however much that has already")
+    @Test(
+        "A receipt goes to the connection that submitted the message, even when that has more outstanding receipts"
+    )
     func origin() {
         let bench = bench()
         bench.login()
@@ -58,7 +60,7 @@ import Testing
         #expect(stored(bench).count == 6 && stored(bench).allSatisfy { $0.origin == nil })
     }
 
-    @Test("That of a group's member too")
+    @Test("A receipt of a group member goes to the connection that submitted the group message")
     func group() throws {
         let bench = bench()
         bench.login()
@@ -75,7 +77,9 @@ import Testing
         #expect(receipts(bench, second) == ["m1"] && receipts(bench, appServer).isEmpty)
     }
 
-    @Test("To another that is ready where that one is gone, is drained or does not read", arguments: 0..<3)
+    @Test(
+        "A receipt goes to another ready connection when the submitting one is closed, draining or congested",
+        arguments: 0..<3)
     func otherwise(how: Int) {
         let bench = bench()
         bench.login()
@@ -90,7 +94,9 @@ import Testing
         #expect(receipts(bench, appServer) == ["m1"] && receipts(bench, second).isEmpty)
     }
 
-    @Test("Once the mailbox has been read from the store nobody knows where it was from: the one with fewest")
+    @Test(
+        "A receipt goes to the connection with the fewest outstanding when the mailbox was read from the store"
+    )
     func reloaded() {
         let bench = bench { $0.idleDevicesInMemory = 0 }
         submit(bench, 1, from: second)
@@ -98,14 +104,14 @@ import Testing
         bench.login()
         deviceAcknowledges(bench)
         #expect(receipts(bench, appServer) == ["m1"])
-        // Canary: known while the device stays in memory.
+        // Canary: the submitting connection is known while the device stays in memory.
         bench.post(.deviceWritable(phone, device))
         submit(bench, 2, from: second)
         deviceAcknowledges(bench)
         #expect(receipts(bench, second) == ["m2"])
     }
 
-    @Test("Nothing is handed to one that does not read; with nobody else it waits, and follows")
+    @Test("A receipt waits while the only app server is congested and is sent when it reads again")
     func congested() {
         let bench = bench()
         bench.login()
@@ -125,7 +131,7 @@ import Testing
         #expect(all.count == 2 && bench.store.upPending == 1)
     }
 
-    @Test("What waited for want of readers goes to its origin first")
+    @Test("A waiting receipt goes to the connection that submitted the message first")
     func waitedForOrigin() {
         let bench = bench()
         bench.login()
@@ -133,7 +139,7 @@ import Testing
         bench.post(.appServerCongested(second, Harness.sender))
         submit(bench, 1, from: second)
         deviceAcknowledges(bench)
-        // The sender's partition hears of both at once.
+        // The sender's partition handles both events in one turn.
         let partition = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 2)]
         bench.post(.appServerWritable(second, Harness.sender))
         bench.post(.appServerWritable(appServer, Harness.sender))
@@ -141,7 +147,9 @@ import Testing
         #expect(receipts(bench, second) == ["m1"])
     }
 
-    @Test("A device stays with a session that does not read while something is outstanding there")
+    @Test(
+        "Messages of a device stay with a congested session while that has outstanding messages of the device"
+    )
     func order() {
         let bench = bench()
         bench.post(.upstreamReceived(Harness.upstream(1)))
@@ -152,10 +160,10 @@ import Testing
         bench.settle()
         #expect(first.count == 1 && bench.take(appServer).isEmpty && bench.take(second).isEmpty)
         settle(bench, appServer, first)
-        #expect(bench.take(second).words == ["upstream u2"], "then it is free to choose")
+        #expect(bench.take(second).words == ["upstream u2"], "then any session is eligible")
     }
 
-    @Test("One that never acks a receipt has two windows of them at most; the others get theirs")
+    @Test("A session that never acknowledges receipts gets at most two windows of them")
     func neverAcks() {
         let bench = bench(window: 3)
         bench.login()
@@ -165,14 +173,14 @@ import Testing
             settle(bench, second, bench.take(second).compactMap(\.upstream))
         }
         #expect(receipts(bench, appServer).count == 6)
-        #expect(stored(bench).count == 6, "the rest went to the other")
-        // None of them is lost with the connection.
+        #expect(stored(bench).count == 6, "the rest went to the other session")
+        // The unacknowledged receipts are sent again when the connection closes.
         bench.post(.appServerClosed(appServer, Harness.sender))
         bench.settle()
         #expect(receipts(bench, second).count == 6)
     }
 
-    @Test("Receipts grow old unanswered only where they may have been read")
+    @Test("An unacknowledged receipt is removed after its time only if its session was not congested")
     func age() {
         let bench = bench()
         bench.login()
@@ -189,7 +197,7 @@ import Testing
         #expect(stored(bench).isEmpty)
     }
 
-    @Test("What a session found expired is counted so, and leaves room")
+    @Test("A message that a session reports as expired is counted as expired and frees its window slot")
     func expiredInSession() {
         let bench = bench(window: 1)
         bench.post(.appServerClosed(second, Harness.sender))
@@ -207,7 +215,7 @@ import Testing
         #expect(bench.store.up.expired == 1 && bench.store.up.delivered == 0 && bench.store.holds)
     }
 
-    @Test("Canary: where everybody reads a receipt is handed over at once")
+    @Test("Canary: a receipt is sent at once when all sessions read")
     func canary() {
         let bench = bench()
         bench.login()

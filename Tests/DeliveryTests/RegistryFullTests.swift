@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// A registry that is as large as it may become: nothing is added, by anybody; what is there is served, renewed and removed.
+/// A registry at its maximum size: nothing can be added; existing rows are served, renewed and removed.
 @Suite struct RegistryFullTests {
     private let fresh = DeviceID(1 << 60 | 99)
     private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "where the registry is full a new device is refused by name, and a known one checks in, logs in and goes"
+        "A full registry refuses a new device, and still serves a known one"
     )
     func devices() {
         let bench = Harness.withDevice()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "where the registry is full no app is registered anew, not even of a device that has logged in; the same again is"
+        "A full registry refuses a new registration, even of a device that has logged in, and repeats a known one"
     )
     func registrations() {
         let bench = Harness.withDevice()
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "where the registry is full no subscription is made, by a device or an app server; those there stay, and end"
+        "A full registry refuses new subscriptions of devices and app servers, and keeps or removes existing ones"
     )
     func topics() {
         let bench = Harness.withDevice()
@@ -134,7 +134,7 @@ import Testing
         #expect(words(bench, topic(8, isEnd: true)) == ["unregistered 8"])
     }
 
-    @Test("where the registry is full an installation subscribes nothing, by itself or by an app server")
+    @Test("A full registry refuses new subscriptions of installations, by themselves or by an app server")
     func topicsOfInstallations() {
         let bench = Harness.withDevice()
         var request = registration(1, "installed", .unbounded)
@@ -149,7 +149,7 @@ import Testing
         #expect(words(bench, installation(6, .unsubscribe(news))) == ["unregistered 6"])
     }
 
-    @Test("where the registry is full no group is made and none grows; it is shown, shrinks and settles")
+    @Test("A full registry refuses to create or extend groups, and still shows, shrinks and cleans them up")
     func groups() throws {
         let bench = Harness.withDevice()
         let (one, two) = (Harness.target, RegistrationName(device: device, number: RegistrationNumber(2)))
@@ -168,7 +168,7 @@ import Testing
             ])
         #expect(
             words(bench, group(4, .add(number: number, label: nil, members: [one]))) == ["group known 4 1"],
-            "it is a member")
+            "it already is a member")
         #expect(words(bench, group(5, .find(label: bytes("g")))) == ["group known 5 1"])
         bench.post(
             .groupRequested(
@@ -180,7 +180,7 @@ import Testing
             words(bench, group(7, .remove(number: number, label: nil, members: [two]))) == ["group known 7 "])
     }
 
-    @Test("where the registry is full no installation is made; who shows the refresh token of one keeps it")
+    @Test("A full registry refuses a new installation, and keeps one whose refresh token is presented")
     func installations() {
         let bench = Harness()
         #expect(words(bench, installation(1, offer(1))) == ["REGISTRY_FULL 1"])
@@ -192,7 +192,7 @@ import Testing
         #expect(words(bench, installation(5, .end(digest(1)))) == ["unregistered 5"])
     }
 
-    @Test("where the registry is full no Apple token is registered or imported; a known one is renewed")
+    @Test("A full registry refuses a new Apple token to register or import, and renews a known one")
     func appleTokens() {
         for isImport in [false, true] {
             let bench = Harness()
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(
-        "where the registry is full a web app gets no new token; its known one is renewed, also by another one"
+        "A full registry refuses a new token of a web app, and renews a known one, also from another endpoint"
     )
     func webApps() throws {
         let bench = Harness.withDevice()
@@ -245,11 +245,11 @@ import Testing
         #expect(try ask(5, 2, .full) == ["registered 5 4"])
         #expect(
             try ask(6, 3, renewed: 4, .full) == ["registered 6 5"],
-            "the token of the other endpoint takes the place of the first, which is gone")
+            "the token of the other endpoint replaces the first one")
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1, 2, 3, 5])
     }
 
-    @Test("the door can bound every request that adds, also in what it lets go on, and no other")
+    @Test("The admission check can limit every request that adds rows, also in nested events, and no other")
     func growth() {
         let member = [Harness.target]
         let added: [(event: Event, needsNoAccount: Bool)] = [

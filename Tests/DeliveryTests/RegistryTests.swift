@@ -21,7 +21,7 @@ import Testing
             freshToken: 4_711, freshDigest: token, refusesWrongToken: refuses)
     }
 
-    @Test("A new device gets its numbers when they are on disk; the same come back for the right token")
+    @Test("A new device gets its numbers when they are on disk, and the same ones again with the right token")
     func checksIn() {
         let bench = Harness(partitions: 3)
         let fresh = DeviceID(1 << 60 | 99)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "A wrong token is refused to those who can bear it; the others become a new device, wherever that lives"
+        "A check-in with a wrong token is refused if the client can handle that, else answered with a new device"
     )
     func wrongToken() {
         let bench = Harness.withDevice(partitions: 4)
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.store.records.count == 9)
     }
 
-    @Test("The same app, subtype and sender get the same registration; another sender gets another")
+    @Test("A repeated registration returns the same token; one with another sender returns another")
     func sameAgain() {
         let bench = Harness.withDevice()
         bench.store.registrations[Harness.target]?.scope = .unnamed
@@ -68,7 +68,7 @@ import Testing
         bench.runTurns()
         bench.post(.register(request(5, sender: "200")))
         bench.runTurns()
-        #expect(bench.take(web).words == ["registered 1 1"], "what is not on disk is not promised")
+        #expect(bench.take(web).words == ["registered 1 1"], "nothing is answered before it is on disk")
         bench.settle()
         #expect(
             bench.take(web).words == ["registered 2 2", "registered 3 2", "registered 4 2", "registered 5 2"])
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "Senders that are known, listed, foreign, or the key of a web app",
+        "A registration resolves senders that are known, listed, foreign, or the key of a web app",
         arguments: [
             ("100", "registered", 100), ("7,200,100", "registered", 200), ("7", "INVALID_SENDER", 0),
             ("", "INVALID_SENDER", 0),
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "A sender that cannot exist is refused to an app of a package, and left to browsers and their extensions",
+        "An impossible sender is refused to an app of a package and granted to browsers and their extensions",
         arguments: [
             ("com.example.app", "", "my-project", "INVALID_SENDER"),
             ("com.example.app", "", "100,my-project", "INVALID_SENDER"),
@@ -115,11 +115,11 @@ import Testing
         #expect(bench.take(web).first?.word.hasPrefix(word) == true)
     }
 
-    /// The public key of an application server, as clients send it.
+    /// The public key of an application server, in the form that clients send.
     private static let key =
         "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7ZmPvIM1Iv-4_l2LxQcYwhqby2xGpWwzjfAnG4"
 
-    @Test("One app of one device has at most 100 senders, over all of its registrations")
+    @Test("An app has at most 100 senders on one device, over all of its registrations")
     func sendersPerApp() {
         let bench = Harness.withDevice()
         let list = (["100"] + (1..<Limits.Registration.sendersPerApp).map { String(1_000 + $0) }).joined(
@@ -141,10 +141,10 @@ import Testing
         bench.post(.unregister(request(7, category: app, sender: list)))
         bench.post(.register(request(8, category: app, subtype: "200", sender: "200")))
         bench.settle()
-        #expect(bench.take(web).words == ["unregistered 7", "registered 8 7"], "room again")
+        #expect(bench.take(web).words == ["unregistered 7", "registered 8 7"], "there is room again")
     }
 
-    @Test("The browser itself is always granted")
+    @Test("The browser's own registration is always granted")
     func browserItself() {
         let bench = Harness.withDevice()
         bench.post(.register(request(1, category: "com.google.android.gms", sender: "745476177629")))
@@ -152,7 +152,9 @@ import Testing
         #expect(bench.take(web).words == ["registered 1 2"])
     }
 
-    @Test("Wrong token, empty app, too long a name, too many registrations")
+    @Test(
+        "A registration is refused with a wrong token, an empty app, too long a name or too many registrations"
+    )
     func refusals() {
         var settings = DeliverySettings()
         settings.registrationsPerDevice = 2
@@ -171,7 +173,7 @@ import Testing
             ])
     }
 
-    @Test("Unregistering takes the messages with it; after that the token is not registered")
+    @Test("Unregistering removes the messages; further ones are answered as not registered")
     func unregisters() {
         let bench = Harness.withDevice()
         bench.submit(1)
@@ -185,10 +187,10 @@ import Testing
         #expect(bench.store.down.removed == 2 && bench.store.holds)
         bench.post(.register(request(5)))
         bench.settle()
-        #expect(bench.take(web).words == ["registered 5 2"], "a number is never used again")
+        #expect(bench.take(web).words == ["registered 5 2"], "a number is never reused")
     }
 
-    @Test("A sender or subtype that is named removes only its own")
+    @Test("Unregistering a sender or subtype removes only its registrations")
     func unregistersOne() {
         let bench = Harness.withDevice()
         bench.post(.register(request(1, subtype: "a")))
@@ -202,7 +204,7 @@ import Testing
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1, 3])
     }
 
-    @Test("Forgetting a device removes everything and ends its connection")
+    @Test("Forgetting a device removes all of its state and closes its connection")
     func forgets() {
         let bench = Harness.withDevice()
         bench.login()
@@ -219,7 +221,7 @@ import Testing
         #expect(bench.take(web).words == ["forgotten 10 0 0"])
     }
 
-    @Test("A registration whose batch failed was never made")
+    @Test("A registration is not granted when its batch failed")
     func failedBatch() {
         let bench = Harness.withDevice()
         bench.login()
@@ -235,7 +237,7 @@ import Testing
         #expect(bench.store.registrations.count == 1)
     }
 
-    @Test("Idle devices are forgotten beyond the limit, busy ones are not")
+    @Test("Idle devices are evicted beyond the limit; busy ones are not")
     func idleLimit() {
         var settings = DeliverySettings()
         settings.idleDevicesInMemory = 3
@@ -246,7 +248,7 @@ import Testing
             bench.post(.submitted(Harness.submission(1, to: nobody)))
         }
         bench.settle()
-        // The last three are still known; the first are read again, and the device that is connected is not.
+        // The last three are still in memory; the first ones are read again, except the connected device.
         for number in [500, 519, device.number] as [UInt64] {
             let name = RegistrationName(device: DeviceID(number), number: RegistrationNumber(9))
             bench.post(.submitted(Harness.submission(1, to: name)))
@@ -255,7 +257,7 @@ import Testing
         #expect(bench.partitions[0].loads == [.device(DeviceID(500))])
     }
 
-    @Test("Canary: a store without the record refuses what these tests expect to be granted")
+    @Test("Canary: registrations are refused when the store has no record of the device")
     func canary() {
         let bench = Harness()
         bench.post(.register(request(1)))

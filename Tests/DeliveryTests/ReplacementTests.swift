@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Testing
 
-/// A device that connects twice, as Chromium does at its start: whenever the newer login comes, nothing is lost or sent twice.
+/// A device that connects twice, as Chromium does when it starts: whenever the newer login comes, no message is lost or sent twice.
 @Suite struct ReplacementTests {
-    /// What may happen between the two logins, one step at a time.
+    /// One of the steps that can happen between the two logins.
     private static func step(_ number: Int, _ bench: Harness, _ random: inout SeededRandom) {
         let partition = bench.partitions[0]
         switch number {
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "the newer connection gets all that is not acknowledged, in order; the older one Close and nothing more",
+        "A newer connection gets all unacknowledged messages in order; the older one gets Close and nothing more",
         arguments: 0..<300 as Range<UInt64>)
     func race(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -41,7 +41,7 @@ import Testing
         }
         let next = connection(10)
         bench.login(next)
-        // The end of the older connection is heard of before, between or after.
+        // The older connection is reported as closed before, between or after.
         if Bool.random(using: &random) { bench.post(.deviceClosed(phone, device)) }
         for _ in 0..<Int.random(in: 0...20, using: &random) {
             Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
@@ -63,7 +63,7 @@ import Testing
         #expect(bench.store.downPending == Int(stored + late))
     }
 
-    @Test("three logins at once: the last one wins, whatever is still on its way")
+    @Test("The last of three concurrent logins wins")
     func three() {
         let bench = Harness.withDevice()
         bench.submit(1)
@@ -80,7 +80,9 @@ import Testing
             ])
     }
 
-    @Test("a login with received ids that is replaced while they leave the disk: they do not come again")
+    @Test(
+        "Messages listed as received are not sent again when the login is replaced before their removal is on disk"
+    )
     func whileRemoving() {
         let bench = Harness.withDevice()
         for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
@@ -98,7 +100,7 @@ import Testing
         #expect(bench.store.down.delivered == 2)
     }
 
-    @Test("of a list that is too long the newest ids are looked at")
+    @Test("Only the newest IDs of a too long list of received messages are examined")
     func longList() {
         let bench = Harness.withDevice()
         bench.submit(1)
@@ -114,7 +116,7 @@ import Testing
         #expect(bench.take(next).words == ["device login accepted"])
     }
 
-    @Test("canary: an acknowledged message does not go to the newer connection")
+    @Test("Canary: an acknowledged message is not sent to the newer connection")
     func canary() {
         let bench = Harness.withDevice()
         bench.login()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// Upstream messages that no app server takes in time (ccs-xmpp 4.3).
+/// Upstream messages that no app server acknowledges before they expire (ccs-xmpp 4.3).
 @Suite struct ReturnTests {
     private func send(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 10) {
         for ticket in tickets {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Eleven seconds pass, and what is over its time is found.
+    /// Advances the clock by eleven seconds and lets the expired messages be found.
     private func expire(_ bench: Harness) {
         for _ in 0..<2 {
             bench.advance(milliseconds: 5_500)
@@ -25,7 +25,7 @@ import Testing
         commands.compactMap(\.delivery?.message).filter { $0.kind == .sendError }
     }
 
-    @Test("A device that is connected hears at once, and only once", arguments: [1, 2])
+    @Test("A connected device gets one report of an expired message at once", arguments: [1, 2])
     func connected(partitions: Int) {
         let bench = Harness.withDevice(partitions: partitions)
         bench.login()
@@ -43,7 +43,7 @@ import Testing
         #expect(bench.take(phone).words.allSatisfy { !$0.hasPrefix("send error") })
     }
 
-    @Test("A device that is away hears at its next login, and until it acknowledges, also after a crash")
+    @Test("An absent device gets the report at its next logins until it acknowledges it, also after a crash")
     func away() {
         let bench = Harness.withDevice()
         send(bench, 1...2)
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.take(connection(32)).words == ["device login accepted"])
     }
 
-    @Test("What an app server has and does not answer comes back too; what it answers does not")
+    @Test("A sent message is returned when no app server answers it, and not when one does")
     func unanswered() {
         let bench = Harness.withDevice()
         bench.login()
@@ -81,7 +81,7 @@ import Testing
         #expect(bench.store.up.delivered == 1 && bench.store.up.expired == 1)
     }
 
-    @Test("One that a session gives up as too late comes back as well")
+    @Test("A message that a session reports as expired is returned")
     func lateInSession() {
         let bench = Harness.withDevice()
         bench.login()
@@ -96,14 +96,14 @@ import Testing
         #expect(bench.take(phone).words == ["send error u1"])
     }
 
-    /// What the search for what is over its time says of the oldest message.
+    /// The event of a search that found the oldest message.
     private func found(_ bench: Harness) throws -> Event {
         let message = try #require(bench.store.upstream[Harness.sender]?.first)
         return .expired(
             .upstream(message.sender, message.sequence, expiresAt: message.expiresAt, author: message.author))
     }
 
-    @Test("A device hears once of a message when two searches find it before it has left")
+    @Test("A device gets one report when two searches find its message before it is removed")
     func foundTwice() throws {
         let bench = Harness.withDevice()
         bench.login()
@@ -118,7 +118,7 @@ import Testing
         #expect(bench.up.expired == 1 && bench.store.up.expired == 1 && bench.store.holds)
     }
 
-    @Test("A device hears once of a message when a search finds it that a page has shown as over its time")
+    @Test("A device gets one report when a page and a search both show its message as expired")
     func readAndFound() throws {
         let bench = Harness.withDevice()
         let partition = bench.partitions[0]
@@ -139,7 +139,7 @@ import Testing
         #expect(bench.up.expired == 1 && bench.store.up.expired == 1 && bench.store.holds)
     }
 
-    @Test("An app that is gone hears of nothing, and its message ends")
+    @Test("A message of an unregistered app expires without a report")
     func gone() {
         let bench = Harness.withDevice()
         send(bench, 1...1)
@@ -151,7 +151,9 @@ import Testing
         #expect(bench.store.messages.values.joined().isEmpty)
     }
 
-    @Test("So many reports wait at most; the oldest go, and no message goes for them")
+    @Test(
+        "Reports per device are bounded: the oldest ones are discarded, and no message is discarded for them"
+    )
     func bound() {
         var settings = DeliverySettings()
         settings.storedMessages = 3
@@ -172,7 +174,7 @@ import Testing
         #expect(heard.words.allSatisfy { !$0.hasPrefix("marker") })
     }
 
-    @Test("One whose device cannot be read comes back once it can")
+    @Test("A message is returned later when its device cannot be read")
     func unreadable() {
         let bench = Harness.withDevice()
         send(bench, 1...1)
@@ -180,7 +182,7 @@ import Testing
         bench.advance(milliseconds: 11_000)
         bench.post(.tick)
         bench.runTurns()
-        // The test answers in place of the store.
+        // The test answers instead of the store.
         bench.partitions[0].loads = []
         bench.post(.loaded(.expired([])))
         for entry in [

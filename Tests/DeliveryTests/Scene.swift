@@ -13,9 +13,9 @@ let web = connection(3)
 let device = DeviceID(1 << 60 | 5)
 let token = SecretDigest(octets: [UInt8](repeating: 9, count: 32))
 
-/// The usual actors and their usual words.
+/// The actors and requests that most tests use.
 extension Harness {
-    /// A store with one device that has one registration of `app` with the first sender.
+    /// A harness with one device that has one registration of `app` with the first sender.
     static func withDevice(
         partitions: Int = 1, settings: DeliverySettings = DeliverySettings()
     ) -> Harness {
@@ -86,7 +86,7 @@ extension Harness {
 }
 
 extension Submission {
-    /// The request of the session that made it.
+    /// The request of the session that submitted it.
     var origin: Origin {
         guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
         return origin
@@ -94,7 +94,7 @@ extension Submission {
 }
 
 extension GroupSubmission {
-    /// The same for a group.
+    /// Sends a submission's message to a group.
     init(group: GroupName, submission: Submission) {
         self.init(
             origin: submission.origin, sender: submission.sender ?? Harness.sender, group: group,
@@ -103,7 +103,7 @@ extension GroupSubmission {
 }
 
 extension TopicSubmission {
-    /// The same for topics.
+    /// Sends a submission's message to topics.
     init(target: TopicTarget, submission: Submission) {
         self.init(
             origin: submission.origin, sender: submission.sender ?? Harness.sender, target: target,
@@ -111,7 +111,7 @@ extension TopicSubmission {
     }
 }
 
-/// What is asserted about commands, in words.
+/// Short texts that tests compare commands by.
 extension SessionCommand {
     var word: String {
         switch self {
@@ -185,7 +185,6 @@ extension SessionCommand {
 }
 
 extension Load {
-    /// Its name.
     var word: String {
         switch self {
         case .device: "device"

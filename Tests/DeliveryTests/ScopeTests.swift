@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// The tokens of `chrome.gcm.register`, which names no scope, and of `chrome.instanceID`, which does (mcs-device 5.2, 5.3).
+/// Tokens of `chrome.gcm.register`, which names no scope, and of `chrome.instanceID`, which does (mcs-device 5.2, 5.3).
 @Suite struct ScopeTests {
     private static let app = "abcdefghijklmnopabcdefghijklmnop"
 
@@ -34,7 +34,7 @@ import Testing
         return bench.store.registrations.keys.map(\.number.number).filter { $0 > 1 }.sorted()
     }
 
-    /// An extension with both kinds of token, and another scope.
+    /// A harness with an extension that has both kinds of tokens, and one of another scope.
     private func bench() -> Harness {
         let bench = Harness.withDevice()
         let made = register(
@@ -48,7 +48,7 @@ import Testing
         return bench
     }
 
-    @Test("They are two registrations, and deleting one leaves the other")
+    @Test("Tokens with and without a scope are two registrations, and removing one leaves the other")
     func two() {
         #expect(
             unregister(bench(), request(6, sender: "", ends: .unnamed)) == [3, 4], "chrome.gcm.unregister")
@@ -61,7 +61,7 @@ import Testing
         #expect(unregister(bench(), request(6, sender: "")) == [], "the app was uninstalled")
     }
 
-    @Test("What is sent to one is not redirected to the other, though the other names an instance")
+    @Test("A message to the token without a scope is not redirected to the one with an instance")
     func notReplaced() {
         let bench = bench()
         let first = RegistrationName(device: device, number: RegistrationNumber(2))
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 1"])
     }
 
-    @Test("A web app that gives up all of its subtype loses that subtype alone, whatever scope it named")
+    @Test("A web app that removes all tokens of its subtype loses only those, in every scope")
     func subtype() {
         let bench = Harness.withDevice()
         let product = "org.chromium.linux"
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What was stored before scopes were is found again by the request that it answered, and is recorded then"
+        "A registration stored before scopes existed is found by the request that created it, and its scope is recorded"
     )
     func older() {
         for (instance, scope, isFound) in [

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// How many messages to topics and groups may be under way, and how many a sender may send.
+/// Limits of topic and group messages in progress, and of a sender's rate.
 @Suite struct SendBoundTests {
     private static let group = GroupName(sender: Harness.sender, number: 7)
 
@@ -15,7 +15,7 @@ import Testing
         return .topicSubmitted(TopicSubmission(target: TopicTarget(topic), submission: submission))
     }
 
-    @Test("A message to a topic counts once for the rate of its sender, beside those to devices")
+    @Test("A topic message counts once towards its sender's rate, together with messages to devices")
     func rate() throws {
         var settings = DeliverySettings()
         settings.rates.sender = Rate(2, perSeconds: 60)
@@ -35,7 +35,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 5 sender_rate_exceeded"])
     }
 
-    @Test("Of all senders together so many messages to topics are under way in a partition")
+    @Test("The number of topic messages in progress per partition is bounded over all senders")
     func topics() throws {
         let bench = Harness.withDevice()
         let senders = Limits.Topic.jobs / Limits.Topic.jobsPerSender
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
     }
 
-    @Test("So many messages to groups, and so many requests about them, wait for the store")
+    @Test("The number of group messages and group requests that wait for the store is bounded")
     func groups() {
         let bench = Harness.withDevice()
         for ticket in 0...UInt32(Limits.Group.waitingSends) {
@@ -77,7 +77,7 @@ import Testing
         #expect(bench.take(web).count == Limits.Group.waitingRequests)
     }
 
-    /// So many devices that subscribe to the topic, over three partitions.
+    /// A harness with `count` devices that subscribe to the topic, over three partitions.
     private static func bench(_ count: Int) throws -> Harness {
         let store = FakeStore()
         let bench = Harness(partitions: 3, store: store)
@@ -98,7 +98,7 @@ import Testing
         return bench
     }
 
-    @Test("What is under way is listed with how far it has come, the first ones of many")
+    @Test("Topic messages in progress are listed with their progress, up to a limit")
     func running() throws {
         let bench = try Self.bench(Limits.Topic.page + 5)
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
@@ -116,7 +116,7 @@ import Testing
         #expect(begun.jobs.allSatisfy { $0.cursor == TopicCursor() && $0.acceptedAt == bench.now.wall })
         #expect(owner.core.runningTopics(limit: 1).jobs.map(\.messageID) == [bytes("m4")])
         #expect(owner.core.runningTopics(limit: 1).count == 2)
-        // The first page of each is read and gone through, and nothing more.
+        // The first page of each is read and done, and nothing more.
         while owner.core.runningTopics(limit: 9).jobs.contains(where: { $0.cursor.after == nil }) {
             for partition in bench.partitions {
                 if !partition.loads.isEmpty { bench.read(partition) }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Delivery
 
-/// What a sender that has another's token learns with it: that it is another's, and no more.
+/// What a sender learns by using another sender's token: that it belongs to another, and nothing else.
 @Suite struct SenderSecrecyTests {
     private let tickets: ClosedRange<UInt32> = 1_000...1_004
 
-    /// What another sender hears when it tries everything, in the order of its tries.
+    /// Submits all kinds of messages as another sender and returns the answers.
     private func tries(_ bench: Harness) -> [String] {
         for ticket in tickets {
             var submission = Harness.submission(ticket)
@@ -30,7 +30,7 @@ import Testing
         return Harness.withDevice(settings: settings)
     }
 
-    @Test("Whatever a device is and has, a foreign sender hears the same of it")
+    @Test("A foreign sender gets the same refusal whatever the state of the device")
     func alike() {
         let expected = tickets.map { "nack \($0) sender_mismatch" }
         let absent = bench()

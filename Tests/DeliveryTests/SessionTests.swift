@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct SessionTests {
-    @Test("Keys, suspension, connections: who may log in")
+    @Test("A login depends on the key, the suspension and the number of connections")
     func login() {
         var settings = DeliverySettings()
         settings.connectionsPerSender = 2
@@ -26,7 +26,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(connection(5)).words.last == "login accepted",
-            "one that is being drained does not keep its successor out")
+            "a draining session does not count towards the limit")
         bench.post(.appServerClosed(connection(5), Harness.sender))
         bench.post(.appServerClosed(connection(3), Harness.sender))
         bench.post(.appServerLogin(connection(6), Harness.sender, key: Harness.key))
@@ -34,7 +34,7 @@ import Testing
         #expect(bench.take(connection(6)).words == ["login accepted"])
     }
 
-    @Test("Keys for SCRAM: those salted like the newest, newest first, and none for the unknown")
+    @Test("SCRAM keys are those with the newest one's salt, newest first, and none for an unknown sender")
     func provableKeys() {
         func key(_ octet: UInt8, salt: UInt8?, iterations: Int = 4_096) -> ServerKey {
             ServerKey(
@@ -63,13 +63,13 @@ import Testing
         bench.post(.appServerKeysWanted(connection(1), SenderID(9)))
         bench.settle()
         guard case .appServer(.loginKeys(let keys))? = bench.take(connection(1)).first else {
-            Issue.record("an unknown sender is answered, too")
+            Issue.record("an unknown sender is answered as well")
             return
         }
         #expect(keys.isEmpty)
     }
 
-    @Test("A sender that is removed or suspended loses its sessions", arguments: [true, false])
+    @Test("The sessions of a sender are closed when it is removed or suspended", arguments: [true, false])
     func revoked(isSuspended: Bool) {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -91,7 +91,7 @@ import Testing
                 == [isSuspended ? "login refused suspended" : "login refused wrong_credentials"])
     }
 
-    @Test("A receipt is on disk before its message goes, and an app server gets it")
+    @Test("A receipt is on disk before its message is removed, and is sent to an app server")
     func receipt() {
         let bench = Harness.withDevice(partitions: 2)
         bench.bindAppServer()
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "Named as received at the next login, a message earns its receipt just so, and is not delivered again"
+        "A message listed as received at the next login earns its receipt and is not sent again"
     )
     func receiptAtLogin() {
         let bench = Harness.withDevice()
@@ -140,7 +140,7 @@ import Testing
         #expect(bench.store.downPending == 1 && bench.store.down.delivered == 1)
     }
 
-    @Test("A receipt that cannot be stored leaves the message, which is delivered again at the next login")
+    @Test("A message stays, and is sent again at the next login, when its receipt cannot be stored")
     func receiptRefused() {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -162,7 +162,7 @@ import Testing
             ])
     }
 
-    @Test("A message whose receipt is on its way is neither replaced nor expired: the device has it")
+    @Test("A message is neither replaced nor expires while its receipt is being stored")
     func receiptOnItsWay() {
         let bench = Harness.withDevice()
         bench.login()
@@ -180,7 +180,7 @@ import Testing
         #expect(bench.store.down.expired == 0 && bench.store.downPending == 1)
     }
 
-    @Test("Receipts that nobody acknowledges stop no message, and are over after their time or their number")
+    @Test("Unacknowledged receipts block no message and end after their time or number")
     func receiptsDoNotBlock() {
         var settings = DeliverySettings()
         settings.pendingWindow = 2
@@ -223,7 +223,7 @@ import Testing
         #expect(bench.take(appServer).words == withdrawn)
     }
 
-    @Test("Canary: without receipts wanted none comes")
+    @Test("Canary: no receipt is sent when none was requested")
     func canary() {
         let bench = Harness.withDevice()
         bench.bindAppServer()

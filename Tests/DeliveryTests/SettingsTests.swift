@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// Bounds that change while the server runs.
+/// Limits that change while the server runs.
 @Suite struct SettingsTests {
     private func change(
         _ bench: Harness, window: Int = Limits.AppServer.pendingWindow, _ set: (inout Rates) -> Void
@@ -20,7 +20,7 @@ import Testing
         return bench.take(appServer).words
     }
 
-    @Test("A rate that is raised lets more pass at once, less what has been sent")
+    @Test("A raised rate allows more messages at once, minus those already sent")
     func raised() {
         var settings = DeliverySettings()
         settings.rates.deviceShort = Rate(2, perSeconds: 3_600)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "A rate that is lowered, or new, holds from then on, for devices and for senders on every partition")
+        "A lowered or new rate applies from then on, for devices and for senders on every partition")
     func lowered() {
         let bench = Harness.withDevice(partitions: 3)
         #expect(answers(bench, 1...9).allSatisfy { $0.hasPrefix("ack") })
@@ -50,7 +50,7 @@ import Testing
         #expect(bench.take(phone).words.sorted() == ["refused 2 toomanymessages", "stored 1"])
     }
 
-    @Test("What waits for the rate of collapsible messages goes on when that is raised or gone")
+    @Test("Messages throttled by the rate of collapsible messages continue when it is raised or removed")
     func held() {
         var settings = DeliverySettings()
         settings.rates.collapsible = Rate(1, perSeconds: 3_600)
@@ -70,13 +70,13 @@ import Testing
         change(bench) { $0.collapsible = Rate(2, perSeconds: 3_600) }
         #expect(delivered() == ["deliver m2"])
         change(bench) { $0.collapsible = Rate(2, perSeconds: 3_600) }
-        #expect(delivered().isEmpty, "the same again changes nothing")
+        #expect(delivered().isEmpty, "setting the same value changes nothing")
         change(bench) { _ in }
         #expect(delivered() == ["deliver m3", "deliver m4"])
         #expect(bench.store.holds)
     }
 
-    @Test("A wider window of upstream messages is used at once; a narrower one takes nothing back")
+    @Test("A wider pending window is used at once; a narrower one recalls nothing")
     func window() {
         var settings = DeliverySettings()
         settings.pendingWindow = 2
@@ -94,7 +94,7 @@ import Testing
         #expect(handed() == 1)
     }
 
-    @Test("Canary: without the change the second bound would not hold")
+    @Test("Canary: without the change the second limit would not apply")
     func canary() {
         let bench = Harness.withDevice()
         #expect(answers(bench, 1...9).allSatisfy { $0.hasPrefix("ack") })

@@ -2,12 +2,12 @@ import Basics
 import Delivery
 import Testing
 
-/// Upstream messages whose time runs out, and app servers that take messages and never answer (ccs-xmpp 4.3, 4.4).
+/// Upstream messages that expire, and app servers that never acknowledge (ccs-xmpp 4.3, 4.4).
 @Suite struct StarvationTests {
     private let silent = connection(70)
     private let busy = connection(71)
 
-    /// Devices of one app, registered with the first sender.
+    /// A harness with devices of one app, registered with the first sender.
     private func bench(devices count: UInt64, window: Int = 2) -> (bench: Harness, devices: [DeviceID]) {
         var settings = DeliverySettings()
         settings.pendingWindow = window
@@ -24,7 +24,7 @@ import Testing
         return (bench, devices)
     }
 
-    /// What a connection was given, answered at once.
+    /// Returns the messages that a connection was sent, and acknowledges them.
     private func answered(_ bench: Harness, _ link: ConnectionID) -> [StoredUpstream] {
         var all: [StoredUpstream] = []
         while true {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("An app server that never acks keeps its window and nothing more; the others get the rest")
+    @Test("An app server that never acknowledges gets one window of messages; the others get the rest")
     func neverAcks() {
         let (bench, devices) = bench(devices: 20)
         bench.bindAppServer(silent)
@@ -55,7 +55,7 @@ import Testing
         }
         let kept = bench.take(silent).compactMap(\.upstream)
         #expect(kept.count == 2, "the window")
-        // Only what must stay behind an unanswered message of the same device waits.
+        // Only messages behind an unacknowledged message of the same device wait.
         #expect(got.count >= 60 - 2 * 3 && bench.store.upPending == 60 - got.count)
         bench.post(.appServerClosed(silent, Harness.sender))
         got += answered(bench, busy)
@@ -63,7 +63,7 @@ import Testing
         #expect(Set(got.map(\.messageID)).count == 60)
     }
 
-    @Test("Not even one device's messages wait for it without bound")
+    @Test("The messages of one device do not wait for a silent app server forever")
     func oneDevice() {
         let (bench, devices) = bench(devices: 1, window: 1)
         bench.bindAppServer(silent)
@@ -79,7 +79,7 @@ import Testing
         #expect(got >= 299 - Limits.Mailbox.page, "\(got)")
     }
 
-    @Test("Where the disk takes longer than a message has to live, the device hears that its time is over")
+    @Test("A device gets an expiry refusal when the disk takes longer than the message's lifetime")
     func expiredBeforeStored() {
         let (bench, devices) = bench(devices: 1)
         bench.bindAppServer(busy)
@@ -96,10 +96,10 @@ import Testing
         #expect(bench.store.up.expired == 1 && bench.store.upPending == 1 && bench.store.holds)
         bench.post(.upstreamReceived(Harness.upstream(3, lifetime: 5, device: devices[0])))
         bench.settle()
-        #expect(bench.take(phone).words == ["stored 3"], "and it counts as waiting no more")
+        #expect(bench.take(phone).words == ["stored 3"], "and it no longer counts as waiting")
     }
 
-    @Test("Canary: with no other app server everything waits for the silent one")
+    @Test("Canary: all messages wait for the silent app server when there is no other")
     func canary() {
         let (bench, devices) = bench(devices: 5)
         bench.bindAppServer(silent)

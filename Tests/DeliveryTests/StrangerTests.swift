@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// What strangers add to the registry, as far as the door lets them, and how it ends again.
+/// What unauthenticated peers can add to the registry within the limits of the admission check, and how it expires.
 @Suite struct StrangerTests {
     private static let day: Int64 = 86_400_000
     private let fresh = DeviceID(1 << 60 | 99)
@@ -43,7 +43,9 @@ import Testing
         }
     }
 
-    @Test("where strangers have had their places, a new device is refused, and one with a wrong token too")
+    @Test(
+        "A new device is refused when unauthenticated peers have used their quota, and so is one with a wrong token"
+    )
     func newDevices() {
         let bench = Harness(partitions: 2)
         #expect(words(bench, checkIn(1, .knownOnly)) == ["QUOTA_EXCEEDED 1"])
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "a device is a stranger until it has logged in; then its place is given back, and it is always served"
+        "A device counts as unauthenticated until it has logged in; then its slot is released and it is always served"
     )
     func known() {
         let bench = Harness()
@@ -71,7 +73,7 @@ import Testing
         #expect(words(bench, register(3, .counted, of: fresh)) == ["registered 3 1"])
         #expect(
             words(bench, register(4, .knownOnly, of: fresh)) == ["registered 4 1"],
-            "the same again adds nothing")
+            "repeating it adds nothing")
         bench.post(
             .deviceLogin(DeviceLogin(connection: phone, device: fresh, token: token, received: [])))
         bench.settle()
@@ -84,7 +86,7 @@ import Testing
         #expect(words(full, register(6, .knownOnly, of: fresh)) == ["registered 6 3"])
     }
 
-    @Test("a stranger's subscription to a topic is counted; to end one never is")
+    @Test("A subscription of an unauthenticated device is counted; an unsubscription is not")
     func topics() throws {
         let bench = Harness.withDevice()
         bench.store.records[device]?.hasLoggedIn = false
@@ -102,7 +104,7 @@ import Testing
         #expect(words(bench, end) == ["unregistered 3"])
     }
 
-    @Test("a device that neither logged in nor registered ends after a day; canary: others stay")
+    @Test("A device that neither logged in nor registered expires after a day; canary: others stay")
     func unused() {
         let bench = Harness(partitions: 2)
         var settings = RunningSettings()
@@ -116,14 +118,14 @@ import Testing
         }
         bench.advance(milliseconds: Self.day - 60_000)
         sweep(bench)
-        #expect(bench.store.records.count == 3, "on its only day it stays")
+        #expect(bench.store.records.count == 3, "it stays for one day")
         bench.advance(milliseconds: Int64(Limits.Device.sweepPauseSeconds) * 1_000)
         sweep(bench)
         #expect(bench.store.records.keys.map(\.number).sorted() == [3, 4])
         #expect(bench.unusedDevices == 1 && bench.expiredDevices == 0)
     }
 
-    @Test("a check-in is no use: who only repeats it ends all the same, and so does nobody who is connected")
+    @Test("Repeated check-ins do not keep an unused device from expiring; a connection does")
     func repeated() {
         let bench = Harness()
         _ = words(bench, checkIn(1, .counted))

@@ -30,7 +30,7 @@ import Testing
         return bench.take(connection(number)).filter { $0.word != "login accepted" }
     }
 
-    @Test("what is left of a lost connection's stream goes to the next session of the same sender, once")
+    @Test("A detached stream is resumed once, by a session of the same sender")
     func resumed() {
         let bench = Harness.withDevice()
         manage(bench, connection(1), "s")
@@ -47,7 +47,7 @@ import Testing
         #expect(want(bench, 5, "s").map(\.word) == ["stream not resumed"])
     }
 
-    @Test("a stream that was ended in order, or that nobody came back for in time, is gone")
+    @Test("A stream is not resumed when it was closed properly or its time is over")
     func gone() {
         let bench = Harness.withDevice()
         manage(bench, connection(1), "ended")
@@ -62,7 +62,7 @@ import Testing
         #expect(want(bench, 4, "lost").map(\.word) == ["stream not resumed"])
     }
 
-    @Test("a connection that still seems to live is closed, and its stream goes on when it is gone")
+    @Test("A connection that still seems alive is closed, and its stream is resumed after that")
     func takenOver() {
         let bench = Harness.withDevice()
         manage(bench, connection(1), "s")
@@ -73,7 +73,7 @@ import Testing
         lose(bench, connection(1), "s")
         bench.settle()
         #expect(bench.take(connection(2)).words == ["stream resumed s"])
-        // And one that ends without leaving anything is waited for in vain.
+        // A connection that ends without a detached stream is waited for in vain.
         bench.post(.appServerBound(connection(2), Harness.sender))
         bench.post(.appServerStreamManaged(connection(2), Harness.sender, id: "s"))
         #expect(want(bench, 3, "s").isEmpty)
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.take(connection(3)).words == ["stream not resumed"])
     }
 
-    @Test("only so many streams of a sender wait, the oldest goes first")
+    @Test("The detached streams of a sender are bounded, and the oldest is discarded first")
     func bounded() {
         let bench = Harness.withDevice()
         let limit = UInt32(Limits.AppServer.resumableStreamsPerSender)
@@ -96,7 +96,7 @@ import Testing
         #expect(want(bench, 902, "s\(limit + 1)").map(\.word) == ["stream resumed s\(limit + 1)"])
     }
 
-    @Test("canary: upstream messages of a lost connection are offered again though its stream is resumed")
+    @Test("Canary: upstream messages of a lost connection are sent again although its stream is resumed")
     func upstream() {
         let bench = Harness.withDevice()
         bench.bindAppServer()

@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @Suite struct ThrottleTests {
-    /// A connected device whose apps get so many messages with collapse key at once, and one more every three minutes.
+    /// A connected device whose apps get a burst of messages with a collapse key, and one more every three minutes.
     private func bench(burst: Int = 2) -> Harness {
         var settings = DeliverySettings()
         settings.rates.collapsible = Rate(burst, perSeconds: burst * Limits.Message.collapsibleRefillSeconds)
@@ -21,7 +21,7 @@ import Testing
         return bench.take(phone).words.filter { $0.hasPrefix("deliver") }
     }
 
-    @Test("Over the burst the newest of each key waits, every one is acknowledged, none is refused")
+    @Test("Messages over the burst are acknowledged, and the newest of each key waits")
     func newestWaits() {
         let bench = bench()
         for ticket in 1...6 as ClosedRange<UInt32> { bench.submit(ticket, key: "score") }
@@ -44,7 +44,7 @@ import Testing
         #expect(bench.store.down.discarded == 0 && bench.store.holds)
     }
 
-    @Test("20 go at once and one every three minutes after them")
+    @Test("A throttled app gets 20 messages at once and one every three minutes after that")
     func figures() {
         let bench = bench(burst: Limits.Message.collapsibleBurst)
         for ticket in 1...25 as ClosedRange<UInt32> {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("A message without collapse key or without lifetime is never held back")
+    @Test("A message without a collapse key or lifetime is never throttled")
     func unaffected() {
         let bench = bench(burst: 1)
         bench.submit(1, key: "score")
@@ -69,7 +69,7 @@ import Testing
         #expect(delivered(bench).sorted() == ["deliver m1", "deliver m3", "deliver m4"])
     }
 
-    @Test("Of more keys than are kept the oldest goes while they wait")
+    @Test("The message of the oldest key is discarded when messages with more keys than allowed wait")
     func keysWaiting() {
         let bench = bench(burst: 1)
         for ticket in 1...7 as ClosedRange<UInt32> {
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What waits is delivered at the next login as far as the rate allows, and what was sent is not charged twice"
+        "Throttled messages are sent at the next login as the rate allows, and sent ones are not counted twice"
     )
     func login() {
         let bench = bench()
@@ -102,7 +102,7 @@ import Testing
         #expect(delivered(bench) == ["deliver m3"])
     }
 
-    @Test("What waits outlives a failed batch, is not sent twice, and ends with its lifetime")
+    @Test("A throttled message survives a failed batch, is not sent twice, and expires at its time")
     func failedBatch() {
         let bench = bench(burst: 1)
         bench.submit(1, key: "a")
@@ -123,7 +123,7 @@ import Testing
         #expect(bench.store.holds)
     }
 
-    @Test("Canary: without the rate all go at once")
+    @Test("Canary: all messages are sent at once when there is no rate")
     func canary() {
         let bench = bench(burst: 0)
         for ticket in 1...30 as ClosedRange<UInt32> {

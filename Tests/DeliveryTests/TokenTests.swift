@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-/// App servers that ask about tokens and subscribe them (http 7, 8.7).
+/// App servers that request information on tokens and subscribe them (http 7, 8.7).
 @Suite struct TokenTests {
     private let news: TopicName
     private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
@@ -21,7 +21,7 @@ import Testing
                 action: action))
     }
 
-    @Test("A subscription is answered when it is on disk, and told to have been there when it is made again")
+    @Test("A subscription is answered when it is on disk, and reported as existing when it is made again")
     func subscribes() {
         let bench = Harness.withDevice()
         bench.post(request(1, .describe))
@@ -31,7 +31,7 @@ import Testing
         bench.post(request(3, .subscribe(news)))
         bench.post(request(4, .describe))
         bench.runTurns()
-        #expect(bench.take(appServer).isEmpty, "what is not on disk is not told")
+        #expect(bench.take(appServer).isEmpty, "nothing is answered before it is on disk")
         bench.settle()
         #expect(
             bench.take(appServer).words == [
@@ -46,7 +46,9 @@ import Testing
         #expect(bench.store.subscriptions.isEmpty)
     }
 
-    @Test("Another sender's token, none at all, too many topics, a failed batch")
+    @Test(
+        "A token request is refused for another sender's token, an unknown token, too many topics or a failed batch"
+    )
     func refused() throws {
         var settings = DeliverySettings()
         settings.subscriptionsPerRegistration = 1
@@ -77,7 +79,7 @@ import Testing
             ])
     }
 
-    @Test("Of a registration that several senders may address, each sees its own topics")
+    @Test("Each sender of a registration with several senders sees only its own topics")
     func severalSenders() {
         let bench = Harness.withDevice()
         bench.post(
@@ -95,7 +97,7 @@ import Testing
         #expect(bench.take(appServer).words == ["token known 3 2 false", "token known 4 2 false news"])
     }
 
-    /// Which of so many changes of subscriptions, to and fro, are too many.
+    /// Subscribes and unsubscribes in turn, and returns the refusals.
     private func refused(_ bench: Harness, _ tickets: ClosedRange<UInt32>) -> [String] {
         for ticket in tickets {
             bench.post(request(ticket, ticket % 2 == 0 ? .subscribe(news) : .unsubscribe(news)))
@@ -104,7 +106,7 @@ import Testing
         return bench.take(appServer).words.filter { $0.hasSuffix("rate_exceeded") }
     }
 
-    @Test("A sender changes so many subscriptions in a second; it may ask for as many as it likes")
+    @Test("A sender's subscription changes are rate limited; its queries are not")
     func rate() {
         var settings = DeliverySettings()
         settings.rates.topicChanges = Rate(4, perSeconds: 1)
@@ -112,7 +114,8 @@ import Testing
         bench.post(request(90, .describe))
         #expect(
             refused(bench, 1...6) == ["token refused 5 rate_exceeded", "token refused 6 rate_exceeded"])
-        #expect(bench.store.subscriptions.count == 1, "made by the fourth, and not ended by the fifth")
+        #expect(
+            bench.store.subscriptions.count == 1, "made by the fourth request, and not removed by the fifth")
         bench.post(request(91, .describe))
         bench.settle()
         #expect(bench.take(appServer).words == ["token known 91 1 false news"])
@@ -128,10 +131,10 @@ import Testing
         bench.post(.settingsChanged(running))
         #expect(refused(bench, 31...32) == ["token refused 32 rate_exceeded"])
         bench.post(.senders(SenderDirectory([])))
-        #expect(refused(bench, 33...33).isEmpty, "nothing is kept of a sender that is gone")
+        #expect(refused(bench, 33...33).isEmpty, "the bucket of a removed sender is dropped")
     }
 
-    @Test("A store that cannot say is told as such")
+    @Test("A token request is refused as unavailable when the store cannot be read")
     func unreadable() {
         let bench = Harness.withDevice()
         bench.post(request(1, .describe))
@@ -142,7 +145,7 @@ import Testing
         #expect(bench.take(appServer).words == ["token refused 1 unavailable"])
     }
 
-    @Test("An installation stands for its newest registration with the sender")
+    @Test("A token request of an installation applies to its newest registration with the sender")
     func installation() {
         let bench = Harness.withDevice(partitions: 3)
         for (ticket, subtype) in [(1, "a"), (2, "b")] as [(UInt32, String)] {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct TopicSendTests {
     private static let topics = ["a", "b", "c", "d", "e"].compactMap { TopicName(bytes($0)) }
 
-    /// So many devices with one registration each, over three partitions; `of` says which topics each has.
+    /// A harness with `count` devices with one registration each, over three partitions; `of` returns the topics of each.
     private static func bench(
         _ count: Int, settings: DeliverySettings = DeliverySettings(),
         of topics: (Int) -> [Int] = { _ in [0] }
@@ -54,13 +54,13 @@ import Testing
 
     // MARK: What stays in memory
 
-    /// Sends messages of their own to some devices, then one to a topic that very many have; whether each of those few is
-    /// asked for anew by another message of its own.
+    /// Sends messages to a few devices, then one to a topic with very many subscribers. Returns whether another message to each of
+    /// the few devices reads it from the store again.
     private static func askedAnew(_ limit: Int, subscribers: Int) -> (asked: [Bool], devices: Int) {
         var settings = DeliverySettings()
         settings.idleDevicesInMemory = limit
         let (bench, names) = Self.bench(subscribers, settings: settings)
-        // Some are subscribers themselves: that a topic met them as well does not make them strangers.
+        // The few devices also subscribe: a topic message must not make them transient.
         let few = Array(names[..<3])
         for name in few { bench.post(.submitted(Harness.submission(1, to: name))) }
         bench.settle()
@@ -78,7 +78,7 @@ import Testing
         return (asked, bench.partitions.reduce(0) { $0 + $1.core.figures.devices })
     }
 
-    @Test("What only a topic has met is forgotten before what something has happened to")
+    @Test("Transient devices are evicted before devices with other activity")
     func passing() {
         let found = Self.askedAnew(4, subscribers: 200)
         #expect(found.asked == [false, false, false])
@@ -86,10 +86,10 @@ import Testing
         let none = Self.askedAnew(0, subscribers: 200)
         #expect(
             none.asked == [true, true, true] && none.devices == 0,
-            "canary: where nothing is kept they are asked for")
+            "canary: they are read again when no idle device stays in memory")
     }
 
-    @Test("Of very many subscribers few stay in memory, however many would fit")
+    @Test("Few of very many subscribers stay in memory")
     func passingLimit() {
         let (bench, _) = Self.bench(3 * Limits.Device.visitingInMemory + 600)
         Self.submit(bench, 1)
@@ -100,9 +100,9 @@ import Testing
         }
     }
 
-    // MARK: Whom it reaches
+    // MARK: Recipients
 
-    @Test("All subscribers of a topic get it once, and nobody else; it comes from the topic")
+    @Test("Each subscriber of a topic gets its message once, from the topic, and no other device gets it")
     func topic() {
         let count = Limits.Topic.page * 2 + 3
         let (bench, names) = Self.bench(count) { $0 % 3 == 0 ? [] : $0 % 3 == 1 ? [0] : [0, 1] }
@@ -122,7 +122,7 @@ import Testing
         #expect(bench.topicMembers == Self.counts(bench, names).reduce(0, +))
     }
 
-    @Test("A device that is there gets it at once, from the topic; one that comes later as well")
+    @Test("A topic message is sent to a connected device at once, and to an absent one at its next login")
     func delivery() {
         let (bench, names) = Self.bench(2)
         func login(_ at: Int, _ link: ConnectionID) {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("Now or never reaches who is there and stores nothing")
+    @Test("A now-or-never topic message reaches connected devices only and is not stored")
     func nowOrNever() {
         let (bench, names) = Self.bench(3)
         bench.post(
@@ -161,9 +161,9 @@ import Testing
         #expect(bench.store.topicBodies.isEmpty)
     }
 
-    /// Conditions of up to three topics, by their tables.
+    /// Conditions of up to three topics, as truth tables.
     @Test(
-        "A condition reaches those that it holds for, each once",
+        "A condition reaches each matching app instance once",
         arguments: [
             0b1010_1000, 0b1010_0000, 0b1110_1010, 0b1000_0000, 0b0101_0101, 0b0000_0000, 0b1111_1111,
             0b0001_0000,
@@ -180,7 +180,7 @@ import Testing
         #expect(bench.store.messages.values.joined().allSatisfy { $0.topic?.path == [] }, "from the sender")
     }
 
-    @Test("As few topics are gone through as will do")
+    @Test("A condition is resolved with the fewest passes over topics")
     func passes() throws {
         func passes(_ topics: Int, _ truth: UInt32) throws -> [TopicTarget.Pass] {
             try #require(TopicTarget(topics: Array(Self.topics[..<topics]), truth: truth)).passes
@@ -197,7 +197,7 @@ import Testing
         #expect(TopicTarget(topics: Self.topics + Self.topics, truth: 0) == nil)
     }
 
-    @Test("Another sender's topic of that name is another; an instance that was replaced is not reached")
+    @Test("A topic message does not reach another sender's topic of that name, nor a replaced instance")
     func others() throws {
         let (bench, names) = Self.bench(2)
         Self.submit(bench, 1, from: Harness.otherSender)
@@ -216,7 +216,7 @@ import Testing
 
     // MARK: Refusals
 
-    @Test("A dry run does nothing; too many at once are refused, and room comes again")
+    @Test("A dry run has no effect; too many topic messages at once are refused until some are done")
     func refusals() {
         let (bench, names) = Self.bench(2)
         Self.submit(bench, 1, dry: true)
@@ -235,13 +235,13 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 1"])
     }
 
-    @Test("A job whose batch fails is refused, and runs neither now nor after a restart")
+    @Test("A job whose batch fails is refused, and does not run, even after a restart")
     func failedJob() {
         let (bench, names) = Self.bench(2)
         Self.submit(bench, 1)
         bench.runTurns()
         for partition in bench.partitions where !partition.batches.isEmpty {
-            // It is on disk all the same.
+            // It is on disk nevertheless.
             _ = bench.store.apply(partition.batches[0])
             bench.apply(partition, failing: true)
         }
@@ -255,7 +255,7 @@ import Testing
 
     // MARK: Faults
 
-    @Test("Pages of few jobs are under way at once, and each job has its turn")
+    @Test("The pages in progress are bounded, and all jobs get their turn")
     func fairness() {
         let (bench, names) = Self.bench(300)
         for ticket in 1...9 { Self.submit(bench, UInt32(ticket)) }
@@ -272,8 +272,9 @@ import Testing
         }
     }
 
-    /// The process dies after so many steps of the store; all that was not durable is gone.
-    @Test("Killed at any step, nobody is left out and nobody gets it twice", arguments: 0..<3)
+    /// Kills the process after some steps of the store; all that was not durable is lost.
+    @Test(
+        "Each subscriber gets a topic message once when the process is killed at any step", arguments: 0..<3)
     func killed(_ seed: UInt64) throws {
         let count = Limits.Topic.page + 30
         let target = try #require(
@@ -293,16 +294,16 @@ import Testing
             Self.tick(bench)
             let counts = Self.counts(bench, names)
             #expect(counts.allSatisfy { $0 <= 1 }, "\(steps) steps")
-            // What was not answered may have been lost, but only whole.
+            // An unanswered job may be lost, but only as a whole.
             let reached = counts.reduce(0, +)
             #expect(reached == count || (!isAnswered && reached == 0), "\(steps) steps: \(reached)")
             #expect(bench.store.topicJobs.isEmpty, "\(steps) steps")
             #expect(bench.store.marks.values.joined().isEmpty, "\(steps) steps")
         }
-        #expect(interrupted > 5, "canary: some were under way")
+        #expect(interrupted > 5, "canary: some were in progress")
     }
 
-    /// One thing that the store or a partition does, at random; batches fail now and then, and leave what they like.
+    /// Does one random step of the store or a partition; batches fail at times, and may then be on disk or not.
     private static func step(_ bench: Harness, _ random: inout SeededRandom, failing: UInt64 = 0) {
         let partition = bench.partitions[Int(random.next() % 3)]
         let fails = failing > 0 && random.next() % failing == 0
@@ -319,7 +320,9 @@ import Testing
         }
     }
 
-    @Test("Batches and reads that fail: the job goes on until all have it, once", arguments: 0..<12)
+    @Test(
+        "A job continues after failed batches and reads until each subscriber has the message once",
+        arguments: 0..<12)
     func failing(_ seed: UInt64) {
         let count = Limits.Topic.page + 30
         let (bench, names) = Self.bench(count)
@@ -341,7 +344,7 @@ import Testing
         #expect(bench.store.marks.values.joined().isEmpty)
     }
 
-    @Test("A job that was interrupted and whose time is over leaves no mark")
+    @Test("An interrupted job that expires leaves no mark")
     func overWithMarks() throws {
         let (bench, names) = Self.bench(3)
         Self.submit(bench, 1, lifetime: 60)
@@ -358,7 +361,9 @@ import Testing
         #expect(Self.counts(bench, names) == [0, 0, 0])
     }
 
-    @Test("A job whose time is over ends; what it left is not sent, and the body goes after the messages")
+    @Test(
+        "An expired job ends: its remaining messages are not sent, and its body is removed after its messages"
+    )
     func over() {
         let (bench, names) = Self.bench(3)
         Self.submit(bench, 1, lifetime: 60)

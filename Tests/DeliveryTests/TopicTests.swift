@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Names of topics",
+        "A topic name is accepted or refused by its form",
         arguments: [
             ("a", true), ("aA0-_.~%", true), ("", false), ("a/b", false), ("a b", false), ("ä", false),
             (String(repeating: "x", count: 900), true), (String(repeating: "x", count: 901), false),
@@ -47,7 +47,7 @@ import Testing
         #expect(TopicName(path: bytes("topics/" + text)) == nil)
     }
 
-    @Test("A subscription is answered when it is on disk, and asked again it is not written again")
+    @Test("A subscription is answered when it is on disk, and not written again when it exists")
     func subscribes() {
         let bench = Harness.withDevice()
         bench.post(request(1, news))
@@ -57,7 +57,7 @@ import Testing
         bench.runTurns()
         bench.post(request(4, sports))
         bench.runTurns()
-        #expect(bench.take(web).words == ["unregistered 1"], "what is not on disk is not promised")
+        #expect(bench.take(web).words == ["unregistered 1"], "nothing is answered before it is on disk")
         bench.settle()
         #expect(bench.take(web).words == ["unregistered 2", "unregistered 3", "unregistered 4"])
         #expect(topics(bench) == ["news", "sports%20"])
@@ -69,7 +69,7 @@ import Testing
         #expect(bench.durableBatches == batches)
     }
 
-    @Test("Unsubscribing ends one, and what is not subscribed need not be ended; a restart forgets nothing")
+    @Test("Unsubscribing removes a subscription and accepts an unknown one; a restart keeps subscriptions")
     func unsubscribes() {
         let bench = Harness.withDevice()
         bench.post(request(1, news))
@@ -84,7 +84,7 @@ import Testing
             bench.take(web).words == ["unregistered 1", "unregistered 2", "unregistered 3", "unregistered 4"])
     }
 
-    @Test("Wrong token, no registration, a registration without sender, a failed batch")
+    @Test("A subscription is refused with a wrong token, no registration, no sender or a failed batch")
     func refused() {
         let bench = Harness.withDevice()
         bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
@@ -106,10 +106,10 @@ import Testing
         #expect(topics(bench).isEmpty)
         bench.post(request(6, news))
         bench.settle()
-        #expect(topics(bench) == ["news"], "after the failed batch it is made anew")
+        #expect(topics(bench) == ["news"], "after the failed batch it is made again")
     }
 
-    /// A device with an endpoint, registration 2, and a token made beside it for each of these senders, from 3 on.
+    /// A harness whose device has an endpoint, registration 2, and a token made from it for each of these senders, from 3 on.
     private func benchWithEndpoint(_ senders: SenderID...) throws -> Harness {
         let bench = Harness.withDevice()
         bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "A token made beside an endpoint is subscribed itself when a newer one was made there for another sender"
+        "A token of an endpoint is subscribed itself when a newer one was made for another sender"
     )
     func tokenBeside() throws {
         let bench = try benchWithEndpoint(Harness.sender, Harness.otherSender)
@@ -150,7 +150,7 @@ import Testing
         #expect(bench.take(appServer).words == ["token refused 4 \(TokenRefusal.senderMismatch.rawValue)"])
     }
 
-    @Test("The endpoint of a web app stands for the token that was made beside it")
+    @Test("A web app's endpoint resolves to the token that was made from it")
     func endpoint() throws {
         let bench = try benchWithEndpoint(Harness.otherSender)
         bench.post(request(3, news, number: 2))
@@ -159,7 +159,7 @@ import Testing
         #expect(made?.name.number == RegistrationNumber(3) && made?.sender == Harness.otherSender)
     }
 
-    @Test("A registration may have so many topics and not one more; one that ends makes room")
+    @Test("The topics of a registration are bounded, and unsubscribing makes room")
     func limit() {
         var settings = DeliverySettings()
         settings.subscriptionsPerRegistration = 1
@@ -175,7 +175,7 @@ import Testing
         #expect(DeliverySettings().subscriptionsPerRegistration == 2_000)
     }
 
-    @Test("What goes takes its subscriptions with it: unregistered, forgotten")
+    @Test("Subscriptions are removed with their registration or device")
     func removed() {
         let bench = Harness.withDevice()
         bench.post(register(1, sender: "100", subtype: "b", instance: "cGFzc3dvcmQ_aGVsbG8tdw"))
@@ -199,7 +199,7 @@ import Testing
         #expect(topics(bench).isEmpty)
     }
 
-    @Test("Packed topics agree with a plain list")
+    @Test("Packed topics have the same content as a plain list")
     func packed() throws {
         var random = SeededRandom(seed: 11)
         let name = Harness.target
@@ -255,7 +255,7 @@ import Testing
                 action: action))
     }
 
-    @Test("The registration with the sender is subscribed, and unsubscribed again")
+    @Test("An installation request subscribes and unsubscribes the registration with the sender")
     func subscribes() throws {
         let news = try #require(TopicName(bytes("news")))
         let bench = bench()
@@ -276,7 +276,7 @@ import Testing
         #expect(bench.store.subscriptions.isEmpty)
     }
 
-    @Test("An installation that ends takes what it registered with it, on every device that has its id")
+    @Test("Removing an installation removes its registrations on every device with its ID")
     func removes() {
         let bench = bench()
         let other = DeviceID(1 << 60 | 77)
@@ -308,14 +308,14 @@ import Testing
     private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
 
     @Test(
-        "An app that names no device gets one, once; its token is renewed, and it is addressed like any other"
+        "An Apple app without a device gets one, once; its token is renewed, and it is a normal target"
     )
     func appleApp() throws {
         let bench = bench()
         let other = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
         bench.post(request(3, apple("p_01", fresh: 900), fid: other))
         bench.runTurns()
-        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        #expect(bench.take(web).isEmpty, "nothing is answered before it is on disk")
         bench.settle()
         bench.post(request(4, apple("s_02", fresh: 901), fid: other))
         bench.settle()
@@ -333,7 +333,7 @@ import Testing
     }
 
     @Test(
-        "A registration of the app that the device made is the one that is noted; an unknown sender gets none"
+        "An existing registration of the app on the device is linked; an unknown sender is refused"
     )
     func appleKnown() {
         let bench = bench()
@@ -346,7 +346,7 @@ import Testing
         #expect(bench.store.records.count == 1)
     }
 
-    @Test("A store that cannot say, and too many that ask, are told so")
+    @Test("An installation request is refused as unavailable when the store fails or too many requests wait")
     func unavailable() {
         let bench = bench(partitions: 1)
         bench.post(request(3, .remove))
@@ -360,7 +360,7 @@ import Testing
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])
     }
 
-    @Test("Only what has the form of an installation's id is one")
+    @Test("Only a string in the form of an installation ID is accepted as one")
     func form() throws {
         var registration = try #require(Harness.withDevice().store.registrations[Harness.target])
         #expect(registration.installation == nil)

@@ -2,11 +2,11 @@ import Basics
 import Delivery
 import Testing
 
-/// What somebody hears who watches a device.
+/// The steps that are reported to the watcher of a device.
 @Suite struct TraceTests {
     private static let watcher = Origin(connection: web, ticket: 7)
 
-    /// A device that is watched, in several partitions.
+    /// A traced device, in several partitions.
     private func bench(settings: DeliverySettings = DeliverySettings()) -> Harness {
         let bench = Harness.withDevice(partitions: 3, settings: settings)
         bench.post(.trace(device, Self.watcher))
@@ -18,7 +18,7 @@ import Testing
         bench.take(web).words.map { $0.replacing("traced 7 ", with: "") }
     }
 
-    @Test("A message to the device is followed from its refusal or ACK to its end")
+    @Test("A message to the device is traced from its refusal or ACK to its end")
     func downstream() {
         let bench = bench()
         bench.submit(1, receipt: true)
@@ -52,7 +52,7 @@ import Testing
         #expect(heard(bench) == ["downstream refused m6 sender_mismatch"])
     }
 
-    @Test("A message of the device is followed to the app server's answer, whichever partition has it")
+    @Test("A message of the device is traced to the app server's answer, in whichever partition it is")
     func upstream() {
         let bench = bench()
         bench.login()
@@ -78,7 +78,7 @@ import Testing
         #expect(words.contains("upstream sent u4 now_or_never"))
     }
 
-    @Test("Failed batches, wrong logins and the end of the device are told")
+    @Test("Failed batches, refused logins and the removal of the device are traced")
     func failures() {
         let bench = bench()
         bench.submit(1)
@@ -109,7 +109,7 @@ import Testing
             ])
     }
 
-    @Test("Each of several watchers hears it, until it watches no more; other devices are not told of")
+    @Test("Each of several watchers gets the steps until it stops, and none of other devices")
     func watchers() {
         let bench = bench()
         let other = Origin(connection: appServer, ticket: 8)
@@ -131,7 +131,7 @@ import Testing
         #expect(bench.take(appServer).words == ["ack 3"])
     }
 
-    @Test("Canary: without a watcher nothing is told")
+    @Test("Canary: nothing is reported without a watcher")
     func canary() {
         let bench = Harness.withDevice(partitions: 3)
         bench.submit(1)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Delivery
 
-/// The list of contacts that the store has not been told of.
+/// The list of contact times that are not yet written to the store.
 @Suite struct UnwrittenContactsTests {
-    @Test("The latest time counts, and each device once")
+    @Test("A device is listed once, with its latest time")
     func times() {
         var contacts = UnwrittenContacts(limit: 9)
         contacts.note(DeviceID(5), at: 10)
@@ -18,7 +18,7 @@ import Testing
         #expect(contacts.count == 1 && contacts.take(DeviceID(3)) == 20)
     }
 
-    @Test("All come in turn, whoever leaves meanwhile")
+    @Test("All devices are returned in turn when some leave meanwhile")
     func turns() {
         var contacts = UnwrittenContacts(limit: 9)
         #expect(contacts.next(3).isEmpty)
@@ -29,13 +29,13 @@ import Testing
         #expect(contacts.next(9).map(\.number) == [4, 1, 2])
     }
 
-    @Test("There is an end to it")
+    @Test("The list is bounded")
     func bounded() {
         var contacts = UnwrittenContacts(limit: Limits.Device.unwrittenContacts)
         for number in 1...UInt64(Limits.Device.unwrittenContacts) { contacts.note(DeviceID(number), at: 1) }
         contacts.note(DeviceID(.max), at: 1)
         #expect(contacts.count == Limits.Device.unwrittenContacts && contacts.take(DeviceID(.max)) == nil)
         contacts.note(DeviceID(7), at: 2)
-        #expect(contacts.take(DeviceID(7)) == 2, "one that is there gets its new time")
+        #expect(contacts.take(DeviceID(7)) == 2, "a listed device gets its new time")
     }
 }

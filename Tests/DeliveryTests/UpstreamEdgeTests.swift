@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Testing
 
-/// Corners of upstream that planted faults went through unseen (Scripts/mutate).
+/// Edge cases of upstream messages in which planted faults went undetected (Scripts/mutate).
 @Suite struct UpstreamEdgeTests {
     private func bench(_ set: (inout DeliverySettings) -> Void = { _ in }) -> Harness {
         var settings = DeliverySettings()
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A message of an app waits for the registration that it goes by to be on disk, and is refused where it is lost",
+        "An upstream message waits until its app's registration is on disk, and is refused if that fails",
         arguments: [false, true])
     func registrationOnItsWay(failing: Bool) {
         let bench = bench()
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A device has only its share of a sender's places; what is acknowledged or over makes room; canary: another's is free"
+        "A device has a bounded share of its sender's mailbox until messages end; canary: another device is accepted"
     )
     func share() {
         let bench = bench { $0.storedUpstreamPerDevice = 2 }
@@ -60,7 +60,7 @@ import Testing
         #expect(answers(bench, Harness.upstream(3)) == ["refused 3 toomanymessages"])
         #expect(answers(bench, Harness.upstream(4, device: other)) == ["stored 4"])
         bench.advance(milliseconds: 10_000)
-        #expect(answers(bench, Harness.upstream(5)) == ["stored 5"], "the first one's time is over")
+        #expect(answers(bench, Harness.upstream(5)) == ["stored 5"], "the first one has expired")
         #expect(answers(bench, Harness.upstream(6)) == ["refused 6 toomanymessages"])
         bench.bindAppServer()
         acknowledge(bench)
@@ -69,12 +69,12 @@ import Testing
         #expect(answers(bench, Harness.upstream(7), Harness.upstream(8)) == ["stored 7", "stored 8"])
     }
 
-    @Test("A sender has so many messages waiting; repeats, failures and what is acknowledged leave room")
+    @Test("A sender's mailbox is bounded; duplicates, failed batches and acknowledged messages do not count")
     func quota() {
         let bench = bench { $0.storedUpstreamPerSender = 2 }
         #expect(answers(bench, Harness.upstream(1)) == ["stored 1"])
         let again = Harness.upstream(2, id: "p1", content: 1)
-        #expect(answers(bench, again) == ["stored 2"], "told again, kept once")
+        #expect(answers(bench, again) == ["stored 2"], "confirmed again, stored once")
         bench.post(.upstreamReceived(Harness.upstream(3)))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
@@ -91,7 +91,7 @@ import Testing
         #expect(answers(bench, Harness.upstream(8)) == ["refused 8 \(tooMany)"])
     }
 
-    @Test("A day is the longest")
+    @Test("The lifetime of an upstream message is at most a day")
     func lifetime() {
         let bench = bench()
         _ = answers(bench, Harness.upstream(1, lifetime: 1_000_000))
@@ -100,7 +100,7 @@ import Testing
                 == bench.now.wall + Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000)
     }
 
-    @Test("No receipt is kept for a sender that is gone")
+    @Test("No receipt is stored for a removed sender")
     func receiptForNobody() {
         let bench = bench()
         bench.submit(1, receipt: true)
@@ -112,7 +112,7 @@ import Testing
         #expect(bench.store.receipts.isEmpty && bench.store.downPending == 0)
     }
 
-    @Test("A batch that failed, and is on disk all the same: what it put is found and offered")
+    @Test("A message of a failed batch that is on disk nevertheless is found and sent")
     func failedButStored() {
         let bench = bench()
         bench.bindAppServer()
@@ -129,7 +129,7 @@ import Testing
         #expect(bench.take(appServer).words == ["upstream u1"])
     }
 
-    @Test("What was acknowledged does not expire while its removal is on its way")
+    @Test("An acknowledged message does not expire while its removal is in progress")
     func expiredWhileLeaving() {
         let bench = bench()
         bench.bindAppServer()
@@ -148,7 +148,7 @@ import Testing
         #expect(bench.up.delivered == 1 && bench.up.expired == 0)
     }
 
-    @Test("A full session holds so many in memory")
+    @Test("The backlog of a full session is bounded")
     func backlog() {
         let bench = bench {
             $0.pendingWindow = 1
@@ -160,7 +160,7 @@ import Testing
         #expect(bench.partitions[0].core.figures.outstanding == 1)
     }
 
-    @Test("A message now or never counts as expired when its session gives it up as too late")
+    @Test("A now-or-never message counts as expired when its session reports it as expired")
     func passingTooLate() {
         let bench = bench()
         bench.bindAppServer()
@@ -172,7 +172,7 @@ import Testing
         #expect(bench.up.accepted == 1 && bench.up.expired == 1 && bench.up.delivered == 0)
     }
 
-    @Test("A device goes to another session at once when the one that has its messages is draining")
+    @Test("A device uses another session at once when the session with its messages is draining")
     func drainingSession() {
         let bench = bench()
         let second = connection(51)
@@ -185,7 +185,7 @@ import Testing
         #expect(bench.take(second).words == ["upstream u2"])
     }
 
-    @Test("A message that waits for its session goes to another one at once when its session is drained")
+    @Test("A message that waits for its session is sent to another one at once when that session drains")
     func drainedWhileWaiting() {
         let bench = bench { $0.pendingWindow = 1 }
         let second = connection(51)
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(
-        "A message stays behind an older one of its device when that one still waits and a session has room")
+        "A message stays behind an older waiting message of its device when a session has room")
     func order() {
         let bench = bench { $0.pendingWindow = 1 }
         let second = connection(51)
@@ -220,7 +220,7 @@ import Testing
         #expect(seen == ["upstream u2", "upstream u3"])
     }
 
-    @Test("A message is handed on when it is stored after the last page was read and before that is told")
+    @Test("A message is sent when it is stored between the last page read and its answer")
     func storedWhileReading() {
         let bench = bench()
         let partition = bench.partitions[0]
@@ -241,7 +241,7 @@ import Testing
         #expect(bench.take(appServer).words == ["upstream u1"])
     }
 
-    @Test("A free session is given what is on disk when a few messages before it wait for a full session")
+    @Test("A free session gets stored messages from behind a few that wait for a full session")
     func readsPastWaiting() {
         let bench = bench {
             $0.pendingWindow = 3
@@ -260,7 +260,7 @@ import Testing
         #expect(bench.take(appServer).words == ["upstream u4"], "the device stays with its session")
     }
 
-    @Test("Canary: with room for all of them nothing is refused")
+    @Test("Canary: nothing is refused when there is room for all messages")
     func canary() {
         let bench = bench()
         #expect(answers(bench, Harness.upstream(1), Harness.upstream(2)) == ["stored 1", "stored 2"])

@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(
-        "The device hears of it when it is on disk, then an app server gets it with the registration's name")
+        "An upstream message is confirmed when it is on disk, then sent to an app server with the registration's name"
+    )
     func storedThenRouted() {
         let bench = Harness.withDevice(partitions: 2)
         bench.bindAppServer()
@@ -41,7 +42,7 @@ import Testing
         #expect(bench.store.up.delivered == 1 && bench.store.upPending == 0 && bench.store.holds)
     }
 
-    @Test("Declined with nack, it has been delivered all the same and does not come again")
+    @Test("A message answered with nack counts as delivered and is not sent again")
     func declined() {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -54,7 +55,7 @@ import Testing
         #expect(bench.store.up.delivered == 1)
     }
 
-    @Test("Unknown sender, app without registration, removed sender")
+    @Test("An upstream message is refused for an unknown sender, an unregistered app or a removed sender")
     func refusals() {
         let bench = Harness.withDevice()
         send(bench, 1, sender: SenderID(7))
@@ -72,7 +73,7 @@ import Testing
         #expect(bench.take(phone).words == ["refused 4 invalid_parameters"])
     }
 
-    @Test("Lifetime 0 is for an app server that is there now")
+    @Test("A message with lifetime 0 is sent to a connected app server or refused")
     func nowOrNever() {
         let bench = Harness.withDevice()
         send(bench, 1, lifetime: 0, id: "")
@@ -89,7 +90,7 @@ import Testing
         #expect(bench.take(connection(51)).isEmpty)
     }
 
-    @Test("A repeat is told as stored and not handed on again")
+    @Test("A duplicate is confirmed and not sent again")
     func duplicate() {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -101,7 +102,7 @@ import Testing
         #expect(bench.up.accepted == 1)
     }
 
-    @Test("An ID again with other content, or to another sender, is a new message; both are acknowledged")
+    @Test("A message with a used ID but other content or another sender is new, and both are acknowledged")
     func sameID() {
         let bench = Harness.withDevice()
         bench.store.registrations[Harness.target]?.otherSenders = [Harness.otherSender]
@@ -120,7 +121,7 @@ import Testing
         #expect(bench.store.upstream[Harness.otherSender]?.count == 1)
     }
 
-    @Test("Twenty of an app may wait to be stored; the place is free again afterwards")
+    @Test("Up to twenty messages of an app can wait to be stored; stored ones make room")
     func cap() {
         let bench = Harness.withDevice(partitions: 2)
         for ticket in 1...21 as ClosedRange<UInt32> { send(bench, ticket) }
@@ -138,7 +139,7 @@ import Testing
         #expect(bench.take(phone).words.allSatisfy { $0.hasPrefix("stored") })
     }
 
-    @Test("A failed batch: the device is told nothing was taken, and may send again")
+    @Test("A device can send a message again after its batch failed")
     func failedBatch() {
         let bench = Harness.withDevice()
         bench.login()
@@ -154,7 +155,7 @@ import Testing
         #expect(bench.take(phone).words == ["stored 2"])
     }
 
-    @Test("The window holds what is sent and not answered; the rest waits on disk and follows")
+    @Test("A session gets one window of messages; the rest waits on disk and follows")
     func window() {
         var settings = DeliverySettings()
         settings.pendingWindow = 3
@@ -175,7 +176,7 @@ import Testing
         #expect(bench.store.upPending == 0)
     }
 
-    @Test("What waits for an absent app server is read in pages, oldest first")
+    @Test("Messages for an absent app server are read in pages, oldest first")
     func offline() {
         var settings = DeliverySettings()
         settings.mailboxPage = 3
@@ -188,7 +189,7 @@ import Testing
         #expect(bench.take(appServer).words == (1...10).map { "upstream u\($0)" })
     }
 
-    @Test("The connection is gone: its messages go again with the same id, oldest first, to another")
+    @Test("Messages of a closed connection are sent to another one with the same IDs, oldest first")
     func redelivery() {
         let bench = Harness.withDevice()
         let second = connection(51)
@@ -204,12 +205,12 @@ import Testing
         let again = bench.take(second).compactMap(\.upstream)
         #expect(again == [first[0], first[2]])
         settle(bench, appServer, again)
-        #expect(bench.store.upPending == 2, "the old connection has no say")
+        #expect(bench.store.upPending == 2, "an answer on the old connection does not count")
         settle(bench, second, again)
         #expect(bench.store.upPending == 0 && bench.store.up.delivered == 3)
     }
 
-    @Test("What was acknowledged is not read again while its removal is on its way")
+    @Test("An acknowledged message is not read again while its removal is in progress")
     func noRedeliveryWhileLeaving() {
         let bench = Harness.withDevice()
         let second = connection(51)
@@ -229,7 +230,7 @@ import Testing
         #expect(bench.take(second).words == ["upstream u1"])
     }
 
-    @Test("Least outstanding first, but a device stays with its session while something is outstanding there")
+    @Test("A message goes to the session with the fewest outstanding, or to that with its device's messages")
     func choice() {
         let bench = Harness.withDevice()
         let other = bench.addDevice()
@@ -249,7 +250,9 @@ import Testing
         #expect(bench.take(appServer).words == ["upstream u5"])
     }
 
-    @Test("A device is free to choose again once nothing of it is outstanding, also after a lost connection")
+    @Test(
+        "A device can use any session once none of its messages is outstanding, also after a lost connection"
+    )
     func choiceAfterLoss() {
         let bench = Harness.withDevice()
         let other = bench.addDevice()
@@ -270,7 +273,7 @@ import Testing
         #expect(bench.take(third).words == ["upstream u3"])
     }
 
-    @Test("A message that is gone before anyone reads it is not looked for over and over")
+    @Test("A message that is removed before it is read is not searched for repeatedly")
     func nothingToRead() {
         let bench = Harness.withDevice()
         send(bench, 1, lifetime: 1)
@@ -290,7 +293,7 @@ import Testing
         #expect(bench.take(phone).words == ["deliver m4", "stored 3"])
     }
 
-    @Test("A draining session gets nothing new, and its answers count")
+    @Test("A draining session gets no new messages, and its answers count")
     func draining() {
         let bench = Harness.withDevice()
         bench.bindAppServer()
@@ -329,7 +332,7 @@ import Testing
         #expect(bench.store.up.delivered == 0)
     }
 
-    @Test("Canary: with a window of one these tests would see one message")
+    @Test("Canary: with a window of one these tests would get one message")
     func canary() {
         var settings = DeliverySettings()
         settings.pendingWindow = 1

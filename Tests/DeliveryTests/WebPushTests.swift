@@ -2,12 +2,12 @@ import Basics
 import Delivery
 import Testing
 
-/// Submissions that a key entitles to, not an account.
+/// Submissions that are entitled by a key, not an account.
 @Suite struct WebPushTests {
     private static let key = [4] + [UInt8](repeating: 3, count: 64)
     private static let endpoint = RegistrationName(device: device, number: RegistrationNumber(2))
 
-    /// A device with registration 1 for a sender ID and registration 2 for a key.
+    /// A harness whose device has registration 1 for a sender ID and registration 2 for a key.
     private func bench(settings: DeliverySettings = DeliverySettings()) -> Harness {
         let bench = Harness.withDevice(settings: settings)
         bench.post(
@@ -31,7 +31,7 @@ import Testing
         return .submitted(submission)
     }
 
-    @Test("a push is acknowledged once it is on disk, and delivered from the key")
+    @Test("A push is acknowledged once it is on disk, and delivered from the key")
     func delivered() throws {
         let bench = bench()
         bench.login()
@@ -39,7 +39,7 @@ import Testing
         _ = bench.take(phone)
         bench.post(push(5))
         bench.runTurns()
-        #expect(bench.take(appServer).isEmpty, "what is not on disk is not promised")
+        #expect(bench.take(appServer).isEmpty, "nothing is answered before it is on disk")
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 5"])
         let delivery = try #require(bench.take(phone).compactMap(\.delivery).first)
@@ -47,7 +47,7 @@ import Testing
         #expect(delivery.web == nil && delivery.message.body == bytes("body 5"))
     }
 
-    @Test("without a lifetime it is answered at once, whether the device is there or not")
+    @Test("A push without a lifetime is answered at once, whether or not the device is connected")
     func passing() {
         let bench = bench()
         bench.post(push(5, lifetime: 0))
@@ -57,8 +57,10 @@ import Testing
         #expect((bench.store.messages[device] ?? []).isEmpty)
     }
 
-    /// The canary: whoever knows a token but not the key must not be let in.
-    @Test("another key, a registration of a sender ID, one with keys, and one that is gone")
+    /// Canary: a peer that has a token but not its key must be refused.
+    @Test(
+        "A push is refused with another key, for a sender ID's registration, one with keys, or an unregistered one"
+    )
     func refused() throws {
         let bench = bench()
         bench.post(push(5, key: [4] + [UInt8](repeating: 4, count: 64)))
@@ -74,7 +76,7 @@ import Testing
         let encrypted = RegistrationName(device: device, number: RegistrationNumber(3))
         bench.post(push(7, to: encrypted))
         bench.post(push(8, to: RegistrationName(device: device, number: RegistrationNumber(9))))
-        // An account may not use an endpoint of a key either.
+        // An account cannot use an endpoint of a key either.
         bench.post(.submitted(Harness.submission(9, to: Self.endpoint)))
         bench.settle()
         #expect(
@@ -85,7 +87,7 @@ import Testing
         #expect((bench.store.messages[device] ?? []).isEmpty)
     }
 
-    @Test("a newer instance of the app does not get what is encrypted for the older one")
+    @Test("A newer instance of the app does not get a push encrypted for the older one")
     func replaced() throws {
         let bench = bench()
         bench.post(

@@ -26,7 +26,7 @@ import Testing
             project: project, instance: bytes(instance), renewed: renewed.map { claim(name($0)) })
     }
 
-    /// What the device itself says of one of its registrations.
+    /// The device's claim to one of its registrations.
     private func claim(_ name: RegistrationName) -> TokenClaim {
         TokenClaim(name: name, proof: .device(device, token), projects: [.sender(Harness.sender)])
     }
@@ -37,7 +37,7 @@ import Testing
             category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"), senderText: bytes(sender))
     }
 
-    /// A device with an endpoint, registration 2, that belongs to no sender.
+    /// A harness whose device has an endpoint, registration 2, that belongs to no sender.
     private func bench() -> Harness {
         let bench = Harness.withDevice()
         bench.post(.register(endpoint(1)))
@@ -46,7 +46,7 @@ import Testing
         return bench
     }
 
-    @Test("An app server that names a token means that one, though a newer one was made of the same endpoint")
+    @Test("A request that names a token applies to that one when a newer one was made from the same endpoint")
     func named() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
@@ -71,7 +71,7 @@ import Testing
             ])
     }
 
-    @Test("Keys have their lengths and the mark of a point that is not compressed")
+    @Test("Keys are accepted by their length and the prefix of an uncompressed point")
     func lengths() {
         let point = [4] + [UInt8](repeating: 1, count: 64)
         let auth = [UInt8](repeating: 1, count: 16)
@@ -83,13 +83,13 @@ import Testing
     }
 
     @Test(
-        "The second token has the app, subtype and sender text of the endpoint, the sender of the project, and the keys"
+        "A token with keys has the app, subtype and sender text of its endpoint, the project's sender, and the keys"
     )
     func made() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
         bench.runTurns()
-        #expect(bench.take(web).isEmpty, "what is not on disk is not promised")
+        #expect(bench.take(web).isEmpty, "nothing is answered before it is on disk")
         bench.settle()
         #expect(bench.take(web).words == ["registered 2 3"])
         let made = try #require(bench.store.registrations[name(3)])
@@ -99,7 +99,7 @@ import Testing
         #expect(bench.store.registrations[name(2)]?.web == nil, "the endpoint stays as it was")
     }
 
-    @Test("A message to it carries the keys; one to the endpoint does not")
+    @Test("A message to a token with keys carries the keys; one to its endpoint does not")
     func delivered() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Asked again it is the same token, with new keys if the device shows itself; the endpoint asked again is the endpoint"
+        "A repeated request returns the same token, with new keys if the device proves itself, and the same endpoint"
     )
     func again() throws {
         let bench = bench()
@@ -134,7 +134,7 @@ import Testing
         #expect(bench.store.registrations[name(3)]?.web == (try keys(2)))
     }
 
-    @Test("Another project, and another installation, get another token")
+    @Test("Another project or another installation gets another token")
     func others() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1), instance: "a")))
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.take(web).words == ["registered 2 3", "registered 3 4", "registered 4 5"])
     }
 
-    @Test("A project is known by number or label; any other is refused, and so is an endpoint that is none")
+    @Test("A project is found by number or label; an unknown project or an invalid endpoint is refused")
     func refused() throws {
         var records = Harness.senders
         records[1].label = "shop"
@@ -167,7 +167,7 @@ import Testing
         #expect(bench.store.registrations[name(3)]?.sender == Harness.otherSender)
     }
 
-    @Test("Renewing keeps the token of the same endpoint, and replaces that of another one")
+    @Test("Renewing keeps the token of the same endpoint and replaces that of another one")
     func renewed() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
@@ -189,7 +189,7 @@ import Testing
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1, 2, 4, 5])
     }
 
-    @Test("Unregistering the subtype removes both; giving up a token removes it alone")
+    @Test("Unregistering the subtype removes both tokens; unregistering one removes it alone")
     func removed() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
@@ -210,7 +210,7 @@ import Testing
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1])
     }
 
-    @Test("Only the sender of the project may use the token, whoever may use the endpoint")
+    @Test("Only the project's sender can use the token, whichever senders can use the endpoint")
     func oneSender() throws {
         let bench = Harness.withDevice()
         bench.post(.register(endpoint(1, sender: "200,100")))
@@ -226,7 +226,7 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 7 sender_mismatch"])
     }
 
-    @Test("A token of another device is not renewed, whatever its number, and nothing of ours goes with it")
+    @Test("A token of another device is not renewed, and no token of ours is removed with it")
     func foreignRenewal() throws {
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))

@@ -2,9 +2,9 @@ import Foundation
 import Simulation
 import Testing
 
-/// Worlds of many seeds, and worlds with a planted fault that must be found.
+/// Simulated worlds of many seeds, and worlds with a planted fault that must be detected.
 ///
-/// `CCS_SEED` sets where fresh seeds begin, as half of their number, `CCS_SEEDS` how many there are of each kind.
+/// `CCS_SEED` sets half of the number of the first fresh seed, `CCS_SEEDS` the number of seeds of each kind.
 @Suite struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first =
@@ -13,7 +13,7 @@ import Testing
     private static let seedsFile = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/seeds.txt")
 
-    @Test("Fresh seeds", arguments: WorldSettings.Kind.allCases)
+    @Test("Worlds of fresh seeds fail no check", arguments: WorldSettings.Kind.allCases)
     func fresh(_ kind: WorldSettings.Kind) {
         for place in Self.first..<Self.first + Self.count {
             guard let failure = Simulation.run(Simulation.Seed(kind, at: place)) else { continue }
@@ -22,15 +22,15 @@ import Testing
         }
     }
 
-    /// The rules that a few hundred worlds reach less than a hundred times, each with about a quarter of what they do today: a
-    /// workload that falls below has lost its way there. All others have the floor of the test.
+    /// Minimum counts of the rules that 400 worlds reach less than a hundred times: about a quarter of their current counts. A
+    /// workload below that no longer reaches the rule properly. All other rules have the minimum of the test.
     private static let rareRules: [Rule: Int] = [
         .clockAhead: 4, .clockBehind: 4, .topicResumed: 6, .groupStrangerRefused: 6, .collapsibleReleased: 8,
         .replacedTokenRefused: 8, .redelivered: 10, .answerResent: 12, .groupMemberGone: 15,
         .strangerRefused: 18,
     ]
 
-    @Test("Each rule is reached by a few hundred worlds, as often as its floor says")
+    @Test("400 worlds reach each rule at least as often as its minimum")
     func rules() {
         var tally = RuleTally()
         for number in 1...400 as ClosedRange<UInt64> {
@@ -41,7 +41,7 @@ import Testing
         #expect(tally.messages > 10_000 && tally.faults > 2_000, "\(tally.messages), \(tally.faults)")
     }
 
-    @Test("Seeds that once failed")
+    @Test("Worlds of seeds that once failed no longer fail")
     func kept() throws {
         let text = try String(contentsOf: Self.seedsFile, encoding: .utf8)
         let seeds = text.split(separator: "\n").compactMap { Simulation.Seed(line: $0) }
@@ -49,10 +49,11 @@ import Testing
         for failure in Simulation.run(seeds: seeds) { Issue.record("\(failure)") }
     }
 
-    @Test("A planted fault is found", arguments: WorldSettings.Kind.allCases, WorldSettings.Canary.allCases)
+    @Test(
+        "A planted fault is detected", arguments: WorldSettings.Kind.allCases, WorldSettings.Canary.allCases)
     func canary(_ kind: WorldSettings.Kind, _ canary: WorldSettings.Canary) {
         guard WorldSettings.has(canary, in: kind) else { return }
-        // Most are found by the first; a rate that few settings have, or a cap, takes dozens.
+        // The first world detects most faults; a rate that few worlds have, or a cap, takes dozens of worlds.
         let checker = Self.checkers[canary].map { "\($0):" } ?? ""
         let found = (1...300 as ClosedRange<UInt64>).first { place in
             let failure = Simulation.run(Simulation.Seed(kind, at: place), canary: canary)
@@ -61,7 +62,7 @@ import Testing
         #expect(found != nil, "\(checker)")
     }
 
-    /// Who is there to find the faults that the promise depends on.
+    /// The checkers that must detect the faults that the delivery guarantee depends on.
     private static let checkers: [WorldSettings.Canary: String] = [
         .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceFloor: "sequences",
         .losesLogins: "logins", .losesAppServerLogins: "logins", .ignoresTopicRate: "rates",
@@ -69,7 +70,7 @@ import Testing
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
     ]
 
-    @Test("The same seed makes the same world", arguments: WorldSettings.Kind.allCases)
+    @Test("The same seed produces the same world when it runs twice", arguments: WorldSettings.Kind.allCases)
     func reproducible(_ kind: WorldSettings.Kind) {
         for place in 1...60 as ClosedRange<UInt64> {
             let seed = Simulation.Seed(kind, at: place)
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("Seeds are read as they are written")
+    @Test("A seed is read from its line")
     func lines() {
         #expect(Simulation.Seed(line: "17  # why") == Simulation.Seed(17))
         #expect(Simulation.Seed(line: "\(Simulation.Seed(.max))") == Simulation.Seed(.max))
@@ -88,7 +89,7 @@ import Testing
         #expect(Simulation.Seed(.sessions, at: 8) == Simulation.Seed(17))
         let early = Simulation.Seed(line: "core 17")
         #expect(early?.kind == .core && early?.number == 17 && early?.isEarly == true)
-        #expect(early?.description == "core 17", "what was kept makes what it made")
+        #expect(early?.description == "core 17", "an early seed keeps its form")
         for line in ["", "# core 1", "core", "core x", "cores 1", "core core 1", "-1"] {
             #expect(Simulation.Seed(line: line) == nil)
         }

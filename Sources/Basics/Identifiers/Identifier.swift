@@ -5,6 +5,9 @@ public struct DeviceID: Hashable, Sendable, Comparable {
     /// Wraps a number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: DeviceID, b: DeviceID) -> Bool { a.number < b.number }
+
+    /// The lower end of the range, where searches through all devices start; no device has it.
+    public static let lowest = DeviceID(0)
 }
 
 /// An account of app servers: the decimal sender ID (project number), 1 … 2^63-1.

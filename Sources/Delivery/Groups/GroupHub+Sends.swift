@@ -1,6 +1,6 @@
 import Basics
 
-/// Messages to device groups: one to each member, and one answer for all (http 2.5; ccs-xmpp 3.2, 4.4).
+/// Messages to device groups: one message to each member, and one answer for all (http 2.5; ccs-xmpp 3.2, 4.4).
 extension GroupHub {
     mutating func submit(_ submission: GroupSubmission, _ turn: inout Turn) {
         do throws(Refusal) {
@@ -18,14 +18,14 @@ extension GroupHub {
         turn.load(.group(submission.group, isForChange: false))
     }
 
-    /// The store has said who the members are; nil: there is no such group.
+    /// Sends the messages that wait for a group's members; `record` is `nil` if the group does not exist.
     mutating func membersLoaded(_ group: GroupName, _ record: GroupRecord?, _ turn: inout Turn) {
         for submission in takeReads(of: group, &turn) {
             turn.demand(
                 submission.group == group, "a message waits for another group", owner: .sender(group.sender))
             var members = record?.members ?? []
             if let author = submission.author {
-                // Who is in none of its groups learns nothing of it.
+                // A sender that is not a member must not learn whether the group exists.
                 guard members.contains(where: { author.own.contains($0) }) else {
                     end(submission, .failure(.notRegistered), &turn)
                     continue
@@ -63,7 +63,7 @@ extension GroupHub {
 
     private mutating func takeReads(of group: GroupName, _ turn: inout Turn) -> [GroupSubmission] {
         let found = turn.demand(
-            sends.reads[group], "the members of a group were read that nobody asked for",
+            sends.reads[group], "the members of a group were read without a query",
             owner: .sender(group.sender))
         guard let reads = found else { return [] }
         turn.demand(
@@ -78,12 +78,12 @@ extension GroupHub {
         return reads.asked
     }
 
-    /// A member's partition has answered.
+    /// Records a member's answer, and answers the message once all members have answered.
     mutating func memberAnswered(_ member: GroupSendMember, _ answer: MemberAnswer, _ turn: inout Turn) {
-        guard turn.demand(sends.isWaiting(for: member), "a member of a group answers twice"),
+        guard turn.demand(sends.isWaiting(for: member), "a group member answered twice"),
             let send = sends.note(member, answer)
         else { return }
-        turn.demand(sends.end(), "more messages to groups end than began")
+        turn.demand(sends.end(), "more group messages ended than started")
         var told = GroupAnswer(success: 0, failed: [])
         var gone: [RegistrationName] = []
         var replaced: [(old: RegistrationName, new: RegistrationName)] = []
@@ -95,7 +95,7 @@ extension GroupHub {
             case .refused(let refusal):
                 told.failed.append((member, refusal))
                 if refusal == .notRegistered { gone.append(member) }
-            case nil: turn.demand(false, "a message to a group ends before its members have answered")
+            case nil: turn.demand(false, "a group message ended before its members answered")
             }
         }
         turn.answer(send.submission, .success(told))
@@ -107,17 +107,17 @@ extension GroupHub {
                 operation: .settle(number: group.number, gone: gone, replaced: replaced)), &turn)
     }
 
-    /// Answers a message that was sent to nobody.
+    /// Answers a message that was sent to no member.
     private mutating func end(
         _ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>, _ turn: inout Turn
     ) {
-        turn.demand(sends.end(), "more messages to groups end than began")
+        turn.demand(sends.end(), "more group messages ended than started")
         turn.answer(submission, outcome)
     }
 }
 
 extension Turn {
-    /// Reports to whoever sent a message to a group what became of it.
+    /// Reports the result of a group message to its submitter.
     mutating func answer(_ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>) {
         let origin = submission.origin
         guard let author = submission.author else {
@@ -137,14 +137,15 @@ extension Turn {
             send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
         }
         let own = demand(
-            author.own.last, "a message to a group is of no app", owner: .sender(submission.sender))
+            author.own.last, "a group message has an author without a registration",
+            owner: .sender(submission.sender))
         guard let name = own else { return }
         forward(.upstreamAnswered(name))
     }
 
-    /// What a device hears of its message to a group; nil: it is with the others, as far as they are there.
+    /// Returns the refusal to send to the device that submitted a group message; `nil` if all registered members have the message.
     ///
-    /// While one of them cannot be stored for, the device sends it again, and the others may get it twice.
+    /// While the store cannot take it for one of them, the refusal makes the device send it again, and the others may get it twice.
     private static func upstreamRefusal(_ outcome: Result<GroupAnswer, Refusal>) -> UpstreamRefusal? {
         switch outcome {
         case .failure(.unavailable): return .unavailable

@@ -1,26 +1,26 @@
 import Basics
 
-/// The changes of one sender's groups: one at a time, since each begins from what the one before has left.
+/// The changes of one sender's groups: applied one at a time, since each starts from the result of the previous one.
 struct GroupChanges {
-    /// Those that wait, the first one being worked on.
+    /// Unfinished changes; the first one is in progress.
     var queue: [GroupRequest] = []
-    /// Whether the store has been asked what that one begins from.
+    /// Whether a query for the current state of that change's group is unanswered.
     var isAsking = false
 }
 
-/// The device groups of a partition's senders: made, changed and read (http 6.1, 6.2).
+/// Creates, changes and reads the device groups of a partition's senders (http 6.1, 6.2).
 struct GroupHub: ~Copyable {
-    /// Changes that wait, by sender.
+    /// Unfinished changes, by sender.
     private var changes: [SenderID: GroupChanges] = [:]
-    /// How many those are.
+    /// Number of unfinished changes.
     private var waitingChanges = 0
-    /// Messages to groups that are not answered.
+    /// Group messages that are not answered yet.
     var sends = GroupSends()
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
         if changes.values.reduce(0, { $0 + $1.queue.count }) != waitingChanges {
-            return "wrong count of changes of groups"
+            return "wrong count of group changes"
         }
         return changes.values.contains { $0.queue.isEmpty } ? "a queue of changes is empty" : sends.violation
     }
@@ -35,7 +35,7 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    /// Refuses an event that cannot be handled, if its sender waits for an answer.
     func refuse(_ event: GroupEvent, _ turn: inout Turn) {
         switch event {
         case .requested(let request): refuse(request, .unavailable, &turn)
@@ -55,7 +55,7 @@ struct GroupHub: ~Copyable {
 
     private mutating func ask(_ request: GroupRequest, _ turn: inout Turn) {
         turn.demand(
-            changes[request.sender]?.isAsking == false, "the store is asked twice for a change of a group",
+            changes[request.sender]?.isAsking == false, "the store was queried twice for a group change",
             owner: .sender(request.sender))
         changes[request.sender]?.isAsking = true
         switch request.operation {
@@ -67,7 +67,7 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    /// The store has said what the first request of a sender begins from.
+    /// Applies a sender's first change to the current state of its group, as read from the store.
     mutating func changeLoaded(
         _ sender: SenderID, _ record: GroupRecord?, _ turn: inout Turn
     ) {
@@ -79,7 +79,7 @@ struct GroupHub: ~Copyable {
                 return nextGroupChange(of: sender, &turn)
             }
             let isIt = changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
-            guard turn.demand(isIt, "a change makes another group of one", owner: .sender(sender)) else {
+            guard turn.demand(isIt, "a change replaced one group by another", owner: .sender(sender)) else {
                 throw .unavailable
             }
             if changed.members.isEmpty {
@@ -100,20 +100,20 @@ struct GroupHub: ~Copyable {
         nextGroupChange(of: sender, &turn)
     }
 
-    /// The store has answered for the first change of a sender, or could not.
+    /// Marks the query of a sender's first change as answered and returns the change.
     private mutating func changeAnswered(_ sender: SenderID, _ turn: inout Turn) -> GroupRequest? {
         let isAsked = changes[sender]?.isAsking == true
-        turn.demand(isAsked, "a group was read for a change that nobody asked for", owner: .sender(sender))
+        turn.demand(isAsked, "a group was read for a change without a query", owner: .sender(sender))
         changes[sender]?.isAsking = false
         return isAsked ? changes[sender]?.queue.first : nil
     }
 
-    /// The batch of a change is on disk, or has failed.
+    /// Handles the outcome of a change's batch.
     mutating func changeCommitted(
         _ request: GroupRequest, _ record: GroupRecord, hasFailed: Bool, _ turn: inout Turn
     ) {
         turn.demand(
-            changes[request.sender]?.isAsking == false, "a change of a group was stored that is not made",
+            changes[request.sender]?.isAsking == false, "a group change was stored that is not in progress",
             owner: .sender(request.sender))
         if hasFailed { refuse(request, .unavailable, &turn) } else { answer(request, record, &turn) }
         nextGroupChange(of: request.sender, &turn)
@@ -121,7 +121,7 @@ struct GroupHub: ~Copyable {
 
     private mutating func nextGroupChange(of sender: SenderID, _ turn: inout Turn) {
         let isThere = changes[sender]?.queue.isEmpty == false && waitingChanges > 0
-        guard turn.demand(isThere, "a change of a group ends that did not begin", owner: .sender(sender))
+        guard turn.demand(isThere, "a group change ended that was not started", owner: .sender(sender))
         else {
             return
         }
@@ -134,7 +134,7 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    /// What a request makes of a group; without members: it is to be removed. Nil: nothing changes.
+    /// Returns the group as changed by a request; without members it is to be removed. Returns `nil` if nothing changes.
     private mutating func decide(
         _ request: GroupRequest, _ record: GroupRecord?, _ turn: inout Turn
     ) throws(GroupRefusal) -> GroupRecord? {

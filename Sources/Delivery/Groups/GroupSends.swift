@@ -1,6 +1,6 @@
 import Basics
 
-/// One member of a message to a group: the number of the message, and the place of the member.
+/// Identifies one member of a group message: the number of the message, and the index of the member.
 public struct GroupSendMember: Hashable, Sendable {
     var send: UInt32
     var place: Int
@@ -14,43 +14,43 @@ struct GroupSend {
     var pending: Int
 }
 
-/// Sends that wait for the members of one group.
+/// Group messages that wait for the members of one group to be read.
 struct GroupReads {
-    /// Those that the question on its way answers.
+    /// Messages that the unanswered query serves.
     var asked: [GroupSubmission] = []
-    /// Those that came after it was asked: what it answers may be older than what their senders know.
+    /// Messages submitted after that query: its answer may be older than the group that their submitters expect.
     var next: [GroupSubmission] = []
 }
 
-/// The sends to groups in one partition.
+/// The unanswered group messages of one partition.
 struct GroupSends {
     private var open: [UInt32: GroupSend] = [:]
     private var nextNumber: UInt32 = 0
-    /// Sends that wait for the members of their group, by group.
+    /// Messages that wait for the members of their group, by group.
     var reads: [GroupName: GroupReads] = [:]
-    /// Sends that wait for anything.
+    /// Number of unanswered messages.
     private(set) var count = 0
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
         let waiting = reads.values.reduce(0) { $0 + $1.asked.count + $1.next.count }
-        if open.count + waiting != count { return "wrong count of sends to groups" }
+        if open.count + waiting != count { return "wrong count of group messages" }
         let isCounted = open.values.allSatisfy { send in
             send.pending > 0 && send.pending == send.answers.count { $0 == nil }
         }
         return isCounted ? nil : "wrong count of pending members"
     }
 
-    /// Counts one that is taken.
+    /// Counts an accepted message.
     mutating func begin() { count += 1 }
 
-    /// Counts one that has been answered. Returns whether one was open.
+    /// Counts a message as answered. Returns `false` if the count was 0.
     mutating func end() -> Bool {
         count -= 1
         return count >= 0
     }
 
-    /// Keeps a send until all of its members have answered; its number.
+    /// Stores a message until all of its members have answered. Returns its number.
     mutating func insert(_ send: GroupSend) -> UInt32 {
         repeat {
             nextNumber &+= 1
@@ -59,13 +59,13 @@ struct GroupSends {
         return nextNumber
     }
 
-    /// Whether the answer of a member is waited for.
+    /// Returns whether a member's answer is pending.
     func isWaiting(for member: GroupSendMember) -> Bool {
         guard let send = open[member.send], send.answers.indices.contains(member.place) else { return false }
         return send.answers[member.place] == nil && send.pending > 0
     }
 
-    /// Notes the answer of a member, which is waited for; the send, once all have answered.
+    /// Records the answer of a member, which must be pending. Returns the message once all members have answered.
     mutating func note(_ member: GroupSendMember, _ answer: MemberAnswer) -> GroupSend? {
         let (number, place) = (member.send, member.place)
         open[number]?.answers[place] = answer

@@ -2,16 +2,15 @@ public import Basics
 
 /// A device group as it is stored (http 6).
 public struct GroupRecord: Sendable, Equatable {
-    /// Which group it is: what the notification key says.
+    /// Identifies the group; encoded in its notification key.
     public var name: GroupName
     /// `notification_key_name`: unique among the groups of its sender.
     public var label: [UInt8]
-    /// Its members in the order in which they came, 1 … `Limits.Group.members`.
+    /// Its members in the order in which they were added, 1 … `Limits.Group.members`.
     public var members: [RegistrationName]
-    /// When it was made, milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     public var createdAt: UnixMilliseconds
 
-    /// A group; all parts are the caller's.
     public init(
         name: GroupName, label: [UInt8], members: [RegistrationName], createdAt: UnixMilliseconds
     ) {
@@ -22,34 +21,31 @@ public struct GroupRecord: Sendable, Equatable {
     }
 }
 
-/// What an app server wants of its groups (http 6.1, 6.2). Members have been looked at before: they are real.
+/// An app server's request on its groups (http 6.1, 6.2). The caller has checked that the members' tokens are authentic.
 public struct GroupRequest: Sendable {
-    /// What is wanted.
     public enum Operation: Sendable {
-        /// Make a group of this label.
+        /// Create a group with this label.
         case create(label: [UInt8], members: [RegistrationName])
-        /// Add members; a label, where one is given, must be the group's.
+        /// Add members; a label, if given, must be the group's.
         case add(number: UInt64, label: [UInt8]?, members: [RegistrationName])
-        /// Remove members; the last one takes the group with it.
+        /// Remove members; the group is removed with its last member.
         case remove(number: UInt64, label: [UInt8]?, members: [RegistrationName])
-        /// The group of a label.
+        /// Read the group with this label.
         case find(label: [UInt8])
-        /// The group of a number.
+        /// Read the group with this number.
         case show(number: UInt64)
-        /// What a send has shown: members that are gone, and those that another token has replaced.
+        /// Apply what a group message has shown: members that are unregistered, and members whose token was replaced.
         case settle(
             number: UInt64, gone: [RegistrationName],
             replaced: [(old: RegistrationName, new: RegistrationName)])
     }
 
-    /// Where the answer goes; nil: nobody waits for one.
+    /// Where the answer is sent; `nil` if the core itself made the request.
     public var origin: Origin?
-    /// Whose groups.
+    /// The owner of the groups.
     public var sender: SenderID
-    /// What is wanted.
     public var operation: Operation
 
-    /// A request; all parts are the caller's.
     public init(origin: Origin?, sender: SenderID, operation: Operation) {
         self.origin = origin
         self.sender = sender
@@ -57,30 +53,31 @@ public struct GroupRequest: Sendable {
     }
 }
 
-/// Why a request about a group was refused; each interface words it in its own way (http 6.1).
+/// Why a group request was refused; each interface words it in its own way (http 6.1).
 public enum GroupRefusal: String, Error, Sendable {
     /// Another group of the sender has the label.
     case labelTaken = "label_taken"
-    /// None of the tokens given can be a member.
+    /// None of the given tokens can be a member.
     case noMembers = "no_members"
-    /// There is no such group, or no longer.
+    /// The group does not exist.
     case notFound = "not_found"
-    /// The label given is not the group's.
+    /// The given label is not the group's.
     case labelMismatch = "label_mismatch"
-    /// It would have more than `Limits.Group.members`.
+    /// The group would exceed `Limits.Group.members`.
     case tooManyMembers = "too_many_members"
-    /// The registry is as large as it may become.
+    /// The registry has reached its maximum size.
     case registryFull = "registry_full"
-    /// The store cannot take it now.
+    /// The store is unavailable.
     case unavailable = "unavailable"
 }
 
-/// The app instance that sends a message to a group which it is in (ccs-xmpp 4.4).
+/// The app instance that sends a message to a group of which it is a member (ccs-xmpp 4.4).
 public struct GroupAuthor: Sendable {
-    /// The registrations of its app on its device, the newest last, of which one must be a member. They are not sent it.
+    /// The registrations of its app on its device, the newest last. One of them must be a member; none of them receives the
+    /// message.
     public var own: [RegistrationName]
 
-    /// An author, which has one registration at least.
+    /// Creates an author from at least one registration.
     public init(own: [RegistrationName]) {
         self.own = own
     }
@@ -88,18 +85,16 @@ public struct GroupAuthor: Sendable {
 
 /// A message for every member of a group.
 public struct GroupSubmission: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The account that it was submitted under, which must be that of the group.
+    /// The account that it was submitted under, which must be the owner of the group.
     public var sender: SenderID
-    /// The group.
     public var group: GroupName
-    /// Who sends it, where no app server does.
+    /// The app instance that sends it; `nil` if an app server does.
     public var author: GroupAuthor?
-    /// What each member gets.
+    /// The message that each member gets.
     public var content: MessageContent
 
-    /// A message to a group.
     public init(
         origin: Origin, sender: SenderID, group: GroupName, author: GroupAuthor? = nil,
         content: MessageContent
@@ -112,23 +107,22 @@ public struct GroupSubmission: Sendable {
     }
 }
 
-/// What became of a message to a group.
+/// The result of a group message.
 public struct GroupAnswer: Sendable, Equatable {
-    /// How many members were reached.
+    /// Number of members that were reached.
     public var success: Int
-    /// The members that were not, in the order of the group, each with why.
+    /// The members that were not reached, in the order of the group, each with its refusal.
     public var failed: [(member: RegistrationName, refusal: Refusal)]
 
-    /// An answer; both parts are the caller's.
     public init(success: Int, failed: [(member: RegistrationName, refusal: Refusal)]) {
         self.success = success
         self.failed = failed
     }
 
-    /// Why the message has reached no member, as one word for all of them; nil where it has reached one, or there is none.
+    /// Why the message has reached no member, as one refusal for all of them. `nil` if it has reached one, or the group has none.
     ///
-    /// One that goes away by itself comes first, since trying again may then help; then what is wrong with a member that
-    /// is there; that all are gone comes last.
+    /// A retryable refusal comes first, since trying again may then help; next what is wrong with a registered member. Only if all
+    /// members are unregistered is that the result.
     public var refusal: Refusal? {
         guard success == 0 else { return nil }
         return
@@ -141,16 +135,16 @@ public struct GroupAnswer: Sendable, Equatable {
     }
 }
 
-/// What became of a submission that the core itself made.
+/// The answer to a submission that the core itself made.
 public enum MemberAnswer: Sendable {
-    /// Taken; the token that replaced the one it was sent to, if one did.
+    /// Accepted; `canonical` is the token that replaced the one it was sent to.
     case sent(canonical: RegistrationName?)
     /// Refused.
     case refused(Refusal)
 }
 
 extension GroupEvent {
-    /// Whether what the event carries is of a sender.
+    /// Returns whether the content of the event belongs to a sender.
     func isFor(_ sender: SenderID) -> Bool {
         switch self {
         case .requested(let request): request.sender == sender

@@ -1,48 +1,49 @@
 import Basics
 
-/// What waits for a batch to be on disk, by its owner.
+/// A continuation that runs once its batch is on disk or has failed, by owner.
 enum Waiter {
-    /// Something of a device.
+    /// Concerns a device.
     case device(DeviceEntry, DeviceWaiter)
-    /// Something of a sender.
+    /// Concerns a sender.
     case sender(SenderID, SenderWaiter)
-    /// A change of a group, and what it makes of it.
+    /// A group change: answer the request with the changed group.
     indirect case group(GroupRequest, GroupRecord)
     /// A message to topics: acknowledge it, then start it.
     indirect case topicJob(TopicJob, Origin)
-    /// A change of an installation: the next one of the same ID may start.
+    /// A change of an installation: the next change of the same ID may start.
     case installation([UInt8])
-    /// Any other request, with both answers.
+    /// Any other request: send one of the two answers.
     indirect case reply(Origin, RequestReply, orFailed: RequestReply)
-    /// A request that goes on elsewhere.
+    /// A request that continues at another owner.
     indirect case next(Event, Origin)
 }
 
-/// What waits for a change of a device's mailbox.
+/// A continuation for a change to a device's mailbox.
 enum DeviceWaiter {
-    /// A message: acknowledge it to whoever submitted it, then deliver it.
+    /// A message: acknowledge it to its submitter, then deliver it.
     ///
-    /// `canonical` is the token that replaced the one it was sent to.
+    /// `canonical` is the token that replaced the token it was sent to.
     case submission(StoredMessage, ReplyTo, canonical: RegistrationName?)
-    /// A marker in the place of discarded messages: deliver it.
+    /// A marker that replaces discarded messages: deliver it.
     case marker(StoredMessage)
-    /// The report of an upstream message that has expired: deliver it; `nil` if the app is gone.
+    /// The report of an expired upstream message: deliver it. `nil` if the app is unregistered.
     case report(StoredMessage?, UpstreamReturn)
-    /// A login whose received messages are removed first.
+    /// A login: complete it after the messages that the device has received are removed.
     case login(ConnectionID)
-    /// A message of an app whose registration is on its way: were that lost, nobody could be told of the message's end.
+    /// An upstream message of an app whose registration is not on disk yet. Were the registration lost, no app could receive the
+    /// report of the message's end.
     case upstream(UpstreamSubmission)
-    /// A request that changes of other batches matter to as well: none of them may have failed.
+    /// A request that also depends on earlier batches: it succeeds only if none of them failed.
     indirect case reply(Origin, RequestReply, orFailed: RequestReply)
-    /// A request that goes on elsewhere, in the same way.
+    /// A request that continues at another owner, under the same condition.
     indirect case next(Event, Origin)
 }
 
-/// What waits for a change of a sender's mailbox.
+/// A continuation for a change to a sender's mailbox.
 enum SenderWaiter {
     /// A device's message: acknowledge it to the device, then route it.
     case upstream(StoredUpstream, Origin)
-    /// A receipt: its message may be removed, and it is routed.
+    /// A receipt: remove its message, then route the receipt.
     case receipt(StoredUpstream, ofMessage: Sequence)
 }
 
@@ -50,12 +51,12 @@ enum SenderWaiter {
 struct BatchRecord {
     var mutations: [Mutation] = []
     var waiters: [Waiter] = []
-    /// Devices that it changes.
+    /// Devices that the batch changes.
     var devices: [DeviceEntry] = []
-    /// What it counts once it is on disk.
+    /// Milestones to count once the batch is on disk.
     var downstream = MilestoneCounts()
     var upstream = MilestoneCounts()
-    /// Whether it takes something out of a sender's mailbox.
+    /// Whether the batch removes messages from a sender's mailbox.
     var removesUpstream = false
 }
 
@@ -63,24 +64,23 @@ struct BatchRecord {
 struct BatchLedger {
     private var records: [BatchRecord?] = []
     private var head = 0
-    /// Ticket of the record at `head`.
+    /// Number of the batch at `head`.
     private var firstTicket: UInt64 = 1
-    /// Changes in all of them.
+    /// Mutations in all unanswered batches.
     private(set) var mutations = 0
 
-    /// Batches that have not been answered.
     var unanswered: Int { records[head...].count { $0 != nil } }
 
-    /// Ticket of the next batch.
+    /// Number of the next batch.
     var nextTicket: UInt64 { firstTicket + UInt64(records.count - head) }
 
-    /// Keeps what waits for a batch; its ticket is `nextTicket` as it was.
+    /// Appends a batch under the number `nextTicket`.
     mutating func append(_ record: BatchRecord) {
         mutations += record.mutations.count
         records.append(record)
     }
 
-    /// Takes a batch out; nil if there is none of that ticket.
+    /// Removes a batch and returns it. Returns `nil` if no unanswered batch has the number.
     mutating func take(_ ticket: UInt64) -> BatchRecord? {
         guard ticket >= firstTicket, ticket < nextTicket else { return nil }
         let at = head + Int(ticket - firstTicket)
@@ -98,14 +98,14 @@ struct BatchLedger {
         return record
     }
 
-    /// Whether a batch is being gathered or on its way.
+    /// Returns whether a batch is still gathered or unanswered.
     func isOpen(_ ticket: UInt64) -> Bool {
         if ticket >= nextTicket { return true }
         guard ticket >= firstTicket else { return false }
         return records[head + Int(ticket - firstTicket)] != nil
     }
 
-    /// Adds to what waits for a batch on its way; false if it has been answered.
+    /// Adds a continuation to an unanswered batch. Returns `false` if the batch has been answered.
     mutating func wait(_ waiter: Waiter, for ticket: UInt64) -> Bool {
         guard ticket >= firstTicket, ticket < nextTicket else { return false }
         let at = head + Int(ticket - firstTicket)

@@ -2,57 +2,57 @@ public import Basics
 
 /// Why the machine's wall clock is not believed.
 public enum ClockDoubt: Sendable, Equatable {
-    /// It is so many milliseconds ahead of what has passed since it was last believed.
+    /// It is ahead of the last believed time plus the time that has passed since, by this much.
     case ahead(milliseconds: Int64)
-    /// It is so many milliseconds behind.
+    /// It is behind, by this much.
     case behind(milliseconds: Int64)
-    /// It shows a time that cannot be: before 2023, or from 2100 on.
+    /// It shows an impossible time: before 2023, or from 2100 on.
     case impossible
 }
 
-/// Tells whether the machine's wall clock can be believed, by what has passed on the monotonic one since it was believed last:
-/// in this process, or in the one before, whose mark the store keeps.
+/// Judges whether the machine's wall clock can be believed, from the time that has passed on the monotonic clock since the wall
+/// clock was last believed: in this process, or in the previous one, whose mark the store keeps.
 ///
-/// While it is in doubt nothing ends by age, and what is noted carries the time that must have passed at least. A doubt ends when
-/// the clock is where it is expected, after a grace of running time, or when somebody accepts the clock; a clock that shows a time
-/// that cannot be is never believed.
+/// While the clock is in doubt, nothing expires, and recorded times are the lower bound of the real time. A doubt ends when the
+/// clock returns to the expected time, after a grace period of running time, or when an operator accepts the clock. A clock that
+/// shows an impossible time is never believed.
 public struct ClockGuard: Sendable {
-    /// A time that was believed, and when.
+    /// A believed time, and the monotonic time at which it was read.
     private struct Anchor {
         var wall: UnixMilliseconds
         var at: Instant
     }
 
-    /// A doubt, and what it began with.
+    /// A doubt, and the readings at its start.
     private struct Open {
         var doubt: ClockDoubt
-        /// By how much the wall clock was ahead of the monotonic one, milliseconds.
+        /// Wall clock minus monotonic clock, in milliseconds.
         var offset: Int64
         var since: Instant
-        /// What was believed when it began; nil: nothing.
+        /// The believed time when the doubt started; `nil` if no time had been believed.
         var sound: UnixMilliseconds?
     }
 
-    /// Until when the process before has lived; nil once that has been made an anchor, or where it is not known.
+    /// The last believed time of the previous process; `nil` if unknown, or once it has become the anchor.
     private var mark: UnixMilliseconds?
     private var anchor: Anchor?
     private var open: Open?
-    /// The last reading of the machine, and what was made of it.
+    /// The last reading of the machine's clocks, and the time that was derived from it.
     private var last: (machine: Now, core: Now)?
 
-    /// Begins with what the process before has left, milliseconds since 1970; nil: nothing is known.
+    /// Starts with the last believed time of the previous process, in milliseconds since 1970; `nil` if unknown.
     public init(mark: UnixMilliseconds?) { self.mark = mark.flatMap { Self.isPossible($0) ? $0 : nil } }
 
-    /// Why the clock is in doubt; nil: it is believed.
+    /// Why the clock is in doubt; `nil` if it is believed.
     public var doubt: ClockDoubt? { open?.doubt }
 
-    /// When the grace is over; nil where no grace runs.
+    /// When the grace period ends; `nil` if none runs.
     func graceEnds(after seconds: Int) -> Instant? {
         guard let open, open.doubt != .impossible, seconds > 0 else { return nil }
         return open.since.advanced(seconds: seconds)
     }
 
-    /// Takes in a reading of the machine; returns the time that the core goes by. With `grace` 0 no time ends a doubt.
+    /// Records a reading of the machine's clocks and returns the time that the core uses. A grace period of 0 never ends a doubt.
     mutating func read(_ machine: Now, grace seconds: Int) -> Now {
         if let last, last.machine == machine { return last.core }
         if let mark, anchor == nil { anchor = Anchor(wall: mark, at: machine.monotonic) }
@@ -70,7 +70,7 @@ public struct ClockGuard: Sendable {
         if let open, (offset &- open.offset).magnitude <= tolerance {
             self.open?.doubt = doubt
         } else {
-            // Another wrong time is a doubt of its own: its grace begins anew.
+            // A different wrong time is a new doubt, with a grace period of its own.
             open = Open(
                 doubt: doubt, offset: offset, since: machine.monotonic,
                 sound: open == nil ? expected(at: machine.monotonic) : open?.sound)
@@ -87,12 +87,12 @@ public struct ClockGuard: Sendable {
         return nil
     }
 
-    /// Whether a clock may show such a time at all (milliseconds since 1970).
+    /// Returns whether a clock can show this time (milliseconds since 1970).
     public static func isPossible(_ wall: UnixMilliseconds) -> Bool {
         Limits.Clock.earliest <= wall && wall < Limits.Clock.latest
     }
 
-    /// The time by what was believed last and what has passed since; nil: nothing was.
+    /// The last believed time plus the time that has passed since; `nil` if no time has been believed.
     private func expected(at now: Instant) -> UnixMilliseconds? {
         anchor.map { $0.wall + max(0, now.milliseconds(since: $0.at)) }
     }
@@ -110,14 +110,14 @@ public struct ClockGuard: Sendable {
             core.latestInDoubt =
                 max(expected, min(machine.wall, Limits.Clock.latest)) + Limits.Clock.lifetimeInDoubt
         } else {
-            // Noted times are then before the earliest one: whoever meets them knows that they say nothing.
+            // Recorded times are then before the earliest possible one, so that readers recognize them as unknown.
             core.wall = min(machine.wall, Limits.Clock.earliest - 1)
             core.latestInDoubt = Limits.Clock.latest
         }
         return core
     }
 
-    /// The clock is right, says somebody who must know; whether that is believed.
+    /// Accepts the clock as right, on the word of an operator or a device. Returns `false` if it shows an impossible time.
     @discardableResult
     mutating func accept(_ machine: Now) -> Bool {
         guard Self.isPossible(machine.wall) else { return false }
@@ -126,7 +126,7 @@ public struct ClockGuard: Sendable {
         return true
     }
 
-    /// Whether a device that was here before the doubt shows by its own clock (milliseconds since 1970) that ours is right.
+    /// Returns whether the clock of a device that existed before the doubt (milliseconds since 1970) agrees with ours.
     func isConfirmed(by device: UnixMilliseconds, madeAt: UnixMilliseconds) -> Bool {
         guard let open, open.doubt != .impossible, let sound = open.sound, let machine = last?.machine
         else { return false }
@@ -134,10 +134,10 @@ public struct ClockGuard: Sendable {
             && (machine.wall &- device).magnitude <= UInt64(Limits.Clock.agreementSeconds) * 1_000
     }
 
-    /// What the next process is to begin with; nil where nothing is believed.
+    /// The time to store for the next process; `nil` if no time has been believed.
     func mark(at core: Now) -> UnixMilliseconds? { anchor == nil ? nil : max(0, core.wall) }
 
-    /// A reading for those outside of the core: the machine's time, by which nothing ends while it is in doubt.
+    /// A reading for callers outside the core: the machine's time, by which nothing expires while the clock is in doubt.
     func outside(_ machine: Now) -> Now {
         var reading = machine
         if open != nil { reading.latestInDoubt = Limits.Clock.latest }

@@ -1,28 +1,28 @@
 public import Basics
 
-/// What an operator or a test may set of the core; the defaults are the limits.
+/// Settings of the core that operators and tests can change; the defaults are the limits.
 public struct DeliverySettings: Sendable {
     /// Upstream messages sent and not yet answered on one connection.
     public var pendingWindow = Limits.AppServer.pendingWindow
-    /// Offline devices whose state is kept in memory.
+    /// Idle devices whose state stays in memory.
     public var idleDevicesInMemory = Limits.Device.idleInMemory
-    /// Events that wait for the state of one device; further ones are refused as unavailable.
+    /// Events that can wait for the state of one device; further ones are refused as unavailable.
     public var eventsWaitingForDevice = Limits.Device.waitingEvents
-    /// Stored messages read at once for one device or sender.
+    /// Stored messages read per page of one mailbox.
     public var mailboxPage = Limits.Mailbox.page
-    /// Messages without collapse key kept for one registration; the next discards all.
+    /// Stored messages without a collapse key per registration; one more discards all of them.
     public var storedMessages = Limits.Mailbox.storedMessages
-    /// Collapse keys kept for one registration.
+    /// Collapse keys with a stored message per registration.
     public var collapseKeys = Limits.Mailbox.collapseKeys
-    /// Changes on their way to the store beyond which submissions are refused as unavailable.
+    /// Mutations waiting for the store above which submissions are refused as unavailable.
     public var waitingWrites = Limits.Store.waitingWrites
-    /// Upstream messages of one app that wait to be stored.
+    /// Upstream messages of one app that can wait to be stored.
     public var waitingUpstream = Limits.Mailbox.waitingUpstream
-    /// Upstream messages kept for one sender.
+    /// Upstream messages stored for one sender.
     public var storedUpstreamPerSender = Limits.Mailbox.storedUpstreamPerSender
-    /// How many of them may be of one device.
+    /// Upstream messages stored for one sender from one device.
     public var storedUpstreamPerDevice = Limits.Mailbox.storedUpstreamPerDevice
-    /// Messages sent to a device on one connection and not acknowledged.
+    /// Messages sent to a device on one connection and not yet acknowledged.
     public var unacknowledgedPerDevice = Limits.Mailbox.unacknowledgedPerDevice
     /// Connections of one sender.
     public var connectionsPerSender = Limits.AppServer.connectionsPerSender
@@ -30,25 +30,26 @@ public struct DeliverySettings: Sendable {
     public var registrationsPerDevice = Limits.Registration.perDevice
     /// Topics of one registration.
     public var subscriptionsPerRegistration = Limits.Installation.subscriptionsPerRegistration
-    /// Seconds after which a receipt that nobody acknowledged is taken as received.
+    /// Seconds after which an unacknowledged receipt counts as received.
     public var receiptSettleSeconds = Limits.Message.receiptSettleSeconds
-    /// Seconds without contact after which a device is forgotten with its registrations; 0: never.
+    /// Seconds without contact after which a device and its registrations are removed. 0 disables the expiry.
     public var deviceExpirySeconds = Limits.Device.expirySeconds
-    /// Seconds after its check-in at which a device is forgotten that neither logged in nor registered; 0: never.
+    /// Seconds after check-in at which a device that has neither logged in nor registered is removed. 0 disables the expiry.
     public var unusedDeviceSeconds = Limits.Device.unusedSeconds
-    /// How often a device, an app or a sender may do what it may.
+    /// Rate limits of devices, apps and senders.
     public var rates = Rates()
-    /// What places of iOS apps in the store are sealed with: the same as long as tokens are.
+    /// Seals the store keys of iOS apps. Must not change while tokens are valid.
     public var seal = TokenSeal(secret: [UInt8](repeating: 0, count: 32))
-    /// No sequence at or below this is made: the highest that an earlier process may have used (microseconds since 1970).
+    /// Watermark: sequence numbers start above it. The highest number that an earlier process may have used (microseconds since
+    /// 1970).
     ///
-    /// Sequences follow the wall clock; a host that keeps a high-water mark protects them from a clock set back between runs.
+    /// Sequence numbers follow the wall clock; the watermark protects them from a clock that was set back between runs.
     public var sequenceFloor: UInt64 = 0
-    /// Until when the process before has lived, milliseconds since 1970 (`StoreMark.clock`); nil where the store does not know.
+    /// The last believed time of the previous process, in milliseconds since 1970 (`StoreMark.clock`); `nil` if unknown.
     public var clockMark: UnixMilliseconds?
-    /// Seconds of running time after which a wall clock in doubt is believed; 0: never.
+    /// Seconds of running time after which a wall clock in doubt is believed. 0: never.
     public var clockGraceSeconds = Limits.Clock.graceSeconds
-    /// Whether the process ends where a state is found that cannot be; else only what it concerns does (`InvariantFailure`).
+    /// Whether a failed invariant ends the process; otherwise only the connection or batch concerned fails (`InvariantFailure`).
     public var trapsAtFailedInvariants = Self.isDebugBuild
 
     private static var isDebugBuild: Bool {
@@ -59,11 +60,11 @@ public struct DeliverySettings: Sendable {
         #endif
     }
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }
 
-/// Those of them that an operator may change while the server runs.
+/// The settings that an operator can change while the server runs.
 public struct RunningSettings: Sendable {
     /// See `DeliverySettings`.
     public var pendingWindow = Limits.AppServer.pendingWindow
@@ -76,12 +77,12 @@ public struct RunningSettings: Sendable {
     /// See `DeliverySettings`.
     public var clockGraceSeconds = Limits.Clock.graceSeconds
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }
 
 extension DeliverySettings {
-    /// What may change while the server runs.
+    /// The settings that can change while the server runs.
     public var running: RunningSettings {
         get {
             var running = RunningSettings()

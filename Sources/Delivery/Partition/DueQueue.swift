@@ -1,15 +1,15 @@
 public import Basics
 
-/// Registrations whose held messages may go on at an instant, earliest first: a binary heap.
+/// Registrations whose throttled messages may continue at an instant, earliest first: a binary heap.
 ///
 /// A registration is in it at most once, so it is no longer than the registrations in memory.
 public struct DueQueue: Sendable {
     private var items: [(due: Instant, name: RegistrationName)] = []
 
-    /// An empty queue.
+    /// Creates an empty queue.
     public init() {}
 
-    /// How many wait.
+    /// Number of waiting registrations.
     public var count: Int { items.count }
 
     /// Adds a registration.
@@ -22,7 +22,7 @@ public struct DueQueue: Sendable {
         }
     }
 
-    /// Takes out the earliest, if its time has come.
+    /// Removes and returns the earliest registration if its time has come; otherwise returns `nil`.
     public mutating func take(by now: Instant) -> RegistrationName? {
         guard let first = items.first, first.due <= now else { return nil }
         items.swapAt(0, items.count - 1)

@@ -1,18 +1,17 @@
 public import Basics
 
-/// A stored or passing message on its way to a device, with what the frame says about its registration.
+/// A stored or transient message on its way to a device, with what the frame needs of its registration.
 public struct DeviceDelivery: Sendable {
     /// The message or marker.
     public var message: StoredMessage
-    /// What the app said of itself: `category`, `subtype` among the pairs, and the keys of a web app, which the message is to
-    /// be encrypted with.
+    /// What the app registered with: `category`, the `subtype` pair, and the keys of a web app, with which the message is
+    /// encrypted.
     public var app: RegisteredApp
     /// `from` of the frame.
     public var from: [UInt8]
-    /// Whether it is stored, so that it carries a persistent id and its acknowledgement matters.
+    /// Whether the message is stored: it then carries a persistent ID, and its acknowledgement removes it.
     public var isStored: Bool
 
-    /// A delivery; all parts are the caller's.
     public init(message: StoredMessage, app: RegisteredApp, from: [UInt8], isStored: Bool) {
         self.message = message
         self.app = app
@@ -22,23 +21,23 @@ public struct DeviceDelivery: Sendable {
 
     /// `category` of the frame.
     public var category: [UInt8] { app.parts.category }
-    /// `subtype` among the pairs; empty: none.
+    /// The `subtype` pair; empty if there is none.
     public var subtype: [UInt8] { app.parts.subtype }
-    /// The keys of a web app; nil: the message is sent as it is.
+    /// The keys of a web app; `nil` if the message is sent unencrypted.
     public var web: WebKeys? { app.parts.web }
 }
 
-/// Why an upstream message was refused: the device hears `send_error` (mcs-device 4.4).
+/// Why an upstream message was refused: the device receives `send_error` (mcs-device 4.4).
 public enum UpstreamRefusal: String, Sendable {
-    /// No such sender, or the app is not registered with it.
+    /// The sender does not exist, or the app is not registered with it.
     case invalidParameters = "invalid_parameters"
     /// Over the payload limit.
     case tooLarge = "messagetoobig"
-    /// Its time is over: now or never, and no app server was there.
+    /// It has expired: it was now-or-never, and no app server was connected.
     case expired = "service_not_available"
-    /// Too many wait.
+    /// Too many messages are waiting.
     case tooMany = "toomanymessages"
-    /// The store cannot take it: it is not acknowledged, so that the device sends it again.
+    /// The store is unavailable: the message is not acknowledged, so that the device sends it again.
     case unavailable = "unavailable"
 }
 
@@ -48,52 +47,53 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case invalidSender = "INVALID_SENDER"
     case invalidParameters = "INVALID_PARAMETERS"
     case tooManyRegistrations = "TOO_MANY_REGISTRATIONS"
-    /// The registration has all the topics that it may have.
+    /// The registration has the maximum number of topics.
     case tooManySubscriptions = "TOO_MANY_SUBSCRIBERS"
-    /// The token that a request names is not registered, or not any more.
+    /// The token that the request names is not or no longer registered.
     case notRegistered = "UNREGISTERED"
-    /// The registration is another's: of another installation, device or project than the request shows.
+    /// The registration belongs to another installation, device or project than the request shows.
     case notPermitted = "PERMISSION_DENIED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
-    /// Strangers have asked too often in this minute.
+    /// Unauthenticated peers have sent too many requests in this minute.
     case tooManyStrangers = "QUOTA_EXCEEDED"
-    /// The registry is as large as it may become; no client knows this word, and each is answered with one that it knows.
+    /// The registry has reached its maximum size. Clients do not understand this word, so each answer carries one that its client
+    /// does.
     case registryFull = "REGISTRY_FULL"
 }
 
-/// What the core wants done, gathered over one turn. The shell empties it and keeps its storage.
+/// The actions that the core wants done, gathered over one turn. The shell empties it and reuses its storage.
 public struct Effects: Sendable {
     /// For sessions, in order per connection.
     public var commands: [(ConnectionID, SessionCommand)] = []
-    /// For other partitions (or this one); routed by their address.
+    /// For other partitions (or this one), routed by their key.
     public var forwards: [Event] = []
-    /// For the store: written together, in order, by the batch of this turn.
+    /// For the store: written together, in order, as the batch of this turn.
     public var mutations: [Mutation] = []
     /// Questions to the store.
     public var loads: [Load] = []
-    /// What happened, for metrics: how many messages passed each milestone, down and up.
+    /// Downstream messages that reached each milestone, for metrics.
     public var downstream = MilestoneCounts()
-    /// The same for upstream messages.
+    /// Upstream messages that reached each milestone, for metrics.
     public var upstream = MilestoneCounts()
-    /// Devices that were forgotten because they had not been seen for too long.
+    /// Devices that were removed because they had not been seen for too long.
     public var expiredDevices = 0
-    /// Devices that were forgotten because nothing was ever done with them.
+    /// Devices that were removed because they were never used.
     public var unusedDevices = 0
-    /// Whether a device has confirmed the machine's wall clock: every partition is to be told `clockAccepted`.
+    /// Whether a device has confirmed the machine's wall clock: the shell sends `clockAccepted` to every partition.
     public var confirmsClock = false
-    /// States that were found and cannot be.
+    /// Failed invariants.
     public var invariantFailures: [InvariantFailure] = []
-    /// Messages to topics that were accepted.
+    /// Topic messages that were accepted.
     public var topicJobs = 0
-    /// How many more of them are under way than before.
+    /// Change of the number of topic messages in progress.
     public var topicJobsOpen = 0
-    /// App instances that such messages were sent to.
+    /// App instances that topic messages were sent to.
     public var topicMembers = 0
 
-    /// Nothing to do.
+    /// Creates empty effects.
     public init() {}
 
-    /// Empties it, keeping the storage for the next turn.
+    /// Empties the effects and keeps their storage for the next turn.
     public mutating func removeAll() {
         commands.removeAll(keepingCapacity: true)
         forwards.removeAll(keepingCapacity: true)
@@ -123,10 +123,9 @@ public struct MilestoneCounts: Sendable, Equatable {
     public var discarded = 0
     public var removed = 0
 
-    /// All zero.
+    /// Creates counts of 0.
     public init() {}
 
-    /// The count of one milestone.
     public subscript(milestone: Milestone) -> Int {
         get {
             switch milestone {
@@ -156,7 +155,6 @@ public struct MilestoneCounts: Sendable, Equatable {
         }
     }
 
-    /// Adds the counts of others.
     public mutating func add(_ other: MilestoneCounts) {
         accepted += other.accepted
         stored += other.stored
@@ -169,6 +167,6 @@ public struct MilestoneCounts: Sendable, Equatable {
         removed += other.removed
     }
 
-    /// What is neither ended nor still to be: accepted less all terminal ones.
+    /// Messages that should still be pending: accepted minus all terminal milestones.
     public var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
 }

@@ -1,6 +1,6 @@
 public import Basics
 
-/// How events are made: each function takes the address from what the event carries, so that both always agree.
+/// Constructors of events: each derives the partition key from what the event carries, so that the two always agree.
 extension Event {
     // MARK: Of a device
 
@@ -9,35 +9,30 @@ extension Event {
         .device(submission.target.device, .submitted(submission))
     }
 
-    /// A device wants to log in.
     public static func deviceLogin(_ login: DeviceLogin) -> Event { .device(login.device, .login(login)) }
 
-    /// A device has these messages.
     public static func deviceAcknowledged(
         _ connection: ConnectionID, _ device: DeviceID, _ sequences: [Sequence]
     ) -> Event { .device(device, .acknowledged(connection, sequences)) }
 
-    /// A device can be sent more.
+    /// The device's connection accepts more.
     public static func deviceWritable(_ connection: ConnectionID, _ device: DeviceID) -> Event {
         .device(device, .writable(connection))
     }
 
-    /// A device cannot be sent more now.
+    /// The device's connection accepts nothing more until it is writable again.
     public static func deviceCongested(_ connection: ConnectionID, _ device: DeviceID) -> Event {
         .device(device, .congested(connection))
     }
 
-    /// A device reports that it is idle, or active again.
     public static func deviceIdleChanged(
         _ connection: ConnectionID, _ device: DeviceID, isIdle: Bool
     ) -> Event { .device(device, .idleChanged(connection, isIdle: isIdle)) }
 
-    /// The connection of a device is gone.
     public static func deviceClosed(_ connection: ConnectionID, _ device: DeviceID) -> Event {
         .device(device, .closed(connection))
     }
 
-    /// A device sent a message to an app server.
     public static func upstreamReceived(_ upstream: UpstreamSubmission) -> Event {
         .device(upstream.device, .upstreamReceived(upstream))
     }
@@ -58,37 +53,35 @@ extension Event {
         .device(device, .receiptRefused(sequence))
     }
 
-    /// The device is the one that is claimed, else the fresh one.
+    /// For the claimed device, or the fresh one if none is claimed.
     public static func checkIn(_ checkIn: CheckIn) -> Event {
         .device(checkIn.claimed?.0 ?? checkIn.freshDevice, .checkIn(checkIn))
     }
 
-    /// An app registers.
     public static func register(_ request: RegistrationRequest) -> Event {
         .device(request.device, .register(request))
     }
 
-    /// An app unregisters.
     public static func unregister(_ request: RegistrationRequest) -> Event {
         .device(request.device, .unregister(request))
     }
 
-    /// A web app wants a token whose messages the server encrypts.
+    /// A web app requests a token whose messages the server encrypts.
     public static func registerWeb(_ request: WebRegistrationRequest) -> Event {
         .device(request.endpoint.device, .registerWeb(request))
     }
 
-    /// An app gives a token up.
+    /// An app unregisters a token.
     public static func unregisterToken(_ claim: TokenClaim, _ origin: Origin) -> Event {
         .device(claim.name.device, .unregisterToken(claim, origin))
     }
 
-    /// A registration subscribes to a topic, or ends that.
+    /// A registration subscribes to a topic or unsubscribes.
     public static func subscribe(_ request: TopicRequest) -> Event {
         .device(request.name.device, .subscribe(request))
     }
 
-    /// An app server asks about a registration, or changes its topics.
+    /// An app server requests information on a registration, or changes its topics.
     public static func token(_ request: TokenRequest) -> Event {
         .device(request.name.device, .token(request))
     }
@@ -97,67 +90,64 @@ extension Event {
         _ request: InstallationRequest, _ names: [RegistrationName], at device: DeviceID
     ) -> Event { .device(device, .installationFound(request, names)) }
 
-    /// An operator removes a device.
     public static func forgetDevice(_ device: DeviceID, _ origin: Origin) -> Event {
         .device(device, .forget(origin))
     }
 
-    /// A device has not been seen for long.
+    /// The store has not seen the device for long.
     public static func unseen(_ device: DeviceID) -> Event { .device(device, .unseen) }
 
     // MARK: Of a sender
 
-    /// An app server wants to log in.
     public static func appServerLogin(
         _ connection: ConnectionID, _ sender: SenderID, key: SecretDigest
     ) -> Event { .sender(sender, .login(connection, key: key)) }
 
-    /// An app server wants to log in without showing its key.
+    /// An app server requests the keys for a login that does not reveal its key (SCRAM).
     public static func appServerKeysWanted(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .keysWanted(connection))
     }
 
-    /// An app server takes upstream messages from now on.
+    /// An app server accepts upstream messages from now on.
     public static func appServerBound(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .bound(connection))
     }
 
-    /// An app server takes no more upstream messages.
+    /// An app server accepts no more upstream messages.
     public static func appServerDraining(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .draining(connection))
     }
 
-    /// An app server cannot be sent more now.
+    /// The app server's connection accepts nothing more until it is writable again.
     public static func appServerCongested(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .congested(connection))
     }
 
-    /// An app server can be sent more.
+    /// The app server's connection accepts more.
     public static func appServerWritable(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .writable(connection))
     }
 
-    /// The connection of an app server is gone.
     public static func appServerClosed(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .closed(connection))
     }
 
-    /// The stream of an app server can be resumed from now on.
+    /// The stream of an app server can be resumed from now on (XEP-0198).
     public static func appServerStreamManaged(
         _ connection: ConnectionID, _ sender: SenderID, id: String
     ) -> Event { .sender(sender, .streamManaged(connection, id: id)) }
 
-    /// The connection of a stream is lost.
+    /// The connection of a resumable stream is lost.
     public static func appServerStreamDetached(
         _ connection: ConnectionID, _ sender: SenderID, _ stream: ResumableStream
     ) -> Event { .sender(sender, .streamDetached(connection, stream)) }
 
-    /// An app server wants to resume a stream.
+    /// An app server requests to resume a stream.
     public static func appServerStreamWanted(
         _ connection: ConnectionID, _ sender: SenderID, id: String
     ) -> Event { .sender(sender, .streamWanted(connection, id: id)) }
 
-    /// An app server has answered, or need not answer, an upstream message.
+    /// An app server has answered an upstream message, or no answer is expected.
     public static func upstreamSettled(
         _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence, _ settlement: UpstreamSettlement
     ) -> Event { .sender(sender, .upstreamSettled(connection, sequence, settlement)) }
@@ -178,19 +168,17 @@ extension Event {
 
     // MARK: Of an installation
 
-    /// A request names an installation.
     public static func installation(_ request: InstallationRequest) -> Event {
         .installation(request.installation, .requested(request))
     }
 
     // MARK: Of groups and topics
 
-    /// An app server wants to make, change or read a group.
+    /// An app server requests to create, change or read a group.
     public static func groupRequested(_ request: GroupRequest) -> Event {
         .group(request.sender, .requested(request))
     }
 
-    /// A message to a group.
     public static func groupSubmitted(_ submission: GroupSubmission) -> Event {
         .group(submission.group.sender, .submitted(submission))
     }
@@ -201,7 +189,6 @@ extension Event {
         .group(sender, .memberAnswered(member, answer))
     }
 
-    /// A message to topics.
     public static func topicSubmitted(_ submission: TopicSubmission) -> Event {
         .topic(submission.sender, .submitted(submission))
     }
@@ -212,31 +199,30 @@ extension Event {
 
     // MARK: Of a partition
 
-    /// The outcome of a batch.
+    /// The store reports the outcome of a batch.
     public static func committed(_ outcome: CommitOutcome) -> Event { .partition(.committed(outcome)) }
 
-    /// The answer to a question.
+    /// The store answers a query.
     public static func loaded(_ answer: Loaded) -> Event { .partition(.loaded(answer)) }
 
-    /// The senders as they are from now on.
+    /// The senders changed.
     public static func senders(_ directory: SenderDirectory) -> Event { .partition(.senders(directory)) }
 
-    /// Settings as they are from now on.
+    /// The settings changed.
     public static func settingsChanged(_ settings: RunningSettings) -> Event {
         .partition(.settingsChanged(settings))
     }
 
-    /// The machine's clock is right.
+    /// The machine's wall clock is right.
     public static var clockAccepted: Event { .partition(.clockAccepted) }
 
-    /// Time passed.
     public static var tick: Event { .partition(.tick) }
 
-    /// An operator watches a device.
+    /// An operator starts to trace a device.
     public static func trace(_ device: DeviceID, _ watcher: Origin) -> Event {
         .partition(.trace(device, watcher))
     }
 
-    /// An operator watches no more.
+    /// An operator stops tracing.
     public static func untrace(_ watcher: Origin) -> Event { .partition(.untrace(watcher)) }
 }

@@ -1,7 +1,7 @@
 public import Basics
 
-/// What happens to the core. The address is part of the event: a device, a sender (with its groups and topics), an installation,
-/// or a partition as a whole. Sessions and the shell make events by the functions of `Event+Making.swift`.
+/// An input of the core. The address is part of the event: a device, a sender (with its groups and topics), an installation, or the
+/// partition as a whole. Sessions and the shell create events with the functions of `Event+Making.swift`.
 public enum Event: Sendable {
     case device(DeviceID, DeviceEvent)
     case sender(SenderID, SenderEvent)
@@ -10,8 +10,8 @@ public enum Event: Sendable {
     case installation([UInt8], InstallationEvent)
     case partition(PartitionEvent)
 
-    /// Who owns what the event is about; `nil` for events of a partition: the store answers the partition that asked, and all
-    /// others go to every partition.
+    /// The key of the owner that handles the event. `nil` for events of a partition: answers of the store return to the partition
+    /// that asked, and all others are sent to every partition.
     public var key: PartitionKey? {
         switch self {
         case .device(let device, _): .device(device)
@@ -22,120 +22,120 @@ public enum Event: Sendable {
     }
 }
 
-/// What happens to a device.
+/// An event of a device.
 public enum DeviceEvent: Sendable {
     /// An app server submitted a message.
     case submitted(Submission)
-    /// The device wants to log in.
+    /// The device requests to log in.
     case login(DeviceLogin)
-    /// The device has these messages.
+    /// The device acknowledged these messages.
     case acknowledged(ConnectionID, [Sequence])
-    /// More may be sent: what was handed over has left (asked for by `reportWhenReady`, and after congestion).
+    /// Its connection accepts more: what was sent has been written (requested by `reportWhenReady`, and after congestion).
     case writable(ConnectionID)
-    /// Its outbound bytes pile up: hand over nothing more until `writable`.
+    /// Its connection is congested: send nothing more until `writable`.
     case congested(ConnectionID)
     /// It reports that it is idle, or active again.
     case idleChanged(ConnectionID, isIdle: Bool)
-    /// Its connection is gone (reported for every connection that sent `login`).
+    /// Its connection has closed (reported for every connection that sent `login`).
     case closed(ConnectionID)
     /// It sent a message to an app server.
     case upstreamReceived(UpstreamSubmission)
-    /// Its message was stored or refused: it no longer counts as waiting for this registration.
+    /// Its upstream message was stored or refused, and no longer counts as waiting for this registration.
     case upstreamAnswered(RegistrationNumber)
-    /// Its message was not taken in time: the device gets a report.
+    /// Its upstream message expired or was refused before an app server acknowledged it: the device receives a report.
     case upstreamReturned(UpstreamReturn)
-    /// The receipt of a message is on disk: the message may be removed.
+    /// The receipt of a message is on disk: the message can be removed.
     case receiptStored(Sequence)
     /// The receipt of a message could not be stored: the message stays.
     case receiptRefused(Sequence)
-    /// It checks in.
+    /// The device checks in.
     case checkIn(CheckIn)
     /// An app registers.
     case register(RegistrationRequest)
     /// An app unregisters.
     case unregister(RegistrationRequest)
-    /// A web app wants a token whose messages the server encrypts.
+    /// A web app requests a token whose messages the server encrypts.
     case registerWeb(WebRegistrationRequest)
-    /// An app gives a token up.
+    /// An app unregisters a token.
     case unregisterToken(TokenClaim, Origin)
-    /// A registration subscribes to a topic, or ends that.
+    /// A registration subscribes to a topic or unsubscribes.
     case subscribe(TopicRequest)
-    /// An app server asks about a registration, or subscribes it to a topic of its sender.
+    /// An app server requests information on a registration, or subscribes it to a topic of its sender.
     case token(TokenRequest)
     /// A request of an installation continues at the device that has the first of its registrations.
     indirect case installationFound(InstallationRequest, [RegistrationName])
-    /// An operator removes the device: registrations and messages go, its connection is closed.
+    /// An operator removes the device: its registrations and messages are removed, and its connection is closed.
     case forget(Origin)
-    /// The store has not seen the device for so long that it may be gone: its registrations expire if that is so.
+    /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }
 
-/// What happens to a sender and its sessions.
+/// An event of a sender and its sessions.
 public enum SenderEvent: Sendable {
-    /// An app server wants to log in with a key of this digest.
+    /// An app server requests to log in with the key of this digest.
     case login(ConnectionID, key: SecretDigest)
-    /// An app server wants to prove a key without showing it: `loginKeys` is due (SCRAM).
+    /// An app server requests to prove a key without revealing it (SCRAM): answered with `loginKeys`.
     case keysWanted(ConnectionID)
-    /// It has bound its resource and takes upstream messages.
+    /// The session has bound its resource and accepts upstream messages.
     case bound(ConnectionID)
-    /// It is being drained: no new upstream to it, acks still count.
+    /// The session drains: it gets no new upstream messages, but its acknowledgements still count.
     case draining(ConnectionID)
-    /// Its outbound bytes pile up: hand over nothing more until `writable`.
+    /// Its connection is congested: send nothing more until `writable`.
     case congested(ConnectionID)
-    /// All that was handed over has been written, and it reads again.
+    /// All that was sent has been written, and the peer reads again.
     case writable(ConnectionID)
-    /// Its connection is gone (reported for every connection that got `loginAccepted`).
+    /// Its connection has closed (reported for every connection that got `loginAccepted`).
     case closed(ConnectionID)
-    /// Its stream may be resumed from now on, by this id (XEP-0198).
+    /// Its stream can be resumed by this ID from now on (XEP-0198).
     case streamManaged(ConnectionID, id: String)
-    /// Its connection is lost, and this is left of its stream; `closed` follows.
+    /// Its connection is lost, and this state of its stream is left; `closed` follows.
     case streamDetached(ConnectionID, ResumableStream)
-    /// It wants to resume the stream of this id.
+    /// The session requests to resume the stream of this ID.
     case streamWanted(ConnectionID, id: String)
-    /// It answered an upstream message or receipt, or there is no answer to wait for.
+    /// The session answered an upstream message or receipt, or no answer is expected.
     case upstreamSettled(ConnectionID, Sequence, UpstreamSettlement)
-    /// A device's message, its registration resolved by the device's partition.
+    /// A device's upstream message with the registration that the device's partition resolved.
     case upstreamResolved(UpstreamSubmission, from: RegistrationName)
-    /// A device's message to a group, which the rate of its sender counts.
+    /// A device's message to a group, which counts towards the rate of its sender.
     indirect case groupUpstream(GroupSubmission)
-    /// A message that expired has left the sender's mailbox by way of its device, or could not.
+    /// An expired message has left the sender's mailbox through its device, or that failed.
     case upstreamReturnSettled(Sequence)
-    /// A receipt is owed.
+    /// A receipt is due to the sender.
     case receiptDue(ReceiptDue)
 }
 
-/// What happens to the groups of a sender.
+/// An event of a sender's groups.
 public enum GroupEvent: Sendable {
-    /// An app server wants to make, change or read a group.
+    /// An app server requests to create, change or read a group.
     case requested(GroupRequest)
-    /// A message for a group was submitted.
+    /// A message to a group was submitted.
     indirect case submitted(GroupSubmission)
-    /// A member of a group has been sent such a message, or not.
+    /// A group message to this member was accepted or refused.
     case memberAnswered(GroupSendMember, MemberAnswer)
 }
 
-/// What happens to messages to topics of a sender.
+/// An event of a sender's topic messages.
 public enum TopicEvent: Sendable {
-    /// An app server submitted a message to topics.
+    /// An app server submitted a message to a topic or condition.
     indirect case submitted(TopicSubmission)
-    /// An app instance has been sent such a message, or not.
+    /// A topic message to one app instance was accepted or refused.
     case answered(run: UInt32, TopicAnswer)
 }
 
-/// What happens to a Firebase installation.
+/// An event of a Firebase installation.
 public enum InstallationEvent: Sendable {
-    /// A request names it.
+    /// A request of the installation.
     indirect case requested(InstallationRequest)
-    /// The store has not seen it used for so long that it may be gone: it is forgotten if it was last used before that, or, while it
-    /// has no registrations, before this.
+    /// The store has not seen the installation used for so long that it may have expired: it is removed if it was last used before
+    /// the first time, or before the second time while it has no registrations.
     case unused(before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
 }
 
-/// What happens to a partition as a whole.
+/// An event of a partition as a whole.
 public enum PartitionEvent: Sendable {
-    /// The store reports a batch of this partition.
+    /// The store reports the outcome of a batch.
     case committed(CommitOutcome)
-    /// The store answers a question of this partition.
+    /// The store answers a query of this partition.
     case loaded(Loaded)
     /// The senders changed.
     case senders(SenderDirectory)
@@ -143,28 +143,28 @@ public enum PartitionEvent: Sendable {
     case settingsChanged(RunningSettings)
     /// An operator or a trusted device confirms that the machine's wall clock is right.
     case clockAccepted
-    /// Time passed: at least twice a second.
+    /// Time has passed: sent at least twice a second.
     case tick
-    /// An operator watches a device: `traced` reports each step of its messages from now on.
+    /// An operator traces a device: `traced` reports each step of its messages from now on.
     case trace(DeviceID, Origin)
-    /// An operator watches no more.
+    /// An operator stops tracing.
     case untrace(Origin)
 }
 
-/// What became of an upstream message on an app server's connection.
+/// How an app server's session finished an upstream message.
 public enum UpstreamSettlement: Sendable {
     /// Acknowledged.
     case acknowledged
-    /// The app server answered `nack`: no redelivery.
+    /// The app server answered `nack`: the message is not sent again.
     case refused
-    /// A receipt that was written long ago, and that so many were written after: most clients never ack one.
+    /// The receipt was written long ago, and many messages after it: most clients never acknowledge receipts.
     case unanswered
-    /// It expired before there was room to write it.
+    /// The message expired before there was room to write it.
     case expired
 }
 
 extension Event {
-    /// Owner and name, such as `device.closed`, for traces and tests.
+    /// Owner and case name, such as `device.closed`, for traces and tests.
     public var label: String {
         guard let owner = Mirror(reflecting: self).children.first else { return "\(self)" }
         let payload = Mirror(reflecting: owner.value)

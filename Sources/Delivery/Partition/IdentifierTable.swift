@@ -1,16 +1,16 @@
 public import Basics
 
-/// Objects by 64-bit number: open addressing with linear probing, keyed so that strangers cannot make it slow.
+/// A hash table of objects by 64-bit number: open addressing with linear probing, keyed so that peers cannot provoke collisions.
 ///
-/// Unlike a Dictionary its order depends on the key and the history alone, so that a run can be repeated exactly.
+/// Unlike a `Dictionary` its order depends on the key and the history alone, so that a run can be repeated exactly.
 public struct IdentifierTable<Value: AnyObject> {
     private var values: [Value?]
     private var numbers: [UInt64]
     private let hash: SipHash
-    /// Objects in the table.
+    /// Number of objects.
     public private(set) var count = 0
 
-    /// An empty table, keyed by a secret of the process.
+    /// Creates an empty table, keyed by a secret of the process.
     public init(hash: SipHash) {
         self.hash = hash
         values = [Value?](repeating: nil, count: 16)
@@ -27,10 +27,10 @@ public struct IdentifierTable<Value: AnyObject> {
         return at
     }
 
-    /// The object of a number.
+    /// The object of a number; `nil` if there is none.
     public subscript(_ number: UInt64) -> Value? { values[place(number)] }
 
-    /// Puts an object under a number that has none. Returns whether it has; otherwise nothing changes.
+    /// Inserts an object. Returns `false` and changes nothing if the number has an object.
     @discardableResult public mutating func insert(_ value: Value, for number: UInt64) -> Bool {
         if (count &+ 1) &* 4 > values.count &* 3 { grow() }
         let at = place(number)
@@ -49,7 +49,7 @@ public struct IdentifierTable<Value: AnyObject> {
         var at = (hole &+ 1) & mask
         while let value = values[at] {
             let wanted = home(numbers[at])
-            // It may move into the hole only if that lies on its way from home.
+            // An entry can move into the hole only if the hole lies between its home slot and its position.
             if (at &- wanted) & mask >= (at &- hole) & mask {
                 values[hole] = value
                 numbers[hole] = numbers[at]
@@ -60,7 +60,7 @@ public struct IdentifierTable<Value: AnyObject> {
         values[hole] = nil
     }
 
-    /// All objects, in the table's order.
+    /// All objects, in the order of the table.
     public var all: [Value] { values.compactMap { $0 } }
 
     private mutating func grow() {

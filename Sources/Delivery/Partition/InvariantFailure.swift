@@ -1,50 +1,50 @@
 import Basics
 
-/// A state was found that cannot be: an error of the server itself.
+/// A broken invariant: an error of the server itself.
 public struct InvariantFailure: Sendable, Equatable {
-    /// What is wrong, in words.
+    /// A description of the failure.
     public var what: String
-    /// Whose state it is; nil: the partition's own.
+    /// The owner of the broken state; `nil` for the partition's own.
     public var owner: PartitionKey?
 }
 
-/// What must hold, checked always, also in release builds.
+/// Invariants that are always checked, also in release builds.
 ///
-/// In debug builds a failure ends the process. In release builds it ends the connections that it concerns and refuses the batch of
-/// the turn: whatever waits for that is answered as for a failed disk, and what is in memory of the device or sender is read again
-/// (`Partition.endTurn`). So nothing is acknowledged on the word of a state that cannot be. The failure is logged and counted.
+/// In debug builds a failure ends the process. In release builds it closes the connections concerned and refuses the batch of the
+/// turn: its waiters are answered as after a failed write, and the in-memory state of the device or sender is read again
+/// (`Partition.endTurn`). So nothing is acknowledged on the basis of a broken state. The failure is logged and counted.
 ///
-/// A check takes constant time and allocates nothing while it holds. Code that goes on after a failed one must not trap.
+/// A check takes constant time and allocates nothing while it holds. Code after a failed check must not trap.
 extension Turn {
-    /// Checks the state of a device. Returns whether it holds.
+    /// Checks an invariant of a device. Returns whether it holds.
     @discardableResult @inline(__always)
     mutating func demand(_ holds: Bool, _ what: StaticString, of entry: DeviceEntry) -> Bool {
         if !holds { fail(what, entry) }
         return holds
     }
 
-    /// Checks that a part of a device's state is there. Returns it.
+    /// Checks that a part of a device's state exists, and returns it.
     @inline(__always)
     mutating func demand<Part>(_ part: Part?, _ what: StaticString, of entry: DeviceEntry) -> Part? {
         if part == nil { fail(what, entry) }
         return part
     }
 
-    /// Checks the state of a sender. Returns whether it holds.
+    /// Checks an invariant of a sender. Returns whether it holds.
     @discardableResult @inline(__always)
     mutating func demand(_ holds: Bool, _ what: StaticString, of entry: SenderEntry) -> Bool {
         if !holds { fail(what, entry) }
         return holds
     }
 
-    /// Checks that a part of a sender's state is there. Returns it.
+    /// Checks that a part of a sender's state exists, and returns it.
     @inline(__always)
     mutating func demand<Part>(_ part: Part?, _ what: StaticString, of entry: SenderEntry) -> Part? {
         if part == nil { fail(what, entry) }
         return part
     }
 
-    /// Checks the state of the partition, or of what has no connection. Returns whether it holds.
+    /// Checks an invariant of the partition, or of an owner without connections. Returns whether it holds.
     @discardableResult @inline(__always)
     mutating func demand(
         _ holds: Bool, _ what: StaticString, owner: @autoclosure () -> PartitionKey? = nil
@@ -53,7 +53,7 @@ extension Turn {
         return holds
     }
 
-    /// Checks that a part of such a state is there. Returns it.
+    /// Checks that a part of such a state exists, and returns it.
     @inline(__always)
     mutating func demand<Part>(
         _ part: Part?, _ what: StaticString, owner: @autoclosure () -> PartitionKey? = nil
@@ -86,7 +86,7 @@ extension Turn {
     }
 }
 
-/// Of whom a state was found in this turn that cannot be: what is in memory of them is read again when it ends.
+/// The owners with a broken invariant in this turn: their in-memory state is read again when the turn ends.
 struct BrokenStates {
     var devices: [DeviceEntry] = []
     var senders: [SenderEntry] = []

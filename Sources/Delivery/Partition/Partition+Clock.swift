@@ -1,14 +1,14 @@
 public import Basics
 
-/// Time: the tick, and whether the machine's clock is believed.
+/// Time: the tick, and whether the machine's wall clock is believed.
 extension Partition {
     /// Why the machine's wall clock is in doubt; `nil` if it is believed.
     public var clockDoubt: ClockDoubt? { turn.clock.doubt }
 
-    /// When a doubt ends by itself; `nil` if there is none, or it does not.
+    /// When the clock doubt ends by itself; `nil` if there is no doubt or no grace period.
     public var clockGraceEnds: Instant? { turn.clock.graceEnds(after: turn.settings.clockGraceSeconds) }
 
-    /// The time by which sessions go: the machine's, by which nothing ends while it is in doubt.
+    /// The time for sessions: the machine's, by which nothing expires while the clock is in doubt.
     public func sessionTime(_ machine: Now) -> Now { turn.clock.outside(machine) }
 
     mutating func tick() {
@@ -20,8 +20,8 @@ extension Partition {
         topics.tick(&turn)
     }
 
-    /// Notes the time for the next process, now and then and whenever what is believed has changed. All partitions go by the same
-    /// clock, so it does not matter whose note is the last.
+    /// Records the time for the next process, at intervals and whenever the clock becomes doubted or believed. All partitions use
+    /// the same clock, so it does not matter whose record is the last.
     private mutating func noteClock() {
         let isDoubted = turn.clock.doubt != nil
         guard turn.now.monotonic >= clockMark.next || clockMark.isDoubted != isDoubted else { return }
@@ -44,11 +44,12 @@ extension Partition {
 }
 
 extension Turn {
-    /// When a device was here that is here now; in doubt that is left open, and its time starts when the clock is believed again.
+    /// The contact time to record for a device. In doubt it is left open, and the device's time starts when the clock is believed
+    /// again.
     var contactTime: UnixMilliseconds { clock.doubt == nil ? now.wall : Limits.Clock.contactInDoubt }
 
-    /// A device that was here before the doubt says what time it is: its clock and ours have nothing in common, so that where they
-    /// agree they are right. A device that came later is a stranger, whose word counts for nothing.
+    /// Lets a device that existed before the doubt confirm the clock: its clock is independent of ours, so where the two agree they
+    /// are right. The clock of a device created later does not count, as it may belong to an attacker.
     mutating func noteDeviceTime(_ upstream: UpstreamSubmission, _ entry: DeviceEntry) {
         guard clock.doubt != nil, let time = upstream.sentAt, let record = entry.record,
             clock.isConfirmed(by: time, madeAt: record.createdAt)
@@ -57,9 +58,9 @@ extension Turn {
     }
 }
 
-/// The note of the time in the store.
+/// The record of the time in the store.
 struct ClockMark {
-    /// When it is written again.
+    /// When it is next written.
     var next = Instant.distantPast
     /// Whether the clock was in doubt when it was written.
     var isDoubted = false

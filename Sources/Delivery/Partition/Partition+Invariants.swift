@@ -1,9 +1,9 @@
 import Basics
 
-/// What must hold between events. Tests, the simulation and debug builds of the daemon check it after every event, for the owner
-/// that the event was about.
+/// Invariants between events. Tests, the simulation and debug builds check them after every event, for the owner of the event.
 extension Partition {
-    /// Returns what is wrong with what belongs to `key`, or with the partition as a whole if that is `nil`; `nil` if nothing is.
+    /// Returns what is wrong with the state of `key`, or with the partition as a whole if that is `nil`. Returns `nil` if nothing
+    /// is wrong.
     public func violation(of key: PartitionKey?) -> String? {
         switch key {
         case .device(let device): devices.table[device]?.violation.map { "device \(device.number): \($0)" }
@@ -19,14 +19,14 @@ extension Partition {
 extension Turn {
     fileprivate var violation: String? {
         if let entry = batch.devices.first(where: { !$0.isTouched }) {
-            return "device \(entry.device.number) is changed and not touched"
+            return "device \(entry.device.number) has changes but is not marked as touched"
         }
         return nil
     }
 }
 
 extension DeviceEntry {
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
         let slots = mailbox.slots
         if zip(slots, slots.dropFirst()).contains(where: { $0.entry.sequence >= $1.entry.sequence }) {
@@ -41,9 +41,9 @@ extension DeviceEntry {
         if state.isReady, link == nil,
             slots.contains(where: { $0.state != $0.state.unhanded })
         {
-            return "a message was sent on no connection"
+            return "a message is marked as sent without a connection"
         }
-        if idleStamp != 0, !isIdle { return "in the list of idle devices, and not idle" }
+        if idleStamp != 0, !isIdle { return "listed as idle while active" }
         return violationOfRegistrations
     }
 
@@ -65,12 +65,14 @@ extension DeviceEntry {
 }
 
 extension SenderEntry {
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
         if zip(backlog, backlog.dropFirst()).contains(where: { $0.sequence >= $1.sequence }) {
             return "the backlog is out of order"
         }
-        if let last = backlog.last, last.sequence > cursor { return "the backlog goes beyond what was read" }
+        if let last = backlog.last, last.sequence > cursor {
+            return "the backlog extends past the read cursor"
+        }
         var outstanding: [UInt64: Int] = [:]
         for session in sessions {
             for item in session.window.messages { outstanding[item.device, default: 0] += 1 }
@@ -78,7 +80,9 @@ extension SenderEntry {
         if outstanding != sticky.mapValues(\.count) {
             return "wrong counts of outstanding messages by device"
         }
-        if Set(sessions.map(\.connection)).count != sessions.count { return "two sessions of one connection" }
+        if Set(sessions.map(\.connection)).count != sessions.count {
+            return "two sessions share a connection"
+        }
         return nil
     }
 }

@@ -1,9 +1,9 @@
 import Basics
 
-/// What an operator changes while the server runs.
+/// Settings that an operator changes while the server runs.
 extension Partition {
-    /// Takes other limits: what has been used of the old ones counts towards the new ones, and what only waited for the old
-    /// ones goes on.
+    /// Applies other limits: usage under the old limits counts towards the new ones, and what waited only because of the old limits
+    /// continues.
     mutating func change(to changed: RunningSettings) {
         let old = turn.settings.rates
         turn.settings.running = changed

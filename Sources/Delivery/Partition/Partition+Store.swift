@@ -1,19 +1,19 @@
 import Basics
 
-/// What the store reports: commits and answers.
+/// Handling of the store's reports: outcomes of batches and answers to queries.
 extension Partition {
     mutating func committed(_ outcome: CommitOutcome) {
         let isKnown = outcome.ticket < turn.ledger.nextTicket
         guard let record = turn.ledger.take(outcome.ticket) else {
-            turn.demand(!isKnown, "a batch is answered twice")
+            turn.demand(!isKnown, "a batch was answered twice")
             return
         }
-        turn.demand(turn.ledger.mutations >= 0, "fewer changes wait for the store than were given to it")
+        turn.demand(turn.ledger.mutations >= 0, "the count of unanswered mutations is negative")
         turn.demand(
             outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
-            "a batch has more duplicates than changes")
+            "a batch has more duplicates than mutations")
         if outcome.hasFailed {
-            // Before the answers: what they lead to must not rely on what is in memory.
+            // First, because the continuations must not rely on the in-memory state of the failed batch.
             undo(record)
         } else {
             turn.effects.downstream.add(record.downstream)
@@ -24,17 +24,19 @@ extension Partition {
         devices.committed(record.devices, &turn)
     }
 
-    /// A failed batch may be on disk or not: what it changed is read again, or written again.
+    /// A failed batch may or may not be on disk: what it changed is read or written again.
     private mutating func undo(_ record: borrowing BatchRecord) {
         for entry in record.devices {
-            turn.demand(!entry.state.isLoading, "a device was read while a change was on its way", of: entry)
+            turn.demand(
+                !entry.state.isLoading, "a device was read while a batch with its changes was unanswered",
+                of: entry)
             entry.becomeStale()
         }
         for mutation in record.mutations {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
             case .putDevice(let device): devices.contacts.note(device.device, at: device.seenAt)
-            // A process that ends before the next note is due must leave one all the same.
+            // A process that ends before the next record is due must still leave one.
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break
             }
@@ -71,12 +73,13 @@ extension Partition {
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
             turn.demand(
-                entries.count <= Limits.Store.expiredPerSweep, "a search found more than it was asked for")
+                entries.count <= Limits.Store.expiredPerSweep, "a search returned more entries than its limit"
+            )
             expirySweep.isAsking = false
             for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):
             let isIt = record.map { $0.name == name } ?? true
-            guard turn.demand(isIt, "the store answers with another group", owner: .sender(name.sender))
+            guard turn.demand(isIt, "the store returned another group", owner: .sender(name.sender))
             else { return loadFailed(.group(name, isForChange: isForChange)) }
             if isForChange {
                 groups.changeLoaded(name.sender, record, &turn)
@@ -85,7 +88,7 @@ extension Partition {
             }
         case .groupLabelled(let sender, let label, let record):
             let isIt = record.map { $0.name.sender == sender && $0.label == label } ?? true
-            guard turn.demand(isIt, "the store answers with a group of another label", owner: .sender(sender))
+            guard turn.demand(isIt, "the store returned a group with another label", owner: .sender(sender))
             else { return loadFailed(.groupLabelled(sender, label)) }
             groups.changeLoaded(sender, record, &turn)
         case .unseen(let found, let next): devices.unseenLoaded(found, next: next, &turn)
@@ -105,7 +108,7 @@ extension Partition {
     }
 
     private mutating func expired(_ entry: ExpiredEntry) {
-        // The search may have been asked for by a clock that was wrong.
+        // The query may date from a time when the clock was wrong.
         guard turn.clock.doubt == nil else { return }
         switch entry {
         case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
@@ -123,7 +126,7 @@ extension Partition {
         case .expired:
             expirySweep.isAsking = false
         case .unseen:
-            turn.demand(devices.sweep.isAsking, "a search for devices fails that nobody asked for")
+            turn.demand(devices.sweep.isAsking, "a search for devices failed that was not requested")
             devices.sweep.isAsking = false
         case .group(let name, let isForChange):
             if isForChange {
@@ -136,12 +139,12 @@ extension Partition {
             installations.loadFailed(installation, isForChange: isForChange, &turn)
         case .unusedInstallations:
             turn.demand(
-                installations.sweep.isAsking, "a search for installations fails that nobody asked for")
+                installations.sweep.isAsking, "a search for installations failed that was not requested")
             installations.sweep.isAsking = false
         case .topicPage(let job, _, _, _): topics.pageLoadFailed(job, &turn)
         case .topicJobs:
             turn.demand(
-                topics.resumption.isAsking, "a search for messages to topics fails that nobody asked for")
+                topics.resumption.isAsking, "a search for topic messages failed that was not requested")
             topics.resumption.isAsking = false
         }
     }

@@ -1,43 +1,43 @@
 public import Basics
 
-/// A partition of the core: decides who gets what, when, and until it is acknowledged (design 1, 3, 11.1).
+/// A partition of the core: decides which messages are sent to whom and when, until they are acknowledged (design 1, 3, 11.1).
 ///
-/// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then
-/// `endTurn`, gives the batch to the store, and hands in `.committed` for every batch and `.loaded` for every question.
-/// Batches of one partition are committed, and their outcomes reported, in the order in which they were ended. A question
-/// may be answered before, between or after the outcomes of batches that were ended earlier.
+/// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then `endTurn`,
+/// submits the batch to the store, and returns `.committed` for every batch and `.loaded` for every query. Batches of one partition
+/// are committed, and their outcomes reported, in the order in which they were ended. A query may be answered before, between or
+/// after the outcomes of batches that were ended earlier.
 ///
-/// The partition itself owns the turn, the batches and the clock. All else belongs to one of five owners, which do not see
-/// each other: what concerns another owner is an event.
+/// The partition itself owns the turn, the batches and the clock. Everything else belongs to one of five owners, which do not
+/// access each other: what concerns another owner is an event.
 public struct Partition: ~Copyable {
-    /// What the owners share while a turn runs.
+    /// State that the owners share while a turn runs.
     var turn: Turn
     var devices: DeviceHub
     var senders: SenderHub
     var groups = GroupHub()
     var topics = TopicHub()
     var installations = InstallationHub()
-    /// The search for messages that have expired.
+    /// The search for expired messages.
     var expirySweep = ExpirySweep()
-    /// The note of the time for the next process.
+    /// The record of the time for the next process.
     var clockMark = ClockMark()
 
-    /// Makes a partition with nothing in memory; `seed` gives the salt, `hashKey` keys the tables.
+    /// Creates a partition with nothing in memory; `seed` determines the salt, `hashKey` keys the tables.
     public init(
         partition: Int, of count: Int, seed: UInt64, hashKey: (UInt64, UInt64),
         settings: DeliverySettings = DeliverySettings()
     ) {
-        precondition(count > 0 && partition >= 0 && partition < count, "no such partition")
+        precondition(count > 0 && partition >= 0 && partition < count, "invalid partition number")
         var random = SeededRandom(seed: seed)
         let salt = UInt32(truncatingIfNeeded: random.next())
         turn = Turn(partition: partition, of: count, salt: salt, settings: settings)
         let hash = SipHash(key: hashKey)
-        // The search starts anywhere: a process that is restarted often must not look at the same devices each time.
+        // The search starts at a random device: a process that restarts often must not examine the same devices each time.
         devices = DeviceHub(hash: hash, searchFrom: DeviceID(random.next() >> 1), turn)
         senders = SenderHub(hash: hash)
     }
 
-    /// Handles one event; what follows from it is appended to `effects`.
+    /// Handles one event and appends the resulting effects to `effects`.
     public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
         swap(&turn.effects, &effects)
         defer { swap(&turn.effects, &effects) }
@@ -58,7 +58,7 @@ public struct Partition: ~Copyable {
         }
     }
 
-    /// Answers an event that has come to the wrong place, as far as anybody waits for an answer.
+    /// Refuses an event that was routed to the wrong partition, if its sender waits for an answer.
     private mutating func refuse(_ event: consuming Event) {
         switch consume event {
         case .device(let device, let event): devices.refuse(event, of: device, &turn)
@@ -85,18 +85,18 @@ public struct Partition: ~Copyable {
         }
     }
 
-    /// Ends the turn: returns the changes of this turn as a batch, which `effects` no longer holds; `nil` if nothing changes.
-    /// The batch's ticket returns in `.committed`.
+    /// Ends the turn: removes the mutations of this turn from `effects` and returns them as a batch; `nil` if nothing changes. The
+    /// batch's number returns in `.committed`.
     ///
-    /// Where a state was found that cannot be, the batch is refused, as if the store had failed; answering that may make another
-    /// batch.
+    /// If an invariant was broken, the batch is refused as if the store had failed; answering its waiters may create another batch.
     public mutating func endTurn(effects: inout Effects) -> WriteBatch? {
         swap(&turn.effects, &effects)
         var batch = turn.takeBatch()
         var refused = 0
         while turn.refusesBatch {
             precondition(
-                refused < Limits.Partition.batchesRefusedPerTurn, "every answer finds a broken state")
+                refused < Limits.Partition.batchesRefusedPerTurn,
+                "too many batches refused in one turn for broken invariants")
             refused += 1
             turn.refusesBatch = false
             guard let ticket = batch?.ticket else { break }
@@ -108,7 +108,7 @@ public struct Partition: ~Copyable {
         return batch
     }
 
-    /// Has what is in memory of those read again whose state was found broken.
+    /// Has the in-memory state of owners with a broken invariant read again.
     private mutating func mendBroken() {
         var broken = BrokenStates()
         swap(&broken, &turn.broken)
@@ -116,21 +116,21 @@ public struct Partition: ~Copyable {
         for entry in broken.senders { senders.readAgain(entry) }
     }
 
-    /// When `.tick` is wanted, if earlier than twice a second: the next search for messages that have expired.
+    /// When `.tick` is due, if earlier than twice a second: the next search for expired messages.
     public var deadline: Instant {
         expirySweep.isAsking ? .distantFuture : expirySweep.next
     }
 
-    /// Returns up to `limit` messages to topics that are under way, and how many there are.
+    /// Returns up to `limit` topic messages in progress, and the number of all.
     public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         (topics.runs.list(limit: limit), topics.runs.count)
     }
 }
 
-/// The search for messages of this partition that have expired.
+/// The search for expired messages of this partition.
 struct ExpirySweep {
-    /// Whether the store has been asked.
+    /// Whether a query is unanswered.
     var isAsking = false
-    /// When it is asked again.
+    /// When the next query is due.
     var next = Instant.distantPast
 }

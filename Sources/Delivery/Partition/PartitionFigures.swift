@@ -1,31 +1,30 @@
 import Basics
 
-/// How much of everything one partition holds in memory.
+/// Counts of what one partition holds in memory.
 public struct PartitionFigures: Sendable, Equatable {
     /// Batches that the store has not answered.
     public var batches = 0
-    /// Devices.
     public var devices = 0
     /// Devices that are connected.
     public var connectedDevices = 0
-    /// Events that wait for the state of a device.
+    /// Events that wait for a device to be read from the store.
     public var waitingEvents = 0
     /// Sessions of app servers.
     public var sessions = 0
-    /// Contacts that the store has not been told of.
+    /// Contact times that are not yet written to the store.
     public var unwrittenContacts = 0
-    /// Upstream messages that are read and not handed over.
+    /// Upstream messages that were read from the store and not yet sent.
     public var backlog = 0
-    /// Upstream messages and receipts that app servers have not answered.
+    /// Upstream messages and receipts that app servers have not acknowledged.
     public var outstanding = 0
-    /// Removals on their way, or to be tried again.
+    /// Removals in progress or to be retried.
     public var leaving = 0
-    /// Devices whose upstream messages keep to one session.
+    /// Devices whose upstream messages stick to one session.
     public var stickyDevices = 0
 }
 
 extension Partition {
-    /// Counts what is in memory: for checks, since it visits all of it.
+    /// Counts what is in memory. Visits all of it, so it is meant for checks only.
     public var figures: PartitionFigures {
         var figures = PartitionFigures()
         figures.batches = turn.ledger.unanswered

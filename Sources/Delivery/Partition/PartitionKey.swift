@@ -1,6 +1,6 @@
 public import Basics
 
-/// What belongs to exactly one partition.
+/// The unit of ownership: everything under a key belongs to exactly one partition.
 public enum PartitionKey: Hashable, Sendable {
     case device(DeviceID)
     /// A sender with its groups and topics.
@@ -10,8 +10,8 @@ public enum PartitionKey: Hashable, Sendable {
 
     /// The slot that the key hashes to, from 0 to 4,095.
     ///
-    /// This is part of the format of the store, and never changes. A device and a sender count by their number, an installation by
-    /// FNV-1a (64 bits) of its ID. That number is mixed by the finalizer of SplitMix64; the slot is the highest 12 bits of it.
+    /// The function is part of the store format and never changes. A device or sender is hashed by its number, an installation by
+    /// the 64-bit FNV-1a of its ID. The finalizer of SplitMix64 mixes that number; the slot is the highest 12 bits of the result.
     public var slot: Int {
         let number =
             switch self {
@@ -23,7 +23,7 @@ public enum PartitionKey: Hashable, Sendable {
         return Int(truncatingIfNeeded: Self.mixed(number) >> (64 - bits))
     }
 
-    /// The partition of a store with `count` partitions that owns it. Each has a range of the slots.
+    /// Returns the partition, of `count` in the store, that owns the key. Each partition has a range of slots.
     public func partition(of count: Int) -> Int { slot * count / Limits.Partition.slots }
 
     private static func mixed(_ number: UInt64) -> UInt64 {

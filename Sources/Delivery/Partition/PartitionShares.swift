@@ -1,35 +1,35 @@
 import Basics
 
-/// What one partition gets of what is bounded for all of them: an equal share of it, so that the whole stays what the settings and
-/// the limits promise, and at least what one device, sender or request may bring (`LimitsPartitions.swift`).
+/// One partition's share of the limits that hold for all partitions: an equal part, so that the total stays within the settings and
+/// limits, but at least what one device, sender or request needs (`LimitsPartitions.swift`).
 ///
-/// Where the shares together are more than the whole for that reason, the store bounds what waits for it all the same
-/// (`Limits.Store.waitingWrites`, `Limits.Store.waitingLoads`).
+/// Where these minimums add up to more than the total, the store still bounds what waits for it (`Limits.Store.waitingWrites`,
+/// `Limits.Store.waitingLoads`).
 struct PartitionShares {
-    /// Devices in memory that nothing happens to, and those among them that only a message to a topic has met.
+    /// Idle devices in memory, and how many of them can be transient.
     let idleDevices: Int
     let passingDevices: Int
-    /// Changes on their way to the store beyond which submissions are refused.
+    /// Mutations waiting for the store above which submissions are refused.
     let waitingWrites: Int
-    /// Last contacts of devices that are still to be written, and how many are tried again at a tick.
+    /// Contact times of devices that are still to be written, and how many are retried per tick.
     let unwrittenContacts: Int
     let contactsPerTick: Int
-    /// Expired messages removed in one sweep.
+    /// Expired messages removed per search.
     let expiredPerSweep: Int
-    /// Milliseconds between two searches of this partition for devices, or installations, that nobody uses: the partitions take
-    /// turns, so that together they search as often as one would.
+    /// Milliseconds between two searches of this partition for unused devices or installations: the partitions take turns, so that
+    /// together they search as often as one would.
     let sweepMilliseconds: Int64
-    /// Devices that may be forgotten for their age.
+    /// Rate of devices that can be removed for their age.
     let forgottenDevices: Rate
-    /// Messages to topics, and pages of them, that may be under way.
+    /// Topic messages, and pages of them, that can be in progress.
     let topicJobs: Int
     let topicPages: Int
-    /// Requests that may wait, of each kind: about installations, about groups, messages to groups.
+    /// Requests that can wait, by kind: installation requests, group requests, group messages.
     let waitingInstallations: Int
     let groupRequests: Int
     let groupSends: Int
 
-    /// The share of one of `count` partitions.
+    /// Creates the share of one of `count` partitions.
     init(of settings: borrowing DeliverySettings, among count: Int) {
         func share(_ whole: Int, atLeast least: Int = 1) -> Int { max(min(whole, least), whole / count) }
         idleDevices = share(settings.idleDevicesInMemory, atLeast: Limits.Partition.leastIdleDevices)

@@ -1,19 +1,19 @@
 import Basics
 
-/// Makes sequences: the wall clock in microseconds, or one more than the last where that is not later.
+/// Generates sequence numbers: the wall clock in microseconds, or the last number plus one if that is greater.
 struct SequenceSource {
-    /// The last one that was made, or found in the store.
+    /// The highest number that was generated or found in the store.
     private(set) var last: UInt64
 
-    /// Makes none at or below a floor.
+    /// Starts above a watermark.
     init(floor: UInt64) { last = floor }
 
-    /// A sequence greater than all before.
+    /// Returns a number greater than all earlier ones.
     mutating func next(_ now: Now) -> Sequence {
         last = max(last &+ 1, UInt64(clamping: now.wall) &* 1_000)
         return Sequence(last)
     }
 
-    /// Makes none at or below one that was found in the store.
+    /// Raises the watermark to a number that was found in the store.
     mutating func observe(_ sequence: Sequence) { last = max(last, sequence.number) }
 }

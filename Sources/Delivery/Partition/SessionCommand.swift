@@ -1,108 +1,108 @@
 public import Basics
 
-/// What the core has a session do; the kinds say which sessions take them.
+/// A command of the core to a session.
 ///
-/// Commands of one kind are typed by their receiver: a session of an app server has no way to take a `DeviceCommand`. A session that
-/// is given a kind which it never takes has been confused with another one: it closes, and the host counts and logs that.
+/// Commands are typed by their receiver: an app server's session cannot be sent a `DeviceCommand`. A session that is sent a kind of
+/// command it never accepts has been confused with another one: it closes, and the host counts and logs that.
 public enum SessionCommand: Sendable {
     /// For the session of an app server.
     case appServer(AppServerCommand)
     /// For the session of a device.
     case device(DeviceCommand)
-    /// The answer to a message that the session submitted by this ticket: for app servers, HTTP and operators.
+    /// The answer to a message that an app server, an HTTP request or an operator submitted under this request ID.
     case submission(ticket: UInt32, SubmissionReply)
-    /// The answer to another request of this ticket: for HTTP and operators.
+    /// The answer to another request of an HTTP session or an operator.
     case reply(ticket: UInt32, RequestReply)
-    /// For any session.
+    /// For every kind of session.
     case connection(ConnectionCommand)
 }
 
-/// What the session of an app server is to do.
+/// A command to an app server's session.
 public enum AppServerCommand: Sendable {
-    /// The keys that may be proved, newest first; none for an unknown sender, which must not show.
+    /// The keys that the peer may prove, newest first; empty for an unknown sender, which the session must not reveal.
     case loginKeys([ServerKey])
-    /// The login stands.
+    /// The login succeeded.
     case loginAccepted
-    /// The login fails.
+    /// The login failed.
     case loginRefused(LoginRefusal)
-    /// Write the stanza of an upstream message or receipt. Boxed, so that commands are small and cheap to hand on.
+    /// Write the stanza of an upstream message or receipt. Indirect, so that commands stay small.
     indirect case deliver(StoredUpstream)
     /// Report a receipt as unanswered as soon as it is written: the window has no room for newer receipts.
     case release(Sequence)
     /// Forget an upstream message or receipt that has left the window: it is not written any more, and a late answer to it is ignored.
     case withdraw(Sequence)
-    /// Go on with this stream (XEP-0198).
+    /// Resume this stream (XEP-0198).
     case streamResumed(ResumableStream)
-    /// There is no such stream to go on with.
+    /// The requested stream does not exist.
     case streamNotResumed
     /// Accept up to this many unanswered downstream messages from now on; those that are in progress stay.
     case changePendingWindow(Int)
 }
 
-/// What the session of a device is to do.
+/// A command to a device's session.
 public enum DeviceCommand: Sendable {
-    /// The login stands; upstream messages of these persistent ids are known to be stored.
+    /// The login succeeded; upstream messages with these persistent IDs are already stored.
     case loginAccepted
-    /// The login fails.
+    /// The login failed.
     case loginRefused(LoginRefusal)
-    /// Write the frame of a message or marker. Boxed, so that commands are small and cheap to hand on.
+    /// Write the frame of a message or marker. Indirect, so that commands stay small.
     indirect case deliver(DeviceDelivery)
-    /// All of a page has been handed over: answer `deviceReady` when it has left.
+    /// A full page has been sent: answer with `deviceWritable` once it is written.
     case reportWhenReady
-    /// The upstream message of a ticket is on disk (or known): its frame may be acknowledged.
+    /// The upstream message of a request is on disk, or is a duplicate: its frame can be acknowledged.
     case upstreamStored(ticket: UInt32)
-    /// The upstream message of a ticket is refused.
+    /// The upstream message of a request is refused.
     case upstreamRefused(ticket: UInt32, UpstreamRefusal)
 }
 
 /// The answer to a message that an app server, an HTTP request or an operator submitted.
 public enum SubmissionReply: Sendable {
-    /// It is accepted; `canonical` where the token was replaced.
+    /// Accepted; `canonical` is the token that replaced the one it was sent to.
     ///
-    /// `id` is what the device knows the message by; nil for a dry run, which makes none.
+    /// `id` identifies the message to the device; `nil` for a dry run, which creates no message.
     case accepted(id: PersistentID?, canonical: RegistrationName?)
-    /// It is refused.
+    /// Refused.
     case refused(Refusal)
-    /// What became of a message to a group.
+    /// The result of a message to a group.
     indirect case group(GroupAnswer)
 }
 
 /// The answer to any other request.
 public enum RequestReply: Sendable {
-    /// A request about a group: the group as it is now; without members it is gone.
+    /// The state of the group after the request; a group without members has been removed.
     indirect case group(GroupRecord)
-    /// A request about a group is refused.
+    /// A group request is refused.
     case groupRefused(GroupRefusal)
-    /// A question about a registration, or its subscription is made or ended.
+    /// Information on a registration, or a subscription was made or ended.
     indirect case token(TokenReport)
-    /// Such a request is refused.
+    /// Such a token request is refused.
     case tokenRefused(TokenRefusal)
-    /// A check-in; the token is nil where the device keeps the one it gave.
+    /// A check-in; `freshToken` is `nil` where the device keeps the token it presented.
     case checkedIn(DeviceID, freshToken: UInt64?)
-    /// A check-in with a wrong token.
+    /// A check-in with an invalid token.
     case checkInRefused
-    /// A registration.
+    /// The registration is stored.
     case registered(RegistrationName)
-    /// An unregistration: done, whether or not there was something to remove.
+    /// The registration is removed, or did not exist.
     case unregistered
-    /// Either is refused.
+    /// A registration or unregistration is refused.
     case registrationRefused(RegistrationRefusal)
-    /// A request about an installation: its record, as it is now, and how many registrations it has.
+    /// The record of an installation after the request, and the number of its registrations.
     indirect case installation(InstallationRecord, registrations: Int)
-    /// An operator's request to forget a device; the counts of what went.
+    /// An operator's request removed a device; with the counts of what was removed.
     case forgotten(registrations: Int, messages: Int)
-    /// A step of a message of the device that is watched.
+    /// A step of a message of the traced device.
     indirect case traced(TraceNote)
 }
 
-/// What any session is to do.
+/// A command to any kind of session.
 public enum ConnectionCommand: Sendable {
     /// Announce CONNECTION_DRAINING; the host closes later.
     case drain
-    /// A drained connection may end for this reason as soon as nothing is owed on it, from this instant on.
+    /// End a drained connection for this reason as soon as it owes nothing, from this instant on.
     case endWhenIdle(from: Instant, CloseReason)
-    /// Say goodbye in the protocol's own way, then close.
+    /// End the stream as the protocol defines, then close.
     case close(CloseReason)
-    /// A request was no stranger's: the place that it took among theirs is free again (`Origin.Growth.counted`).
+    /// The request came from an authenticated device: release its slot among unauthenticated peers (`Origin.Growth.counted`).
     case placeUnused
 }

@@ -1,26 +1,26 @@
 import Basics
 
-/// What the owners of a partition share while a turn runs: the time, the effects, and what waits for the changes of the turn.
+/// State that the owners of a partition share while a turn runs: the time, the effects, and the continuations of the turn's batch.
 ///
-/// An owner reads and changes its own state and this, and no other owner. What concerns another one becomes an event
-/// (`forward`), also inside of the same partition.
+/// An owner accesses its own state and this, and no other owner. What concerns another owner becomes an event (`forward`), even
+/// within the same partition.
 struct Turn: ~Copyable {
-    /// The partition and how many there are.
+    /// The number of the partition, and the number of all partitions.
     let partition: Int
     let partitions: Int
-    /// What this partition gets of what is bounded for all.
+    /// This partition's share of the global limits.
     let shares: PartitionShares
-    /// Second half of this process's persistent IDs.
+    /// Second half of the persistent IDs of this process.
     let salt: UInt32
-    /// The time of the event that is handled, as far as the machine's clock is believed.
+    /// The time of the current event, corrected if the machine's wall clock is in doubt.
     var now = Now(monotonic: .distantPast, wall: 0)
-    /// What the shell is to do.
+    /// Actions for the shell.
     var effects = Effects()
-    /// What this turn has gathered besides its changes.
+    /// Continuations and changed devices of this turn's batch.
     var batch = BatchRecord()
-    /// Whether the batch of this turn must not be stored: a state was found that cannot be.
+    /// Whether the batch of this turn must not be stored because an invariant is broken.
     var refusesBatch = false
-    /// Of whom such a state is.
+    /// The owners with a broken invariant.
     var broken = BrokenStates()
     /// Batches that the store has not answered.
     var ledger = BatchLedger()
@@ -29,9 +29,9 @@ struct Turn: ~Copyable {
     var sequences: SequenceSource
     /// Whether the machine's wall clock is believed.
     var clock: ClockGuard
-    /// Devices that somebody watches.
+    /// Traced devices.
     var traces: [DeviceID: Trace] = [:]
-    /// What is left of this partition's share of each sender's messages.
+    /// What is left of this partition's share of each sender's message rate.
     var messageBuckets: SenderBuckets
 
     init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings) {
@@ -45,67 +45,67 @@ struct Turn: ~Copyable {
         messageBuckets = SenderBuckets(settings.rates.share(settings.rates.sender, of: count))
     }
 
-    /// Takes the time of an event.
+    /// Sets the time of an event.
     mutating func read(_ machine: Now) { now = clock.read(machine, grace: settings.clockGraceSeconds) }
 
-    /// A sequence greater than all before.
+    /// Returns a sequence number greater than all earlier ones.
     mutating func nextSequence() -> Sequence {
         let before = sequences.last
         let next = sequences.next(now)
-        demand(next.number > before, "a sequence is not above the one before")
+        demand(next.number > before, "a sequence number does not exceed the previous one")
         return next
     }
 
-    /// When this partition first searches for what nobody uses any more: the partitions take turns.
+    /// When this partition first searches for unused devices and installations: the partitions take turns.
     var firstSearch: Instant {
         now.monotonic.advanced(milliseconds: Int64(Limits.Device.sweepMilliseconds * partition))
     }
 
-    /// Whether the store is so far behind that nothing more is accepted.
+    /// Whether submissions are refused because too many mutations wait for the store.
     var isOverloaded: Bool { ledger.mutations + effects.mutations.count >= shares.waitingWrites }
 
     // MARK: Effects
 
-    /// Passes an event on to its owner, in this partition or another.
+    /// Forwards an event to its owner, in this or another partition.
     mutating func forward(_ event: Event) { effects.forwards.append(event) }
 
-    /// Asks the store.
+    /// Adds a query to the store.
     mutating func load(_ question: Load) { effects.loads.append(question) }
 
-    /// Adds a change to the batch of this turn.
+    /// Adds a mutation to the batch of this turn.
     mutating func write(_ mutation: Mutation) { effects.mutations.append(mutation) }
 
-    /// Keeps what waits for the batch of this turn.
+    /// Adds a continuation to the batch of this turn.
     mutating func wait(_ waiter: Waiter) { batch.waiters.append(waiter) }
 
-    /// Keeps what waits for a batch: that of this turn, or one on its way. Returns false where it has been answered.
+    /// Adds a continuation to the batch of this turn or to an unanswered one. Returns `false` if the batch has been answered.
     mutating func wait(_ waiter: Waiter, for ticket: UInt64) -> Bool {
         guard ticket == ledger.nextTicket else { return ledger.wait(waiter, for: ticket) }
         wait(waiter)
         return true
     }
 
-    /// Adds a change to the batch of this turn, and what waits for it.
+    /// Adds a mutation and its continuation to the batch of this turn.
     mutating func write(_ mutation: Mutation, then waiter: Waiter) {
         effects.mutations.append(mutation)
         batch.waiters.append(waiter)
     }
 
-    /// Records that the batch of this turn changes a device.
+    /// Marks a device as changed by the batch of this turn.
     mutating func touch(_ entry: DeviceEntry) {
-        demand(entry.state.isReady, "a device changes that has not been read", of: entry)
-        demand(!entry.isForgotten, "a device changes that is no longer in memory", of: entry)
+        demand(entry.state.isReady, "a device changed before it was read", of: entry)
+        demand(!entry.isForgotten, "a device changed after it was evicted", of: entry)
         guard !entry.isTouched else { return }
         entry.isTouched = true
         batch.devices.append(entry)
     }
 
-    /// Returns the batch of this turn, with what waits for it kept in the ledger; `nil` if nothing changes.
+    /// Closes the batch of this turn, records it in the ledger and returns it. Returns `nil` if nothing changes.
     mutating func takeBatch() -> WriteBatch? {
         if effects.mutations.isEmpty {
             let isEmpty = batch.waiters.isEmpty && batch.devices.isEmpty && !batch.removesUpstream
-            // What waits is answered by the refusal of a batch that changes nothing.
-            if demand(isEmpty, "something waits for a batch without changes") { return nil }
+            // Waiters of an empty batch are answered by refusing it.
+            if demand(isEmpty, "a continuation waits for a batch without mutations") { return nil }
         }
         let ticket = ledger.nextTicket
         var record = BatchRecord()
@@ -127,32 +127,29 @@ struct Turn: ~Copyable {
 
     // MARK: Replies
 
-    /// Gives a command to the session of an app server.
     mutating func send(_ command: AppServerCommand, to connection: ConnectionID) {
         effects.commands.append((connection, .appServer(command)))
     }
 
-    /// Gives a command to the session of a device.
     mutating func send(_ command: DeviceCommand, to connection: ConnectionID) {
         effects.commands.append((connection, .device(command)))
     }
 
-    /// Gives a command to any session.
     mutating func send(_ command: ConnectionCommand, to connection: ConnectionID) {
         effects.commands.append((connection, .connection(command)))
     }
 
-    /// Answers a request that is no submission.
+    /// Answers a request other than a submission.
     mutating func reply(_ reply: RequestReply, to origin: Origin) {
         effects.commands.append((origin.connection, .reply(ticket: origin.ticket, reply)))
     }
 
-    /// Answers a session's submission.
+    /// Answers a submission.
     mutating func reply(_ reply: SubmissionReply, to origin: Origin) {
         effects.commands.append((origin.connection, .submission(ticket: origin.ticket, reply)))
     }
 
-    /// Answers a request once the changes of this turn are on disk, or with `failure` where they cannot be stored.
+    /// Answers a request once the batch of this turn is on disk, or with `failure` if it cannot be stored.
     mutating func replyWhenStored(
         _ reply: RequestReply, to origin: Origin,
         orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
@@ -160,8 +157,8 @@ struct Turn: ~Copyable {
         wait(.reply(origin, reply, orFailed: failure))
     }
 
-    /// Answers a request once a batch is on disk: that of this turn, or one on its way; at once where it has been answered, or
-    /// there is none.
+    /// Answers a request once a batch is on disk: that of this turn or an unanswered one. Answers at once if the batch has been
+    /// answered or is `nil`.
     mutating func reply(
         _ reply: RequestReply, to origin: Origin, whenStored batch: UInt64?,
         orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
@@ -170,7 +167,7 @@ struct Turn: ~Copyable {
         self.reply(reply, to: origin)
     }
 
-    /// Answers that a submission is accepted; `id` is `nil` for a dry run.
+    /// Accepts a submission; `id` is `nil` for a dry run.
     mutating func accept(_ replyTo: ReplyTo, _ id: PersistentID?, canonical: RegistrationName?) {
         switch replyTo {
         case .session(let origin): reply(.accepted(id: id, canonical: canonical), to: origin)
@@ -180,7 +177,7 @@ struct Turn: ~Copyable {
         }
     }
 
-    /// Answers why a submission is refused.
+    /// Refuses a submission.
     mutating func refuse(_ replyTo: ReplyTo, _ refusal: Refusal) {
         switch replyTo {
         case .session(let origin): reply(.refused(refusal), to: origin)
@@ -190,19 +187,19 @@ struct Turn: ~Copyable {
         }
     }
 
-    /// Refuses a device's message.
+    /// Refuses an upstream message.
     mutating func refuse(_ origin: Origin, _ refusal: UpstreamRefusal) {
         send(.upstreamRefused(ticket: origin.ticket, refusal), to: origin.connection)
         effects.upstream.refused += 1
     }
 
-    /// Refuses a device's message, as one that is traced.
+    /// Refuses an upstream message and records that in the trace.
     mutating func refuse(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
         traceUpstream(upstream, .refused, detail: refusal.rawValue)
         refuse(upstream.origin, refusal)
     }
 
-    /// Refuses a request about the registry.
+    /// Refuses a registry request.
     mutating func refuse(_ origin: Origin, _ refusal: RegistrationRefusal) {
         reply(.registrationRefused(refusal), to: origin)
     }

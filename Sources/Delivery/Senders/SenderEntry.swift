@@ -98,8 +98,8 @@ struct AppServerSessionState {
 
     /// Whether it accepts another receipt.
     ///
-    /// The session tracks up to a window of written, unanswered receipts and reports the oldest when newer ones displace them.
-    /// Another window of receipts may be queued for it. So a receipt is removed from the store only once it has been written.
+    /// Most app servers never answer a receipt. Up to the window are kept for an answer; as many older ones may wait for the
+    /// session's report that they are written, so that a receipt is removed from the store only then.
     func takesReceipt(window limit: Int) -> Bool {
         mode == .ready && !isCongested && window.receipts.count < 2 * limit
     }

@@ -11,33 +11,33 @@ public enum Mutation: Sendable, Equatable {
     case removeRegistration(RegistrationName)
     /// Removes a device's record; registrations and messages are removed by mutations of their own.
     case removeDevice(DeviceID)
-    /// Puts a subscription, in the device's list and in the topic's. The same again changes its time.
+    /// Puts a subscription in the device's list and in the topic's. Putting it again changes its time.
     case putSubscription(Subscription)
-    /// Removes a subscription from both lists, if it is there.
+    /// Removes a subscription from both lists; no effect if it does not exist.
     case removeSubscription(Subscription)
-    /// Notes that an installation has a registration.
+    /// Links a registration to an installation.
     case linkInstallation([UInt8], RegistrationName)
-    /// Takes that note away, if it is there.
+    /// Removes such a link; no effect if it does not exist.
     case unlinkInstallation([UInt8], RegistrationName)
     /// Puts the record of an installation.
     case putInstallation(InstallationRecord)
-    /// Removes it; what has its id stays.
+    /// Removes the record of an installation; its registrations and their links stay.
     case removeInstallation([UInt8])
-    /// Puts a message or marker at its place; counts `accepted` for a message. The same place again changes nothing.
+    /// Puts a message or marker under its key and counts a message as `accepted`. Putting the same key again has no effect.
     ///
-    /// One that is part of a message to topics also marks its registration as done for that, and has its pairs from there.
+    /// For a message of a topic job this also marks its registration as done in the job; the message shares the job's pairs.
     case putMessage(StoredMessage)
-    /// Removes a message and counts `reason` (a terminal milestone) unless it is a marker or already gone.
+    /// Removes a message and counts `reason` (a terminal milestone), unless it is a marker or already removed.
     case removeMessage(DeviceID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
 
     // Topic.
-    /// Puts a message to topics, and the body that its messages share.
+    /// Puts a topic job, and the body that its messages share.
     case putTopicJob(TopicJob)
-    /// Moves such a message behind those that are done, and removes their marks.
+    /// Advances the cursor of a topic job and removes the marks before it.
     case advanceTopicJob(TopicJobName, TopicCursor, marked: [RegistrationName])
-    /// Removes it with the marks that are left; the body stays.
+    /// Removes a topic job with its remaining marks; the shared body stays.
     case removeTopicJob(TopicJobName, marked: [RegistrationName])
-    /// Removes the body of such a message, when no message can share it any more.
+    /// Removes the shared body of a topic job, once no message can share it any more.
     case removeTopicBody(TopicJobName, expiresAt: UnixMilliseconds)
 
     // Group.
@@ -51,23 +51,23 @@ public enum Mutation: Sendable, Equatable {
     case putSender(SenderRecord)
     /// Removes a sender's record.
     case removeSender(SenderID)
-    /// Puts an upstream message or receipt. One that repeats a message which was put within
-    /// `Limits.Message.upstreamMemorySeconds` is not put again: its sequence is reported among the outcome's duplicates. A repetition has
-    /// the same device, app, sender, persistent ID (not empty), message ID and pairs (mcs-device 4.2): an app that starts its
-    /// counter again, or writes to two senders, sends new messages under old IDs.
+    /// Puts an upstream message or receipt. A duplicate of a message that was put within `Limits.Message.upstreamMemorySeconds` is
+    /// not put: its sequence number is reported in the outcome's `duplicates`. A duplicate has the same device, app, sender,
+    /// persistent ID (not empty), message ID and pairs (mcs-device 4.2): an app that restarts its counter, or writes to two
+    /// senders, sends new messages under old IDs.
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
-    /// Removes an upstream message and counts `reason` unless it is a receipt or already gone.
+    /// Removes an upstream message and counts `reason`, unless it is a receipt or already removed.
     case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
-    /// Removes an upstream message, counts it as expired, and puts the report of that in the mailbox of its device, both or
-    /// neither; `nil` where nobody is left to read it. Where the message is gone already, or is a receipt, nothing is put: its
-    /// sequence is reported among the outcome's duplicates.
+    /// Removes an upstream message, counts it as expired, and puts the report for its device into the device's mailbox, atomically.
+    /// `report` is `nil` if no app is left to receive it. If the message is already removed, or is a receipt, nothing is put: its
+    /// sequence number is reported in the outcome's `duplicates`.
     case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     // Server.
-    /// Keeps a number that the next process begins with.
+    /// Stores a number for the next process.
     case putMark(StoreMark, UInt64)
 
-    /// Whether an answer waits for it; lazy ones may be lost by a crash and then only cause a redelivery.
+    /// Whether an answer depends on it. Mutations that are not durable may be lost in a crash, which then only causes a redelivery.
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
@@ -78,7 +78,7 @@ public enum Mutation: Sendable, Equatable {
 }
 
 extension Mutation {
-    /// The sequence that it was given when it was made; nil where it has none.
+    /// The sequence number that it was assigned when it was made; `nil` if it has none.
     public var sequence: Sequence? {
         switch self {
         case .putMessage(let message): message.sequence
@@ -89,34 +89,33 @@ extension Mutation {
     }
 }
 
-/// What a process leaves to the next one, among the settings of the store.
+/// A number that a process leaves for the next one, stored with the settings of the store.
 public enum StoreMark: String, Sendable {
-    /// No sequence in the store is above it (microseconds since 1970).
+    /// Watermark: no sequence number in the store exceeds it (microseconds since 1970).
     case sequence = "sequence_mark"
-    /// Until when a process has lived, by a clock that was believed (milliseconds since 1970).
+    /// The last believed time of a process (milliseconds since 1970).
     case clock = "clock_mark"
 
-    /// What the setting of that name holds.
+    /// Encodes a number as the value of the setting.
     public static func octets(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
-    /// The number that a setting holds.
+    /// Decodes the value of a setting.
     public static func number(_ octets: [UInt8]) -> UInt64 {
         octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// What one turn of one partition wants written, in order.
+/// The mutations of one turn of one partition, in order.
 public struct WriteBatch: Sendable {
-    /// Chosen by the partition; returns with the outcome.
+    /// The batch number, assigned by the partition; returned in the outcome.
     public var ticket: UInt64
-    /// The changes, applied in this order.
+    /// Applied in this order.
     public var mutations: [Mutation]
-    /// Whether the outcome may only be told once the changes are on disk.
+    /// Whether the outcome can be reported only once the mutations are on disk.
     public var isDurable: Bool
 
-    /// A batch; all parts are the caller's.
     public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
         self.ticket = ticket
         self.mutations = mutations
@@ -124,16 +123,16 @@ public struct WriteBatch: Sendable {
     }
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 public struct CommitOutcome: Sendable, Equatable {
-    /// The batch's ticket.
+    /// The batch number.
     public var ticket: UInt64
-    /// Sequences of upstream messages that had been put before, and were not put again, or were gone before they could return.
+    /// Sequence numbers of upstream messages that were not put as duplicates, or were already removed when they were to be
+    /// returned.
     public var duplicates: [(SenderID, Sequence)]
-    /// Whether the batch failed; then nothing of it may be relied on, and nothing of it is acknowledged.
+    /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
     public var hasFailed: Bool
 
-    /// An outcome; all parts are the caller's.
     public init(ticket: UInt64, duplicates: [(SenderID, Sequence)] = [], hasFailed: Bool = false) {
         self.ticket = ticket
         self.duplicates = duplicates
@@ -146,36 +145,35 @@ public struct CommitOutcome: Sendable, Equatable {
     }
 }
 
-/// A question to the store; the answer comes as an event. It sees every batch whose outcome was told before.
+/// A query of the store, answered by an event. It sees every batch whose outcome was reported before.
 public enum Load: Sendable, Equatable {
-    /// All that is known of a device, without bodies.
+    /// The state of a device, without message bodies.
     case device(DeviceID)
-    /// Messages of a device with their bodies, oldest first, after a place, at most so many.
+    /// Messages of a device with their bodies, oldest first, after a sequence number, up to `limit`.
     case messages(DeviceID, after: Sequence, limit: Int)
-    /// Upstream messages of a sender, oldest first, after a place, at most so many.
+    /// Upstream messages of a sender, oldest first, after a sequence number, up to `limit`.
     case upstream(SenderID, after: Sequence, limit: Int)
-    /// A group. `isForChange` returns in the answer, so that what a change begins from is never what a send has read.
+    /// A group. The answer repeats `isForChange`, so that a change never starts from a group that was read for a message.
     case group(GroupName, isForChange: Bool)
-    /// The group of a sender with a label.
+    /// The group of a sender with this label.
     case groupLabelled(SenderID, [UInt8])
-    /// The record and the registrations of an installation, by name, at most so many. `isForChange` as of a group.
+    /// The record of an installation and up to `limit` of its registrations, by name. `isForChange` is as in `.group`.
     case installation([UInt8], limit: Int, isForChange: Bool)
-    /// Installations of a partition from an id on, in the order of ids, whose record says that they were last used before a time
-    /// (milliseconds since 1970), or before another one while they have no registrations; so many rows are looked at, and so many
-    /// of them named, at most.
+    /// Installations of a partition, in the order of IDs from `from` on, that were last used before a time (milliseconds since
+    /// 1970), or before another time while they have no registrations. Examines up to `examine` rows and returns up to `limit` of
+    /// them.
     case unusedInstallations(
         before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds, from: [UInt8], examine: Int, limit: Int,
         partition: Int)
-    /// The registrations that subscribe to a topic of the job's sender, or all that the sender may address (nil), by name,
-    /// after one, at most so many, without those that are marked as done for the job. With a limit of 0 the marks alone are told.
+    /// Registrations without a mark of the job, by name, after a name, up to `limit`: the subscribers of a topic of the job's
+    /// sender, or with `nil` all that the sender may address. With a limit of 0 only the marks are returned.
     case topicPage(TopicJobName, of: TopicName?, after: RegistrationName?, limit: Int)
-    /// Messages to topics of a partition that are not done, by name, after one, at most so many.
+    /// Unfinished topic jobs of a partition, by name, after a name, up to `limit`.
     case topicJobs(after: TopicJobName?, limit: Int, partition: Int)
-    /// Messages and upstream messages of a partition whose end lies at or before a time (milliseconds since 1970), earliest first.
+    /// Messages and upstream messages of a partition that expire at or before a time (milliseconds since 1970), earliest first.
     case expired(by: UnixMilliseconds, limit: Int, partition: Int)
-    /// Devices of a partition from an id on, in order of their ids, whose record says that they were last seen before a time, or
-    /// that they were made before another and never used (milliseconds since 1970); so many devices are looked at, and so many
-    /// named, at most.
+    /// Devices of a partition, in the order of IDs from `from` on, that were last seen before a time, or created before another
+    /// time and never used (milliseconds since 1970). Examines up to `examine` devices and returns up to `limit` of them.
     case unseen(
         before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from: DeviceID, examine: Int, limit: Int,
         partition: Int)
@@ -183,22 +181,21 @@ public enum Load: Sendable, Equatable {
 
 /// A message in a mailbox, without its body.
 public struct MailboxEntry: Sendable, Equatable {
-    /// Place in the mailbox.
+    /// Sequence number in the mailbox.
     public var sequence: Sequence
-    /// Second half of the persistent id.
+    /// Second half of the persistent ID.
     public var salt: UInt32
-    /// The registration it was sent to.
     public var registration: RegistrationNumber
     /// Message or marker.
     public var kind: StoredMessage.Kind
     /// See `Submission.collapseKey`.
     public var collapseKey: [UInt8]?
-    /// When it ends unheard, milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
-    /// What the receipt is to say, if one is owed.
+    /// Contents of the receipt, if one is owed.
     public var receipt: ReceiptRequest?
 
-    /// The entry of a message; `origin` is the connection that submitted it, as far as that is known.
+    /// The entry of a message; `origin` is the connection that submitted it, if known.
     public init(_ message: StoredMessage, origin: ConnectionID? = nil) {
         sequence = message.sequence
         salt = message.salt
@@ -214,30 +211,28 @@ public struct MailboxEntry: Sendable, Equatable {
     }
 }
 
-/// To whom a receipt is owed and for what.
+/// The recipient and subject of an owed receipt.
 public struct ReceiptRequest: Sendable, Equatable {
-    /// The account that asked for it.
+    /// The account that requested it.
     public var sender: SenderID
-    /// The submitter's id of the message.
+    /// The submitter's ID of the message.
     public var messageID: [UInt8]
-    /// The connection that asked for it; nil once the mailbox has been read from the store, which does not know it.
+    /// The connection that requested it; `nil` after the mailbox was read from the store, which does not contain the connection.
     public var origin: ConnectionID?
 }
 
-/// All that the store holds of a device, without bodies.
+/// The stored state of a device, without message bodies.
 public struct DeviceState: Sendable, Equatable {
-    /// The device.
     public var device: DeviceID
-    /// Its record; nil if it never checked in or was removed.
+    /// `nil` if it never checked in or was removed.
     public var record: DeviceRecord?
-    /// Its registrations, by number.
+    /// Registrations, by number.
     public var registrations: [Registration]
-    /// Its mailbox, by sequence.
+    /// Mailbox entries, by sequence number.
     public var mailbox: [MailboxEntry]
-    /// The topics that its registrations subscribe to.
+    /// Subscriptions of its registrations.
     public var subscriptions: [Subscription]
 
-    /// A state; all parts are the caller's.
     public init(
         device: DeviceID, record: DeviceRecord?, registrations: [Registration], mailbox: [MailboxEntry],
         subscriptions: [Subscription] = []
@@ -250,16 +245,16 @@ public struct DeviceState: Sendable, Equatable {
     }
 }
 
-/// A message or upstream message whose time is over.
+/// An expired message or upstream message.
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
     case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
-    /// Upstream; `author` is who is to hear of it, `nil` for a receipt.
+    /// Upstream; `author` is to receive a report, `nil` for a receipt.
     case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
-    /// The body that the messages of a job share.
+    /// The shared body of a topic job.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 
-    /// Whose it is.
+    /// The owner of the entry.
     public var key: PartitionKey {
         switch self {
         case .message(let device, _, _): .device(device)
@@ -270,38 +265,38 @@ public enum ExpiredEntry: Sendable, Equatable {
 }
 
 extension DeviceRecord {
-    /// Whether a search for devices that may end names it.
+    /// Returns whether a search for expired devices returns the device.
     public func isUnseen(before time: UnixMilliseconds, unusedBefore: UnixMilliseconds) -> Bool {
         seenAt < time || isUnused && unusedSince < unusedBefore
     }
 }
 
-/// The answer to a `Load`.
+/// The answer to a query.
 public enum Loaded: Sendable {
     /// To `.device`.
     case device(DeviceState)
-    /// To `.messages`; `isLast` says that nothing follows.
+    /// To `.messages`; `isLast` if no message follows.
     case messages(DeviceID, [StoredMessage], isLast: Bool)
-    /// To `.upstream`; `isLast` says that nothing follows.
+    /// To `.upstream`; `isLast` if no message follows.
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
-    /// To `.installation`; without a record it has none, or only registrations from before there were records.
+    /// To `.installation`; the record is `nil` if the installation is unknown, or has only registrations from before records
+    /// existed.
     case installation([UInt8], InstallationRecord?, [RegistrationName], isForChange: Bool)
-    /// To `.unusedInstallations`; `next` is where the search goes on, nil where none follows. The times are those that were asked
-    /// with.
+    /// To `.unusedInstallations`; `next` is where the search continues, `nil` at its end. The times are those of the query.
     case unusedInstallations(
         [[UInt8]], next: [UInt8]?, before: UnixMilliseconds, unlinkedBefore: UnixMilliseconds)
     /// To `.topicPage`.
     case topicPage(TopicJobName, TopicPage)
-    /// To `.topicJobs`; `isLast` says that nothing follows.
+    /// To `.topicJobs`; `isLast` if no job follows.
     case topicJobs([TopicJob], isLast: Bool)
     /// To `.expired`.
     case expired([ExpiredEntry])
-    /// To `.unseen`; `next` is where the search goes on, nil where no device follows.
+    /// To `.unseen`; `next` is where the search continues, `nil` at its end.
     case unseen([DeviceID], next: DeviceID?)
-    /// To `.group`; nil: there is none.
+    /// To `.group`; the record is `nil` if the group does not exist.
     case group(GroupName, GroupRecord?, isForChange: Bool)
-    /// To `.groupLabelled`; nil: there is none.
+    /// To `.groupLabelled`; the record is `nil` if the group does not exist.
     case groupLabelled(SenderID, [UInt8], GroupRecord?)
-    /// The store could not answer.
+    /// The store failed to answer.
     case failed(Load)
 }

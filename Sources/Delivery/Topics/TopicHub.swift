@@ -1,17 +1,17 @@
 import Basics
 
-/// Messages to topics: stored once, then sent to those meant page by page (http 5).
+/// Topic messages: stored once, then sent to their recipients page by page (http 5).
 ///
-/// A device's partition marks each subscriber that it has stored the message for, in the same batch; a page never names a
-/// subscriber that is marked. The marks of a page go in the one change that moves the job behind it. So a page can be gone
-/// through again after a crash, or after a batch that failed, and nobody is left out or sent it twice.
+/// A device's partition marks each subscriber in the same batch that stores its message; a page never names a marked subscriber.
+/// The change that advances the job past a page removes the marks of that page. So a page can be repeated after a crash or a failed
+/// batch, and no subscriber is left out or sent the message twice.
 struct TopicHub: ~Copyable {
-    /// Messages to topics that are under way.
+    /// Jobs in progress.
     var runs = TopicRuns()
-    /// The search for those that a stop has interrupted.
+    /// The search for jobs that a stop has interrupted.
     var resumption = TopicResumption()
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? { runs.violation }
 
     mutating func handle(_ event: consuming TopicEvent, of sender: SenderID, _ turn: inout Turn) {
@@ -23,7 +23,7 @@ struct TopicHub: ~Copyable {
         }
     }
 
-    /// Answers an event that cannot be handled, as far as anybody waits for an answer.
+    /// Refuses an event that cannot be handled, if its sender waits for an answer.
     func refuse(_ event: TopicEvent, _ turn: inout Turn) {
         guard case .submitted(let submission) = event else { return }
         turn.effects.downstream.refused += 1
@@ -57,7 +57,7 @@ struct TopicHub: ~Copyable {
         turn.write(.putTopicJob(job), then: .topicJob(job, origin))
     }
 
-    /// Whether a sender may have one more.
+    /// Throws the refusal if a sender cannot submit another topic message now.
     private func check(_ sender: SenderID, _ turn: borrowing Turn) throws(Refusal) {
         guard turn.messageBuckets.allows(sender, now: turn.now.monotonic) else {
             throw .senderRateExceeded
@@ -68,21 +68,22 @@ struct TopicHub: ~Copyable {
         guard runs.count < turn.shares.topicJobs, !turn.isOverloaded else { throw .unavailable }
     }
 
-    /// Says that a job has been taken, and begins it.
+    /// Accepts a job and starts it.
     private mutating func begin(_ job: TopicJob, _ origin: Origin, _ turn: inout Turn) {
         let id = PersistentID(sequence: job.name.sequence, salt: job.salt)
         turn.reply(.accepted(id: id, canonical: nil), to: origin)
         turn.effects.topicJobs += 1
         turn.effects.topicJobsOpen += 1
-        turn.demand(runs.insert(job), "a message to topics begins twice", owner: .sender(job.name.sender))
+        turn.demand(runs.insert(job), "a topic message was started twice", owner: .sender(job.name.sender))
     }
 
-    /// The batch of a job is on disk, or has failed.
+    /// Handles the outcome of a job's batch.
     mutating func jobCommitted(
         _ job: TopicJob, _ origin: Origin, hasFailed: Bool, _ turn: inout Turn
     ) {
         turn.demand(
-            job.isStored && job.cursor == TopicCursor(), "a message to topics was stored half of the way",
+            job.isStored && job.cursor == TopicCursor(),
+            "a topic message was stored after it had been started",
             owner: .sender(job.name.sender))
         guard hasFailed else {
             begin(job, origin, &turn)
@@ -90,24 +91,24 @@ struct TopicHub: ~Copyable {
         }
         turn.effects.downstream.refused += 1
         turn.reply(.refused(.unavailable), to: origin)
-        // It may be on disk all the same, and nobody expects it any more.
+        // It may be on disk nevertheless, although its submitter has been refused.
         runs.failed.append(.removeTopicJob(job.name, marked: []))
     }
 
     // MARK: Pages
 
-    /// Asks for as many pages as may be under way.
+    /// Requests pages until the maximum is in progress.
     private mutating func askForTopicPages(_ turn: inout Turn) {
         while let number = runs.takeReady(pages: turn.shares.topicPages) {
-            guard let run = turn.demand(runs[number], "a page is due of no message to topics") else {
+            guard let run = turn.demand(runs[number], "a page is due for an unknown topic message") else {
                 continue
             }
             let job = run.job
             turn.demand(
                 runs.pagesInFlight <= Limits.Topic.pagesInFlight,
-                "more pages of topics are under way than may be")
+                "more topic pages are in progress than the limit")
             turn.demand(
-                !run.isAsking && run.pending == 0, "a page is due while another one is under way",
+                !run.isAsking && run.pending == 0, "a page is due while another one is in progress",
                 owner: .sender(job.name.sender))
             guard job.cursor.pass < run.passes.count else {
                 finish(number, &turn)
@@ -115,7 +116,7 @@ struct TopicHub: ~Copyable {
             }
             var topic: TopicName?
             if case .topic(let place) = run.passes[job.cursor.pass] { topic = job.target.topics[place] }
-            // Of one whose time is over only what is left of it is asked for.
+            // For an expired job only the remaining marks are requested.
             let limit = isOver(job, turn) ? 0 : Limits.Topic.page
             runs[number]?.isAsking = true
             turn.load(.topicPage(job.name, of: topic, after: job.cursor.after, limit: limit))
@@ -126,7 +127,7 @@ struct TopicHub: ~Copyable {
         job.isStored && job.expiresAt <= turn.now.ended
     }
 
-    /// The store has said who comes next.
+    /// Sends the message to the subscribers of a page.
     mutating func pageLoaded(
         _ name: TopicJobName, _ page: TopicPage, _ turn: inout Turn
     ) {
@@ -166,52 +167,52 @@ struct TopicHub: ~Copyable {
         endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
     }
 
-    /// A page that was asked for has come, or could not be read.
+    /// Marks a page query as answered and returns the number of its run.
     private mutating func pageAnswered(_ name: TopicJobName, _ turn: inout Turn) -> UInt32? {
         let found = turn.demand(
-            runs.number(of: name), "a page of no message to topics", owner: .sender(name.sender))
+            runs.number(of: name), "a page of an unknown topic message", owner: .sender(name.sender))
         guard let number = found else { return nil }
         turn.demand(
-            runs[number]?.isAsking == true, "a page of topics that nobody asked for",
+            runs[number]?.isAsking == true, "a topic page without a query",
             owner: .sender(name.sender))
         runs[number]?.isAsking = false
         return number
     }
 
-    /// Whether a page goes on where the job is, and is no larger than was asked for.
+    /// Returns whether a page continues at the job's cursor in order. Also checks its size.
     private func isInOrder(_ page: TopicPage, of job: TopicJob, _ turn: inout Turn) -> Bool {
         let key = PartitionKey.sender(job.name.sender)
         let after = job.cursor.after
         var last = after
         for name in page.names {
             let isNext = last.map { $0 < name } ?? true
-            guard turn.demand(isNext, "a page of topics is out of order", owner: key) else { return false }
+            guard turn.demand(isNext, "a topic page is out of order", owner: key) else { return false }
             last = name
         }
         turn.demand(
-            page.names.count <= Limits.Topic.page, "a page of topics is larger than asked for", owner: key)
+            page.names.count <= Limits.Topic.page, "a topic page exceeds its limit", owner: key)
         let advances = page.next.map { next in after.map { $0 < next } ?? true } ?? true
-        return turn.demand(advances, "a page of topics ends where it begins", owner: key)
+        return turn.demand(advances, "a topic page does not advance the cursor", owner: key)
     }
 
     private mutating func endPage(
         _ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil, _ turn: inout Turn
     ) {
         let wasUnderWay = runs.pageEnded(number, wantsMore: wantsMore, retryAfter: time)
-        turn.demand(wasUnderWay, "more pages of topics end than began")
+        turn.demand(wasUnderWay, "more topic pages ended than started")
     }
 
     private func retryTime(_ turn: borrowing Turn) -> Instant {
         turn.now.monotonic.advanced(milliseconds: Int64(Limits.Topic.retryMilliseconds))
     }
 
-    /// A device's partition has answered for one of a page.
+    /// Records the answer of one subscriber of a page.
     private mutating func answered(
         _ number: UInt32, _ answer: TopicAnswer, _ turn: inout Turn
     ) {
-        guard let run = turn.demand(runs[number], "a subscriber answers for no message to topics"),
+        guard let run = turn.demand(runs[number], "a subscriber answered for an unknown topic message"),
             turn.demand(
-                run.pending > 0 && run.pending <= run.names.count, "a subscriber answers twice",
+                run.pending > 0 && run.pending <= run.names.count, "a subscriber answered twice",
                 owner: .sender(run.job.name.sender))
         else { return }
         runs[number]?.pending -= 1
@@ -225,18 +226,20 @@ struct TopicHub: ~Copyable {
         if run.pending == 1 { topicPageDone(number, &turn) }
     }
 
-    /// All of a page have answered: the job moves behind it, unless the store could not serve some.
+    /// Advances a job past a page whose subscribers have all answered, unless the store could not serve some of them.
     private mutating func topicPageDone(_ number: UInt32, _ turn: inout Turn) {
-        guard var run = turn.demand(runs[number], "a page is done of no message to topics") else { return }
+        guard var run = turn.demand(runs[number], "a page is done of an unknown topic message") else {
+            return
+        }
         turn.demand(
             run.pending == 0 && run.reached <= UInt64(run.names.count),
-            "a page of topics is done before its subscribers have answered",
+            "a topic page is done before its subscribers answered",
             owner: .sender(run.job.name.sender))
         run.job.cursor.reached += run.reached
         run.marked.formUnion(run.names)
         run.names = []
         guard !run.isRefused || !run.job.isStored else {
-            // What it has reached is marked, so that the same page, asked for again, names the others alone.
+            // The subscribers that were reached are marked, so the same page, requested again, names only the others.
             runs[number] = run
             return endPage(number, wantsMore: true, retryAfter: retryTime(turn), &turn)
         }
@@ -256,20 +259,20 @@ struct TopicHub: ~Copyable {
         askForTopicPages(&turn)
     }
 
-    /// A job whose page is under way is over.
+    /// Ends a job whose page is in progress.
     private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
-        guard let run = turn.demand(runs[number], "a message to topics ends twice") else { return }
+        guard let run = turn.demand(runs[number], "a topic message ended twice") else { return }
         if run.job.isStored {
             turn.write(.removeTopicJob(run.job.name, marked: run.marked.sorted()))
         }
         turn.effects.topicJobsOpen -= 1
         turn.demand(
-            runs.remove(number), "a message to topics is not counted for its sender",
+            runs.remove(number), "a topic message is not counted for its sender",
             owner: .sender(run.job.name.sender))
         endPage(number, wantsMore: false, &turn)
     }
 
-    /// A batch has failed: what it was to change of jobs is changed later.
+    /// Schedules the job changes of a failed batch to be written again.
     mutating func changesFailed(_ record: borrowing BatchRecord) {
         for mutation in record.mutations {
             switch mutation {
@@ -302,15 +305,15 @@ struct TopicHub: ~Copyable {
             .topicJobs(after: resumption.after, limit: Limits.Topic.jobsRead, partition: turn.partition))
     }
 
-    /// Jobs that an earlier process has left go on.
+    /// Resumes jobs of an earlier process.
     mutating func jobsLoaded(_ jobs: [TopicJob], isLast: Bool, _ turn: inout Turn) {
-        turn.demand(resumption.isAsking, "an answer to a search for messages to topics that nobody asked for")
+        turn.demand(resumption.isAsking, "an answer to a search for topic messages without a query")
         turn.demand(
-            jobs.count <= Limits.Topic.jobsRead, "a search found more messages to topics than asked for")
+            jobs.count <= Limits.Topic.jobsRead, "a search returned more topic messages than its limit")
         turn.demand(
-            isLast || !jobs.isEmpty, "a search for messages to topics finds none and is not at its end")
+            isLast || !jobs.isEmpty, "a search for topic messages is empty but not at its end")
         let advances = jobs.first.map { first in resumption.after.map { $0 < first.name } ?? true } ?? true
-        turn.demand(advances, "a search for messages to topics goes back")
+        turn.demand(advances, "a search for topic messages did not advance")
         resumption.isAsking = false
         resumption.isDone = isLast
         resumption.after = jobs.last?.name ?? resumption.after
@@ -319,7 +322,7 @@ struct TopicHub: ~Copyable {
             guard job.salt != turn.salt, runs.number(of: job.name) == nil else { continue }
             turn.effects.topicJobsOpen += 1
             turn.demand(
-                runs.insert(job), "a message to topics goes on twice", owner: .sender(job.name.sender))
+                runs.insert(job), "a topic message was resumed twice", owner: .sender(job.name.sender))
         }
         askForTopicPages(&turn)
     }

@@ -1,13 +1,12 @@
 public import Basics
 
-/// Names a message to topics that is under way: its sender and its place among what the sender's partition made.
+/// Identifies a topic message: its sender, and its number in the sender's partition.
 public struct TopicJobName: Hashable, Sendable, Comparable {
-    /// Whose topics.
+    /// The owner of the topics.
     public var sender: SenderID
-    /// Which message.
+    /// The number of the message.
     public var sequence: Sequence
 
-    /// Names a job.
     public init(sender: SenderID, sequence: Sequence) {
         self.sender = sender
         self.sequence = sequence
@@ -16,19 +15,18 @@ public struct TopicJobName: Hashable, Sendable, Comparable {
     public static func < (a: Self, b: Self) -> Bool { (a.sender, a.sequence) < (b.sender, b.sequence) }
 }
 
-/// How far a job has come: everything before is done.
+/// The progress of a job: everything before the cursor is done.
 public struct TopicCursor: Sendable, Equatable {
-    /// Which of the passes of its target is under way.
+    /// Index of the current pass of the target.
     public var pass = 0
-    /// The last one on this pass that is done; nil: none.
+    /// The last recipient of this pass that is done; `nil` if none is.
     public var after: RegistrationName?
     /// App instances that have been sent the message.
     public var reached: UInt64 = 0
 
-    /// At the begin.
+    /// Creates a cursor at the start.
     public init() {}
 
-    /// At a place; all parts are the caller's.
     public init(pass: Int, after: RegistrationName?, reached: UInt64) {
         self.pass = pass
         self.after = after
@@ -36,15 +34,14 @@ public struct TopicCursor: Sendable, Equatable {
     }
 }
 
-/// A message to topics as it is stored, until every one of those meant has been sent it or refused it.
+/// A topic message as it is stored, until each recipient has been sent the message or has refused it.
 ///
-/// The messages to the devices refer to it for their pairs, which are stored once.
+/// The messages to the devices share its pairs, which are stored once.
 public struct TopicJob: Sendable, Equatable {
-    /// Which one.
     public var name: TopicJobName
-    /// Which process took it: none resumes its own.
+    /// Salt of the process that accepted it: a process resumes only jobs of others.
     public var salt: UInt32
-    /// To whom it goes.
+    /// The recipients.
     public var target: TopicTarget
     /// See `MessageContent`.
     public var messageID: [UInt8]
@@ -58,18 +55,18 @@ public struct TopicJob: Sendable, Equatable {
     public var delaysWhileIdle: Bool
     /// See `MessageContent`.
     public var restrictedPackage: [UInt8]?
-    /// When it was accepted, milliseconds since 1970.
+    /// When it was accepted, in milliseconds since 1970.
     public var acceptedAt: UnixMilliseconds
-    /// When it ends with all messages of it, milliseconds since 1970; `acceptedAt` for now or never.
+    /// When it and all of its messages expire, in milliseconds since 1970; `acceptedAt` for a now-or-never message.
     public var expiresAt: UnixMilliseconds
     /// The pairs.
     public var body: Body
     /// See `MessageText`.
     public var apns: [UInt8]?
-    /// How far it has come.
+    /// Its progress.
     public var cursor = TopicCursor()
 
-    /// A job at its begin; all parts are the caller's.
+    /// Creates a job at its start.
     public init(
         name: TopicJobName, salt: UInt32, target: TopicTarget, messageID: [UInt8],
         collapseKey: [UInt8]? = nil, priority: Priority = .normal, wantsReceipt: Bool = false,
@@ -91,23 +88,22 @@ public struct TopicJob: Sendable, Equatable {
         self.apns = apns
     }
 
-    /// Whether it is stored: one that is now or never is not.
+    /// Whether it is stored; a now-or-never message is not.
     public var isStored: Bool { expiresAt > acceptedAt }
 
-    /// When the body that its messages share goes: after the last of them has been swept away.
+    /// When the shared body is removed: after the last message that shares it has been removed as expired.
     public var bodyEndsAt: UnixMilliseconds {
         expiresAt + Int64(Limits.Topic.sharedBodyGraceSeconds) * 1_000
     }
 }
 
-/// What the messages of one job have in common. A class, since each message carries it, and nearly all carry none.
+/// What the messages of one job have in common. A class, because every message has the reference and most have none.
 public final class TopicOrigin: Sendable, Equatable {
     /// The job.
     public let job: TopicJobName
-    /// `from` of the frame; empty: the sender, as for every other message.
+    /// `from` of the frame; empty for the sender's number, as in other messages.
     public let path: [UInt8]
 
-    /// What is common; both parts are the caller's.
     public init(job: TopicJobName, path: [UInt8]) {
         self.job = job
         self.path = path
@@ -116,13 +112,13 @@ public final class TopicOrigin: Sendable, Equatable {
     public static func == (a: TopicOrigin, b: TopicOrigin) -> Bool { a.job == b.job && a.path == b.path }
 }
 
-/// What a submission to one of a job's app instances carries.
+/// The job's part in a submission to one of its recipients.
 public final class TopicShare: Sendable {
-    /// What its message will say of the job.
+    /// The reference of the message to its job.
     public let origin: TopicOrigin
-    /// To whom the job goes.
+    /// The recipients of the job.
     public let target: TopicTarget
-    /// On which pass the app instance was met.
+    /// Index of the pass that found the recipient.
     public let pass: Int
     /// See `TopicJob`.
     public let acceptedAt: UnixMilliseconds
@@ -138,18 +134,17 @@ public final class TopicShare: Sendable {
     }
 }
 
-/// A message to topics, as an app server submitted it.
+/// A topic message as an app server submitted it.
 public struct TopicSubmission: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The account that it was submitted under, whose topics they are.
+    /// The account that it was submitted under, which owns the topics.
     public var sender: SenderID
-    /// To whom it goes.
+    /// The recipients.
     public var target: TopicTarget
-    /// What each app instance gets.
+    /// The message that each recipient gets.
     public var content: MessageContent
 
-    /// A message to topics.
     public init(origin: Origin, sender: SenderID, target: TopicTarget, content: MessageContent) {
         self.origin = origin
         self.sender = sender
@@ -158,16 +153,15 @@ public struct TopicSubmission: Sendable {
     }
 }
 
-/// A page of those that a job may go to.
+/// A page of possible recipients of a job.
 public struct TopicPage: Sendable, Equatable {
-    /// Those that have not been sent it, in their order.
+    /// The recipients without a mark, in order.
     public var names: [RegistrationName]
-    /// All marks of the job up to where the next page begins, whether or not those marked would still be named.
+    /// All marks of the job up to the start of the next page, including those of registrations that are no longer subscribed.
     public var marked: [RegistrationName]
-    /// After which the next page begins; nil: nothing follows.
+    /// The last registration of this page, after which the next page starts; `nil` if this page is the last.
     public var next: RegistrationName?
 
-    /// A page; all parts are the caller's.
     public init(names: [RegistrationName], marked: [RegistrationName] = [], next: RegistrationName?) {
         self.names = names
         self.marked = marked
@@ -175,18 +169,18 @@ public struct TopicPage: Sendable, Equatable {
     }
 }
 
-/// What became of the submission to one app instance.
+/// The answer to a submission to one recipient.
 public enum TopicAnswer: Sendable {
-    /// It has been sent the message.
+    /// The message was accepted for it.
     case reached
-    /// It is not meant, or cannot be sent it.
+    /// It is not a recipient, or cannot be sent the message.
     case passedOver
-    /// The store cannot take it now.
+    /// The store is unavailable.
     case unavailable
 }
 
 extension TopicEvent {
-    /// Whether what the event carries is of a sender.
+    /// Returns whether the content of the event belongs to a sender.
     func isFor(_ sender: SenderID) -> Bool {
         switch self {
         case .submitted(let submission): submission.sender == sender

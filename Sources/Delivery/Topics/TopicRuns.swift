@@ -1,23 +1,23 @@
 import Basics
 
-/// A job that is under way in the partition of its sender.
+/// A job in progress, in the partition of its sender.
 struct TopicRun {
     var job: TopicJob
-    /// What is gone through.
+    /// The passes through the possible recipients.
     let passes: [TopicTarget.Pass]
-    /// Those of the page under way.
+    /// Recipients of the current page.
     var names: [RegistrationName] = []
-    /// After which the next page begins.
+    /// The cursor after the current page.
     var next: RegistrationName?
-    /// Whether the store has been asked for a page.
+    /// Whether a page query is unanswered.
     var isAsking = false
-    /// Of those, how many have not answered.
+    /// Number of recipients of the page that have not answered.
     var pending = 0
-    /// How many have been sent the message.
+    /// Number of recipients of the page that were sent the message.
     var reached: UInt64 = 0
-    /// Whether the store could not serve one of them.
+    /// Whether the store was unavailable for one of them.
     var isRefused = false
-    /// Those behind which it has not moved on disk: they may have marks.
+    /// Recipients that may still have marks, because the stored cursor has not passed them.
     var marked: Set<RegistrationName> = []
 
     init(_ job: TopicJob) {
@@ -26,25 +26,25 @@ struct TopicRun {
     }
 }
 
-/// The jobs of one partition.
+/// The jobs in progress of one partition.
 struct TopicRuns {
     private var runs: [UInt32: TopicRun] = [:]
     private var numbers: [TopicJobName: UInt32] = [:]
     private var counts: [SenderID: Int] = [:]
     private var lastNumber: UInt32 = 0
-    /// Runs that want their next page, the longest waiting first.
+    /// Runs that are ready for their next page, the longest waiting first.
     private var ready: [UInt32] = []
     private var readyHead = 0
-    /// Runs whose page is to be asked for again.
+    /// Runs whose page is to be requested again.
     private var refused: [UInt32] = []
-    /// When those are.
+    /// When those pages are requested.
     private var retryAt = Instant.distantPast
-    /// Pages that are under way.
+    /// Number of pages in progress.
     private(set) var pagesInFlight = 0
-    /// Changes of batches that failed, to be made at the next tick.
+    /// Job changes of failed batches, to be written at the next tick.
     var failed: [Mutation] = []
 
-    /// What is wrong with the state; `nil` if nothing is.
+    /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
         if numbers.count != runs.count { return "wrong count of names of jobs" }
         if counts.values.reduce(0, +) != runs.count { return "wrong counts of jobs by sender" }
@@ -52,13 +52,13 @@ struct TopicRuns {
             ? "wrong count of pending answers" : nil
     }
 
-    /// How many are under way.
+    /// Number of jobs in progress.
     var count: Int { runs.count }
 
-    /// How many of one sender are.
+    /// Returns the number of a sender's jobs in progress.
     func count(of sender: SenderID) -> Int { counts[sender] ?? 0 }
 
-    /// The first ones of so many in the order of their names, with how far they have come just now.
+    /// Returns the first jobs in the order of their names, with their current progress.
     func list(limit: Int) -> [TopicJob] {
         runs.values.sorted { $0.job.name < $1.job.name }.prefix(limit).map { run in
             var job = run.job
@@ -72,10 +72,10 @@ struct TopicRuns {
         set { runs[number] = newValue }
     }
 
-    /// The run of a job.
+    /// Returns the number of a job's run; `nil` if it is not in progress.
     func number(of job: TopicJobName) -> UInt32? { numbers[job] }
 
-    /// Takes in a job, which is to begin when a page is free. Returns `false` if it is under way already.
+    /// Adds a job, which starts when a page is free. Returns `false` if it is already in progress.
     mutating func insert(_ job: TopicJob) -> Bool {
         guard numbers[job.name] == nil else { return false }
         repeat { lastNumber &+= 1 } while runs[lastNumber] != nil
@@ -86,7 +86,7 @@ struct TopicRuns {
         return true
     }
 
-    /// Forgets a run. Returns whether it was counted for its sender.
+    /// Removes a run. Returns whether it was counted for its sender.
     mutating func remove(_ number: UInt32) -> Bool {
         guard let run = runs.removeValue(forKey: number) else { return false }
         numbers[run.job.name] = nil
@@ -96,7 +96,7 @@ struct TopicRuns {
         return count > 0
     }
 
-    /// The next run that may ask for a page now, of up to `pages` under way; it counts as under way from then on.
+    /// Removes and returns the next run that can request a page, and counts the page as in progress. Returns `nil` if `pages` are.
     mutating func takeReady(pages: Int) -> UInt32? {
         while readyHead < ready.count, pagesInFlight < pages {
             let number = ready[readyHead]
@@ -112,8 +112,8 @@ struct TopicRuns {
         return nil
     }
 
-    /// A page is done, or has failed: the run goes to the end of those that wait, where it wants another. Returns whether one was
-    /// under way.
+    /// Ends a page: appends its run to the ready runs if it needs another page, or schedules a retry. Returns whether a page was in
+    /// progress.
     mutating func pageEnded(_ number: UInt32, wantsMore: Bool, retryAfter time: Instant? = nil) -> Bool {
         pagesInFlight -= 1
         if let time {
@@ -125,7 +125,7 @@ struct TopicRuns {
         return pagesInFlight >= 0
     }
 
-    /// Time has passed: those that the store could not serve are tried again.
+    /// Makes the runs to be retried ready when their time has come.
     mutating func wake(_ now: Instant) {
         guard !refused.isEmpty, now >= retryAt else { return }
         ready += refused
@@ -135,10 +135,10 @@ struct TopicRuns {
 
 /// The search for jobs of this partition that a stop has interrupted.
 struct TopicResumption {
-    /// The last one found.
+    /// The last job found.
     var after: TopicJobName?
-    /// Whether the store has been asked.
+    /// Whether a query is unanswered.
     var isAsking = false
-    /// Whether all have been found.
+    /// Whether all jobs have been found.
     var isDone = false
 }

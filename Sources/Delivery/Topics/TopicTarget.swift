@@ -1,21 +1,22 @@
 import Basics
 
-/// To which app instances a message to topics goes: those whose topics meet a condition, of which a single topic is the
-/// simplest (http 5.3).
+/// The recipients of a topic message: the app instances whose topics meet a condition. A single topic is the simplest condition
+/// (http 5.3).
 public struct TopicTarget: Sendable, Equatable {
-    /// The topics that it names, each once, 1 … `Limits.Topic.conditionTests`.
+    /// The distinct topics in the condition, 1 … `Limits.Topic.conditionTests`.
     public let topics: [TopicName]
-    /// Bit n says whether it holds for the set whose members are the topics at the places of the ones in n.
+    /// The truth table of the condition: bit n is its value for the set of topics whose indices are the one bits of n.
     public let truth: UInt32
     /// Whether it was written as a condition.
     public let isCondition: Bool
-    /// What is gone through to meet every app instance that it can hold for.
+    /// The passes that together find every app instance for which the condition can hold. Computed once, since each recipient needs
+    /// them.
     ///
-    /// Of the topics the fewest are taken of which each set that it holds for has one: for `a && (b || c)` that is `a` alone.
-    /// What the empty set satisfies holds for app instances that no topic leads to. Found once: each recipient asks for it.
+    /// They are the smallest set of topics of which every satisfying set contains one: `a` alone for `a && (b || c)`. A condition
+    /// that the empty set satisfies also holds for app instances that no topic leads to, so it needs a pass through all of them.
     public let passes: [Pass]
 
-    /// All subscribers of a topic.
+    /// Creates a target of all subscribers of a topic.
     public init(_ topic: TopicName) {
         topics = [topic]
         truth = 0xAAAA_AAAA
@@ -23,7 +24,7 @@ public struct TopicTarget: Sendable, Equatable {
         passes = [.topic(0)]
     }
 
-    /// Those that meet a condition; nil for more topics than fit its table, or none.
+    /// Creates a target from a condition. Returns `nil` if it has no topics, or more than fit into the truth table.
     public init?(topics: [TopicName], truth: UInt32) {
         guard (1...Limits.Topic.conditionTests).contains(topics.count) else { return nil }
         self.topics = topics
@@ -32,12 +33,12 @@ public struct TopicTarget: Sendable, Equatable {
         passes = Self.passes(through: topics, where: truth)
     }
 
-    /// `from` of the frame: the topic; empty for a condition, whose messages come from the sender.
+    /// `from` of the frame: the topic; empty for a condition, whose messages name the sender.
     public var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].octets }
 
-    /// One way through the candidates.
+    /// One pass through the possible recipients.
     public enum Pass: Sendable, Equatable {
-        /// The subscribers of the topic at this place.
+        /// The subscribers of the topic with this index.
         case topic(Int)
         /// All app instances of the sender.
         case everyone
@@ -53,8 +54,8 @@ public struct TopicTarget: Sendable, Equatable {
         return topics.indices.filter { fewest >> UInt32($0) & 1 == 1 }.map { .topic($0) }
     }
 
-    /// Whether an app instance with such topics is to be sent the message on this pass: it is meant, and no pass before
-    /// has met it.
+    /// Returns whether an app instance with such topics is sent the message on this pass: the condition holds, and no earlier pass
+    /// has found the app instance.
     public func reaches(on pass: Int, _ has: (TopicName) -> Bool) -> Bool {
         var set: UInt32 = 0
         for (place, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(place) }

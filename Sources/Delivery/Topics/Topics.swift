@@ -1,11 +1,11 @@
 public import Basics
 
-/// The name of a topic, without `/topics/` in front.
+/// The name of a topic, without the prefix `/topics/`.
 public struct TopicName: Hashable, Sendable, Comparable {
     /// 1 to `Limits.Topic.nameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
     public let octets: [UInt8]
 
-    /// A name; nil for what is none (mcs-device 5.4).
+    /// Creates a name. Returns `nil` if it is invalid (mcs-device 5.4).
     public init?(_ octets: some Collection<UInt8>) {
         guard !octets.isEmpty, octets.count <= Limits.Topic.nameBytes,
             octets.allSatisfy({ octet in
@@ -20,7 +20,7 @@ public struct TopicName: Hashable, Sendable, Comparable {
         self.octets = Array(octets)
     }
 
-    /// A name with `/topics/` in front of it; nil for anything else.
+    /// Creates a name from its form with the prefix `/topics/`. Returns `nil` for anything else.
     public init?(path: [UInt8]) {
         let prefix = Array("/topics/".utf8)
         guard path.starts(with: prefix) else { return nil }
@@ -30,18 +30,16 @@ public struct TopicName: Hashable, Sendable, Comparable {
     public static func < (a: Self, b: Self) -> Bool { a.octets.lexicographicallyPrecedes(b.octets) }
 }
 
-/// That what a sender publishes under a topic goes to a registration. Topics of different senders have nothing in common.
+/// A registration's subscription to a topic of a sender. Equal topic names of different senders are unrelated.
 public struct Subscription: Sendable, Equatable {
-    /// Who subscribed.
+    /// The subscribed registration.
     public var name: RegistrationName
-    /// Whose topic it is.
+    /// The owner of the topic.
     public var sender: SenderID
-    /// Which topic.
     public var topic: TopicName
-    /// Since when, milliseconds since 1970.
+    /// When it was made, in milliseconds since 1970.
     public var since: UnixMilliseconds
 
-    /// A subscription; all parts are the caller's.
     public init(
         name: RegistrationName, sender: SenderID, topic: TopicName, since: UnixMilliseconds
     ) {
@@ -52,20 +50,17 @@ public struct Subscription: Sendable, Equatable {
     }
 }
 
-/// A request of a device to subscribe one of its registrations to a topic, or to end that (mcs-device 5.4).
+/// A device's request to subscribe one of its registrations to a topic or to unsubscribe it (mcs-device 5.4).
 public struct TopicRequest: Sendable {
-    /// Where the answer goes.
+    /// Where the answer is sent.
     public var origin: Origin
-    /// The registration.
     public var name: RegistrationName
-    /// Digest of the security token of its device.
+    /// Digest of the device's security token.
     public var token: SecretDigest
-    /// The topic.
     public var topic: TopicName
-    /// Whether the subscription is to end.
+    /// Whether the subscription is to be removed.
     public var isEnd: Bool
 
-    /// A request; all parts are the caller's.
     public init(
         origin: Origin, name: RegistrationName, token: SecretDigest, topic: TopicName, isEnd: Bool
     ) {
@@ -77,23 +72,22 @@ public struct TopicRequest: Sendable {
     }
 }
 
-/// Where Apple reaches an iOS app that registers by its installation alone (mcs-device 5.6), or not at all (http 7.4).
+/// The APNs address of an iOS app that registers by its installation alone (mcs-device 5.6) or not at all (http 7.4).
 public struct AppleAddress: Sendable, Equatable {
-    /// The bundle id: the category of its registration.
+    /// The bundle ID: the category of its registration.
     public var bundle: [UInt8]
     /// See `Registration.apnsToken`.
     public var token: [UInt8]
-    /// The number of the device that is made for an installation which has none.
+    /// The device ID to create if the installation has no device.
     public var freshDevice: DeviceID
-    /// Digest of a security token that nobody is told: such a device never logs in.
+    /// Digest of a random, discarded security token: such a device never logs in.
     public var freshDigest: SecretDigest
-    /// The version of the app; empty where it tells none.
+    /// The version of the app; empty if unknown.
     public var appVersion: [UInt8] = []
-    /// Whether an app server names the token, and not the app (http 7.4): `InstallationRequest.installation` is then its
-    /// place, and the number of the device follows from that.
+    /// Whether an app server registers the token instead of the app (http 7.4): `InstallationRequest.installation` then holds its
+    /// store key, from which the device ID is derived.
     public var isImport: Bool
 
-    /// An address; all parts are the caller's.
     public init(
         bundle: [UInt8], token: [UInt8], freshDevice: DeviceID, freshDigest: SecretDigest,
         isImport: Bool = false

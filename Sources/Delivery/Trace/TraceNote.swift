@@ -1,36 +1,36 @@
 public import Basics
 
-/// One step of a message of a device that somebody watches: what happened, never what the message says.
+/// One step of a traced device's message: what happened, never the content of the message.
 public struct TraceNote: Sendable, Equatable {
-    /// Which way the message goes.
+    /// The direction of the message.
     public enum Direction: String, Sendable {
         /// To the device.
         case downstream
         /// From the device.
         case upstream
-        /// Of the device's connection itself.
+        /// The device's connection itself.
         case connection
     }
 
-    /// What happened; the raw value is the word in `ccsctl devices trace`. Those of `Milestone` have its words.
+    /// What happened; the raw value is the word in `ccsctl devices trace`. The steps that are milestones have the milestone's word.
     public enum Step: String, Sendable, CaseIterable {
-        // Messages, both ways.
+        // Messages, in both directions.
         case accepted, stored, sent, delivered, replaced, expired, refused, discarded, removed
-        /// The device has it: its stream ack, or its list of received ids at login.
+        /// The device has the message: it sent a stream ack, or listed it among the received IDs at login.
         case acknowledged
-        /// It came from the device.
+        /// Received from the device.
         case received
-        /// It came from the device before, and was not stored again.
+        /// Received from the device before, and not stored again.
         case duplicate
         // The connection.
         case connected, disconnected
-        /// The device says that it is idle, or active again.
+        /// The device reports that it is idle, or active again.
         case idle, active
         case loginRefused = "login_refused"
-        /// The device was forgotten.
+        /// The device was removed.
         case forgotten
 
-        /// The step that a milestone is.
+        /// The step of a milestone.
         public init(_ milestone: Milestone) {
             switch milestone {
             case .accepted: self = .accepted
@@ -46,22 +46,19 @@ public struct TraceNote: Sendable, Equatable {
         }
     }
 
-    /// Which way.
     public var direction: Direction
-    /// What happened.
     public var step: Step
-    /// The submitter's or app's id of the message; empty where it is not known.
+    /// The submitter's or app's ID of the message; empty if unknown.
     public var messageID: [UInt8] = []
-    /// Place in the mailbox, with the salt where it makes a persistent id; nil before there is one.
+    /// Sequence number, with the salt where it makes a persistent ID; `nil` before it is assigned.
     public var place: PersistentID?
-    /// The registration that the message is for or from; nil where there is none.
+    /// The registration that the message is for or from; `nil` if none.
     public var registration: RegistrationNumber?
-    /// The account that sent it, or that it is for; 0 where that is not known.
+    /// The account that sent it or that it is for; `nil` if unknown.
     public var sender: SenderID?
-    /// More about it: a refusal, `now_or_never`; empty where there is nothing to say.
+    /// Details: a refusal, `now_or_never`; empty if there are none.
     public var detail = ""
 
-    /// A step.
     public init(_ direction: Direction, _ step: Step) {
         self.direction = direction
         self.step = step

@@ -1,10 +1,10 @@
 import Basics
 
-/// Who watches a device, and the ids of the messages it saw: what is removed is known by its place alone.
+/// The watchers of a device, and the IDs of the messages seen so far: removals name only the sequence number.
 struct Trace {
-    /// To whom each step is told.
+    /// The requests to which each step is reported.
     var watchers: [Origin] = []
-    /// By direction and place.
+    /// By direction and sequence number.
     private var names: [Place: Named] = [:]
 
     struct Place: Hashable {
@@ -12,14 +12,14 @@ struct Trace {
         var sequence: Sequence
     }
 
-    /// What is remembered of a message.
+    /// What is known of a message.
     struct Named {
         var messageID: [UInt8]
         var registration: RegistrationNumber?
         var sender: SenderID?
     }
 
-    /// Remembers a message, or fills in what is remembered of it; forgets it when it ends.
+    /// Stores what a step reveals of its message, or adds what earlier steps revealed. Terminal steps remove the message.
     mutating func complete(_ note: inout TraceNote) {
         guard let sequence = note.place?.sequence else { return }
         let place = Place(isUpstream: note.direction == .upstream, sequence: sequence)
@@ -39,25 +39,25 @@ struct Trace {
         }
     }
 
-    /// Whether it has seen a message of the device.
+    /// Returns whether an upstream message of the device has been seen.
     func knowsUpstream(_ sequence: Sequence) -> Bool {
         names[Place(isUpstream: true, sequence: sequence)] != nil
     }
 }
 
-/// Steps of messages for those who watch (`ccsctl devices trace`).
+/// Reports steps of messages to the operators who trace their device (`ccsctl devices trace`).
 ///
-/// Every place that has something to tell asks `isTracing` first, so that it costs one look where nobody watches.
+/// Each function checks `isTracing` first, so that it costs one comparison while no device is traced.
 extension Turn {
-    /// Whether anybody watches any device.
+    /// Whether any device is traced.
     var isTracing: Bool { !traces.isEmpty }
 
-    /// Somebody watches a device from now on.
+    /// Starts to report the steps of a device.
     mutating func trace(_ device: DeviceID, _ watcher: Origin) {
         traces[device, default: Trace()].watchers.append(watcher)
     }
 
-    /// Somebody watches no more.
+    /// Stops the reports of a request.
     mutating func untrace(_ watcher: Origin) {
         for device in Array(traces.keys) {
             traces[device]?.watchers.removeAll { $0 == watcher }
@@ -65,7 +65,7 @@ extension Turn {
         }
     }
 
-    /// Tells those who watch a device.
+    /// Reports a step to the watchers of a device.
     private mutating func report(_ note: TraceNote, of device: DeviceID) {
         guard traces[device] != nil else { return }
         var note = note
@@ -77,7 +77,7 @@ extension Turn {
 
     // MARK: Downstream
 
-    /// A step of a submission.
+    /// Reports a step of a submission.
     mutating func traceSubmission(
         _ submission: borrowing Submission, _ step: TraceNote.Step, detail: String = ""
     ) {
@@ -90,7 +90,7 @@ extension Turn {
         report(note, of: submission.target.device)
     }
 
-    /// A step of a message.
+    /// Reports a step of a stored message.
     mutating func traceMessage(
         _ message: borrowing StoredMessage, _ step: TraceNote.Step, detail: String = ""
     ) {
@@ -104,7 +104,7 @@ extension Turn {
         report(note, of: message.device)
     }
 
-    /// A step of a message in a mailbox, of which only the place is known.
+    /// Reports a step of a message in a mailbox, of which only the entry is known.
     mutating func traceEntry(
         _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceNote.Step
     ) {
@@ -118,7 +118,7 @@ extension Turn {
 
     // MARK: Upstream
 
-    /// A step of a message before it has a place.
+    /// Reports a step of an upstream message before it is stored.
     mutating func traceUpstream(
         _ upstream: borrowing UpstreamSubmission, _ step: TraceNote.Step, detail: String = ""
     ) {
@@ -130,7 +130,7 @@ extension Turn {
         report(note, of: upstream.device)
     }
 
-    /// A step of a message in a sender's mailbox; receipts are not told of.
+    /// Reports a step of a stored upstream message. Receipts are not reported.
     mutating func traceUpstream(
         _ upstream: borrowing StoredUpstream, _ step: TraceNote.Step, detail: String = ""
     ) {
@@ -144,7 +144,7 @@ extension Turn {
         report(note, of: upstream.from.device)
     }
 
-    /// A message came back that nobody took in time.
+    /// Reports that an upstream message has expired and is returned to its device.
     mutating func traceReturned(_ gone: UpstreamReturn) {
         guard isTracing else { return }
         var note = TraceNote(.upstream, .expired)
@@ -155,7 +155,8 @@ extension Turn {
         report(note, of: gone.author.from.device)
     }
 
-    /// A message leaves a sender's mailbox, of which only the place is known: whose it is say those who saw it come.
+    /// Reports that a message left a sender's mailbox. Only its sequence number is known; the device is the one whose trace
+    /// contains it.
     mutating func traceUpstreamEnd(_ sequence: Sequence, _ reason: Milestone) {
         guard isTracing, let device = traces.first(where: { $0.value.knowsUpstream(sequence) })?.key
         else { return }
@@ -166,7 +167,7 @@ extension Turn {
 
     // MARK: Connection
 
-    /// A step of the device's connection.
+    /// Reports a step of the device's connection.
     mutating func traceConnection(
         _ device: DeviceID, _ step: TraceNote.Step, detail: String = ""
     ) {
@@ -178,7 +179,7 @@ extension Turn {
 }
 
 extension StoredMessage.Kind {
-    /// What a trace says of what is no message; `nil` for a message.
+    /// The detail for anything but a message; `nil` for a message.
     fileprivate var detail: String? {
         switch self {
         case .message: nil

@@ -144,7 +144,7 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         settleEffects(now)
-        store.submit(partitions.takeBatches(now: now))
+        store.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
         noteCounts()
         partitions.endTurn()

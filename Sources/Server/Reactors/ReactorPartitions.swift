@@ -92,7 +92,7 @@ final class ReactorPartitions {
     }
 
     /// Takes the changes of this turn, a batch for each partition that has any.
-    func takeBatches(now: Now) -> [PartitionBatch] {
+    func takeBatches() -> [PartitionBatch] {
         var batches: [PartitionBatch] = []
         for hosted in active where !hosted.effects.mutations.isEmpty {
             if let batch = hosted.core.endTurn(effects: &hosted.effects) {

@@ -1,17 +1,17 @@
 import Delivery
 
-/// When all is quiet, the core holds nothing but what is connected, and a few that have just left.
+/// In an idle world the core holds only what is connected, and a few devices that have just left.
 struct BoundsChecker {
     func finish(_ figures: [PartitionFigures], _ world: World) {
         for text in findings(figures, world) { world.fail("bounds", text) }
     }
 
-    /// What is held beyond that.
+    /// Returns what is held beyond that.
     func findings(_ figures: [PartitionFigures], _ world: World) -> [String] {
         var found: [String] = []
         var sessions = 0
-        // An app that only Apple reaches does not expire, and whenever its device is looked at, that is read and written: up to
-        // three registrations of its own and one import of each sender. The world may end just then.
+        // A device that is reached only through Apple does not expire. Each search reads and writes it: up to three registrations
+        // of its own and one import per sender. The world may end just then.
         let settings = world.settings
         let seen = settings.expiresDevices ? settings.importedApps * (3 + settings.senders) : 0
         for (partition, figures) in figures.enumerated() {

@@ -1,9 +1,9 @@
 import Basics
 import Delivery
 
-/// For a device that has never been there, as few messages wait as the settings say.
+/// For a device that was never connected, no more messages wait than the settings allow.
 ///
-/// Only where every commit works: what a failed one should have removed stays until the next message comes.
+/// Applies only where every commit succeeds: what a failed one should have removed stays until the next message.
 struct CapChecker {
     func didApply(_ batch: WriteBatch, _ endings: EndingChecker, _ truth: Truth, _ world: World) {
         guard world.settings.faults.hasCommitsAll else { return }

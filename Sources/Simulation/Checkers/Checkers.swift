@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// All checkers, and the truth that they share.
+/// All checkers, and the facts that they share.
 final class Checkers {
     let truth = Truth()
     var durability = DurabilityChecker()
@@ -18,7 +18,7 @@ final class Checkers {
     var sequences = SequenceChecker()
     var imports = ImportChecker()
     let logins = LoginChecker()
-    /// Of the process that runs.
+    /// The checker of the current process.
     var core: CoreChecker?
 
     // MARK: Downstream
@@ -39,7 +39,7 @@ final class Checkers {
         truth.downstream[draft.number] = message
     }
 
-    /// How often a message was submitted.
+    /// Returns how often a message was submitted.
     func submissions(of number: Int) -> Int {
         truth.downstream[number]?.submissions ?? fanOuts.messages[number]?.submissions ?? 0
     }
@@ -62,7 +62,7 @@ final class Checkers {
         _ heard: HeardMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
     ) {
         windows.device(unacknowledged, truth, world)
-        // What waits for the rate of its app, or for the device to be active, is overtaken.
+        // A message that waits for the rate of its app, or for the device to be active, may be overtaken.
         let draft = heard.number.flatMap { truth.downstream[$0] }?.draft
         if draft?.delaysWhileIdle == true { world.met(.delayedDelivered) }
         let waits =
@@ -77,7 +77,7 @@ final class Checkers {
         truth.downstream[number]?.isHeard = true
     }
 
-    /// A device says that it has messages.
+    /// Records that a device reported messages as received.
     func reported(_ numbers: some Swift.Sequence<Int>) {
         for number in numbers { truth.downstream[number]?.isReported = true }
     }
@@ -103,14 +103,15 @@ final class Checkers {
         answers.upstreamRefused(number, refusal, truth, world)
     }
 
-    /// A device hears that its message has expired.
+    /// Checks a report to a device that its message has expired.
     func returnHeard(_ messageID: [UInt8], _ device: DeviceID, _ world: World) {
         world.met(.returnHeard)
         guard truth.reports[device]?.contains(messageID) != true else { return }
-        world.fail("identity", "a device heard that \(String(decoding: messageID, as: UTF8.self)) expired")
+        world.fail(
+            "identity", "a device got a wrong report for \(String(decoding: messageID, as: UTF8.self))")
     }
 
-    /// An app server answers.
+    /// Records that an app server answered an upstream message.
     func upstreamAnswered(_ number: Int, isRefused: Bool, _ world: World) {
         truth.upstream[number]?.isAnswered = true
         if isRefused { world.met(.upstreamNacked) }
@@ -125,18 +126,22 @@ final class Checkers {
         order.appServer(number, handle, link, world)
         truth.upstream[number]?.isHeard = true
         guard let draft = truth.upstream[number]?.draft, draft.sender == sender else {
-            return world.fail("identity", "u\(number) went to sender \(sender.number)")
+            return world.fail("identity", "u\(number) was sent to sender \(sender.number)")
         }
         if draft.lifetimeSeconds == 0 { world.met(.passedUp) }
     }
 
     func receiptHeard(_ number: Int, _ sender: SenderID, _ world: World) {
         guard let message = truth.downstream[number] else {
-            return world.fail("receipts", "for unknown m\(number)")
+            return world.fail("receipts", "a receipt for unknown m\(number)")
         }
-        if message.sender != sender { world.fail("receipts", "m\(number) went to sender \(sender.number)") }
-        if !message.isHeard { world.fail("receipts", "m\(number) has not been delivered") }
-        if !message.draft.wantsReceipt { world.fail("receipts", "none was asked for m\(number)") }
+        if message.sender != sender {
+            world.fail("receipts", "the receipt of m\(number) was sent to sender \(sender.number)")
+        }
+        if !message.isHeard { world.fail("receipts", "a receipt for m\(number), which was not delivered") }
+        if !message.draft.wantsReceipt {
+            world.fail("receipts", "a receipt for m\(number), which requested none")
+        }
         world.met(.receiptHeard)
     }
 
@@ -144,20 +149,20 @@ final class Checkers {
 
     func registered(_ name: RegistrationName, _ world: World) {
         if truth.gone.contains(name) {
-            world.fail("registrations", "\(name.device.number)/\(name.number.number) was used again")
+            world.fail("registrations", "\(name.device.number)/\(name.number.number) was reused")
         }
         truth.registered.insert(name)
         truth.tokens.confirmed(name, at: world.clock.nanoseconds)
     }
 
-    /// All tokens of an app are to go.
+    /// Marks all tokens of an app as to be removed.
     func unregistering(_ app: AppName) -> [RegistrationName] {
         let names = truth.tokens.apps[app]?.tokens.map(\.name) ?? []
         truth.unregistered.formUnion(names)
         return names
     }
 
-    /// A device is forgotten with all its apps.
+    /// Marks all apps of an expired device as to be removed.
     func expired(_ device: DeviceID) {
         for app in truth.tokens.apps.keys where app.device == device { _ = unregistering(app) }
     }

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// While the machine's clock is wrong nothing ends by age.
+/// While the machine's clock is wrong, nothing expires.
 struct ClockChecker {
     func check(_ step: CoreStep, _ world: World) {
         guard world.clock.error != 0 else { return }
@@ -10,11 +10,11 @@ struct ClockChecker {
             switch mutation {
             case .removeMessage(_, _, expiresAt: _, reason: .expired),
                 .removeUpstream(_, _, expiresAt: _, reason: .expired), .removeTopicBody:
-                world.fail("clock", "a message is expired by a clock that is \(world.clock.error) ms wrong")
+                world.fail("clock", "a message expired while the clock was wrong by \(world.clock.error) ms")
             case .removeDevice(let device):
                 guard step.isExpiry(of: device, world) else { continue }
                 world.fail(
-                    "clock", "\(device.number) is forgotten by a clock that is \(world.clock.error) ms wrong")
+                    "clock", "\(device.number) expired while the clock was wrong by \(world.clock.error) ms")
             default: break
             }
         }

@@ -1,8 +1,8 @@
 import Basics
 import Delivery
 
-/// A device expires only after it has been away for as long as the settings say, and a receipt that nobody acknowledges ages
-/// for as long. For one process: what an earlier one knew is not held against it.
+/// A device expires, and an unacknowledged receipt counts as received, only after the time in the settings. Covers one process: the
+/// contacts of earlier ones are not considered.
 struct ContactChecker {
     private struct Place: Hashable {
         var sender: SenderID
@@ -12,9 +12,9 @@ struct ContactChecker {
     private let settings: DeliverySettings
     private var logins: [ConnectionID: DeviceID] = [:]
     private var connected: [DeviceID: ConnectionID] = [:]
-    /// When each device was last there, by the wall clock.
+    /// Wall clock time of each device's last contact.
     private var lastContact: [DeviceID: UnixMilliseconds] = [:]
-    /// When each receipt was first handed over, nanoseconds.
+    /// When each receipt was first sent, in nanoseconds.
     private var handed: [Place: Int64] = [:]
     private var removed: Set<Place> = []
 
@@ -56,7 +56,7 @@ struct ContactChecker {
                 world.met(.receiptAged)
                 let least = Int64(settings.receiptSettleSeconds) * 1_000_000_000
                 if step.now.monotonic.nanoseconds - since < least {
-                    world.fail("receipts", "one was taken as received too early")
+                    world.fail("receipts", "a receipt counted as received too early")
                 }
             default: break
             }
@@ -67,24 +67,24 @@ struct ContactChecker {
         guard step.isExpiry(of: device, world) else { return }
         world.met(.deviceExpired)
         if world.checkers.imports.isImported(device) {
-            world.fail("expiry", "\(device.number) was forgotten, and Apple reaches it")
+            world.fail("expiry", "\(device.number) expired although it is reached through Apple")
         }
         world.checkers.expired(device)
         if connected[device] != nil {
-            return world.fail("expiry", "\(device.number) is connected, and was forgotten")
+            return world.fail("expiry", "\(device.number) expired while connected")
         }
-        // What the store knows of the last contact may be late by an eighth, whatever failed.
+        // The stored time of the last contact may be late by an eighth, whatever failed.
         let least = Int64(settings.deviceExpirySeconds) * 1_000 * 7 / 8
         if let last = lastContact[device], world.clock.honest - last < least {
             world.fail(
-                "expiry", "\(device.number) was forgotten \(world.clock.honest - last) ms after it left")
+                "expiry", "\(device.number) expired \(world.clock.honest - last) ms after it disconnected")
         }
     }
 }
 
 extension CoreStep {
-    /// Whether a device that went in it went for its age: the search found it, or a contact that was still to be written was looked
-    /// at; unless an operator has asked for it.
+    /// Returns whether a device that was removed in this step expired: a search found it, or an unwritten contact was examined; not
+    /// if an operator removed it.
     func isExpiry(of device: DeviceID, _ world: World) -> Bool {
         switch event {
         case .partition(.loaded), .partition(.tick): !world.checkers.truth.forgotten.contains(device)

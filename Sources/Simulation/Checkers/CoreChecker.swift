@@ -1,35 +1,35 @@
 import Basics
 import Delivery
 
-/// Watches the core event by event.
+/// Checks the core event by event.
 struct CoreChecker {
     private var rates: RateChecker
     private var contacts: ContactChecker
-    /// When app servers' connections were told that they are about to end.
+    /// When the drain of an app server's connection was announced.
     private var drained: [ConnectionID: Int64] = [:]
-    /// Since when app servers do not read.
+    /// Since when an app server has been congested.
     private var congested: [ConnectionID: Int64] = [:]
 
-    /// Since when devices are idle.
+    /// Since when a device has been idle.
     private var idle: [ConnectionID: Int64] = [:]
 
-    /// For a process that begins.
+    /// Creates the checker of a new process.
     init(_ settings: WorldSettings) {
         rates = RateChecker(settings)
         contacts = ContactChecker(settings.delivery)
     }
 
-    /// A session has told the core that it is being drained.
+    /// Records that a session has reported its drain to the core.
     mutating func draining(_ connection: ConnectionID, _ world: World) {
         drained[connection] = world.clock.nanoseconds
     }
 
-    /// A session has told the core that its app server does not read, or reads again.
+    /// Records that a session has reported to the core that its app server is congested, or reads again.
     mutating func reading(_ connection: ConnectionID, _ isReading: Bool, _ world: World) {
         congested[connection] = isReading ? nil : world.clock.nanoseconds
     }
 
-    /// A device has told the core that it is idle, or active again.
+    /// Records that a device has reported to the core that it is idle, or active again.
     mutating func idle(_ connection: ConnectionID, _ isIdle: Bool, _ world: World) {
         idle[connection] = isIdle ? world.clock.nanoseconds : nil
     }
@@ -49,17 +49,17 @@ struct CoreChecker {
                 world.checkers.truth.downstream[number]?.draft.delaysWhileIdle == true,
                 since + world.faults.crossingMicroseconds * 1_000 + 10_000_000 < world.clock.nanoseconds
             {
-                world.fail("idle", "m\(number) is sent to an idle device")
+                world.fail("idle", "m\(number) was sent to an idle device")
             }
             guard case .appServer(.deliver(let message)) = command else { continue }
             world.checkers.order.offered(message, id, world)
-            // The news takes its time from reactor to reactor.
+            // The event takes some time from reactor to reactor.
             let margin = world.faults.crossingMicroseconds * 1_000 + 10_000_000
             if let since = drained[id], since + margin < world.clock.nanoseconds {
-                world.fail("drains", "a connection that is about to end is given more")
+                world.fail("drains", "a draining connection was sent more")
             }
             if let since = congested[id], since + margin < world.clock.nanoseconds {
-                world.fail("windows", "an app server that does not read is given more")
+                world.fail("windows", "a congested app server was sent more")
             }
         }
     }

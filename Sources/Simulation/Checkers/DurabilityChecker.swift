@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// What was acknowledged is on the disk, whatever happens to the process.
+/// What was acknowledged is on disk, whatever happens to the process.
 struct DurabilityChecker {
     func didSync(_ batch: WriteBatch, _ truth: Truth) {
         for mutation in batch.mutations {
@@ -16,21 +16,21 @@ struct DurabilityChecker {
         }
     }
 
-    /// The app server has the ACK.
+    /// Checks the ACK that an app server got.
     func acknowledged(_ number: Int, _ truth: Truth, _ world: World) {
         guard let message = truth.downstream[number], message.draft.lifetimeSeconds > 0,
             !message.draft.isDryRun
         else { return }
-        if !message.isSynced { world.fail("durability", "m\(number) is acknowledged and not on disk") }
+        if !message.isSynced { world.fail("durability", "m\(number) was acknowledged but is not on disk") }
     }
 
-    /// The device has the stream ack.
+    /// Checks the stream ack that a device got.
     func confirmed(_ number: Int, _ truth: Truth, _ world: World) {
         guard let message = truth.upstream[number], message.draft.lifetimeSeconds > 0 else { return }
-        if !message.isSynced { world.fail("durability", "u\(number) is confirmed and not on disk") }
+        if !message.isSynced { world.fail("durability", "u\(number) was confirmed but is not on disk") }
     }
 
-    /// The process has died: what it had told as safe must be there, or have ended.
+    /// Checks after a crash: what was acknowledged must be on disk, or have ended.
     func rolledBack(to state: MemoryState, _ truth: Truth, _ world: World) {
         let put = state.audit().downstream.accepted
         let acknowledged = truth.downstream.values.count {

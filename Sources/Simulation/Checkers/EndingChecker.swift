@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// Each stored message ends once, for a reason that is true.
+/// Each stored message ends once, for a valid reason.
 struct EndingChecker {
     struct Place: Hashable {
         var owner: UInt64
@@ -16,11 +16,11 @@ struct EndingChecker {
     }
 
     private(set) var messages: [Place: StoredMessage] = [:]
-    /// The newest message that was ever put with a collapse key.
+    /// The newest message that was put with each collapse key.
     private var newest: [Collapse: Sequence] = [:]
     private var upstream: [Place: StoredUpstream] = [:]
 
-    /// Messages and upstream messages that have been put and have not ended.
+    /// Messages and upstream messages that were put and have not ended.
     var pending: (downstream: Int, upstream: Int) {
         (messages.values.count { $0.kind == .message }, upstream.values.count { $0.kind == .message })
     }
@@ -38,7 +38,7 @@ struct EndingChecker {
     ) {
         var ended: [(StoredMessage, Milestone)] = []
         var markers: Set<RegistrationName> = []
-        /// Messages without collapse key that are gone and have no marker yet.
+        /// Messages without a collapse key that are removed and have no marker yet.
         var unmarked: [RegistrationName: Int] = [:]
         for mutation in batch.mutations {
             switch mutation {
@@ -48,10 +48,11 @@ struct EndingChecker {
                     markers.insert(message.name)
                     truth.markers[message.persistentID] = count
                     if message.delaysWhileIdle { truth.delayedMarkers.insert(message.persistentID) }
-                    // What a failed commit should have put is counted and was never there.
+                    // What a failed commit should have put is counted but was never on disk.
                     let isExact = world.settings.faults.hasCommitsAll
                     if unmarked.removeValue(forKey: message.name) != count, isExact {
-                        world.fail("endings", "a marker tells of \(count) messages, which were others")
+                        world.fail(
+                            "endings", "a marker counts \(count) messages, not those that were discarded")
                     }
                 }
             case .removeMessage(let device, let sequence, _, let reason):
@@ -70,13 +71,13 @@ struct EndingChecker {
                 check(message, reason, truth, world)
                 let isConfirmed = message.draftNumber.map { truth.upstream[$0]?.isConfirmed == true } ?? false
                 if reason == .expired, message.kind == .message, isConfirmed {
-                    world.fail("endings", "a confirmed message expired, and its device does not hear of it")
+                    world.fail("endings", "a confirmed message expired without a report to its device")
                 }
             case .returnUpstream(let sender, let sequence, _, let report):
                 guard !outcome.duplicates.contains(where: { $0 == (sender, sequence) }) else { continue }
                 let place = Place(owner: sender.number, sequence: sequence)
                 guard let message = upstream.removeValue(forKey: place) else {
-                    world.fail("endings", "what is not there was returned")
+                    world.fail("endings", "an unknown upstream message was returned")
                     continue
                 }
                 returned(message, report, truth, &fanOuts, world)
@@ -91,7 +92,7 @@ struct EndingChecker {
     ) {
         let place = Place(owner: message.device.number, sequence: message.sequence)
         if messages[place] != nil {
-            world.fail("endings", "a place was used twice: \(message.sequence.number)")
+            world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
         messages[place] = message
         guard message.kind == .message else { return }
@@ -104,7 +105,7 @@ struct EndingChecker {
             return world.fail("endings", "an unknown message was stored")
         }
         if known.draft.lifetimeSeconds == 0 || known.draft.isDryRun {
-            world.fail("endings", "m\(number) was stored, which nobody asked for")
+            world.fail("endings", "m\(number) was stored but must not be")
         }
         if known.puts >= known.submissions { world.fail("endings", "m\(number) was stored too often") }
         let isOfApp =
@@ -121,13 +122,14 @@ struct EndingChecker {
     ) {
         let place = Place(owner: message.sender.number, sequence: message.sequence)
         if upstream[place] != nil {
-            world.fail("endings", "a place was used twice: \(message.sequence.number)")
+            world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
         upstream[place] = message
         guard let number = message.draftNumber else { return }
         if message.kind == .message {
             truth.upstream[number]?.returnsOwed += 1
-            // One that the store had forgotten may be put again: what was offered the first time ends as it would have.
+            // A duplicate that the store had forgotten may be put again: the message sent the first time still ends as it would
+            // have.
             let earlier = truth.upstream[number]?.expiresAt ?? .max
             truth.upstream[number]?.expiresAt = min(earlier, message.expiresAt)
             if let before = truth.upstream[number]?.putAt,
@@ -150,7 +152,7 @@ struct EndingChecker {
         if fanOuts.messages[number] != nil {
             let isMarked = markers.contains(name)
             if !fanOuts.isTrue(number, message, reason, isMarked: isMarked, truth, world) {
-                world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so")
+                world.fail("endings", "m\(number) ended as \(reason.rawValue), which is wrong")
             }
             return
         }
@@ -173,10 +175,10 @@ struct EndingChecker {
         case .discarded: truth.downstream[number]?.isMarked = isTrue
         default: break
         }
-        if !isTrue { world.fail("endings", "m\(number) ended as \(reason.rawValue), which is not so") }
+        if !isTrue { world.fail("endings", "m\(number) ended as \(reason.rawValue), which is wrong") }
     }
 
-    /// A receipt comes before the end, unless there was no time or nobody left for it.
+    /// Returns whether a message may end without a receipt: it has expired, or its registration may be removed.
     private func mayLackReceipt(
         _ message: Truth.Downstream, _ name: RegistrationName, _ truth: Truth, _ world: World
     ) -> Bool {
@@ -192,7 +194,7 @@ struct EndingChecker {
         Collapse(device: message.device, registration: message.registration, key: message.collapseKey)
     }
 
-    /// A message goes back to its device, once, and in silence only where its app is gone.
+    /// Checks that a message is returned to its device once, and without a report only if its app may be unregistered.
     private mutating func returned(
         _ message: StoredUpstream, _ report: StoredMessage?, _ truth: Truth, _ fanOuts: inout FanOutChecker,
         _ world: World
@@ -204,11 +206,11 @@ struct EndingChecker {
         }
         truth.upstream[number]?.returnsOwed -= 1
         guard let report else {
-            if !truth.mayBeGone(message.from) { world.fail("endings", "u\(number) expired in silence") }
+            if !truth.mayBeGone(message.from) { world.fail("endings", "u\(number) expired without a report") }
             return
         }
         if report.name != message.from || report.messageID != message.messageID {
-            world.fail("endings", "u\(number) was returned to another")
+            world.fail("endings", "u\(number) was returned to another device or app")
         }
         truth.reports[report.device, default: []].insert(report.messageID)
         put(report, truth, &fanOuts, world)
@@ -219,7 +221,7 @@ struct EndingChecker {
         let isTrue =
             switch reason {
             case .delivered:
-                // An answer names an ID alone, which another message may have as well.
+                // An answer names only an ID, which another message may share.
                 truth.upstream[number]?.isHeard == true
                     && (truth.upstream[number]?.isAnswered == true
                         || truth.sharedIDs.contains(message.messageID))
@@ -227,15 +229,15 @@ struct EndingChecker {
             default: false
             }
         if reason == .expired { world.met(.expiredUp) }
-        if !isTrue { world.fail("endings", "u\(number) ended as \(reason.rawValue), which is not so") }
+        if !isTrue { world.fail("endings", "u\(number) ended as \(reason.rawValue), which is wrong") }
     }
 }
 
 extension StoredMessage {
-    /// The registration that it waits for.
+    /// The registration that the message waits for.
     var name: RegistrationName { RegistrationName(device: device, number: registration) }
 
-    /// How many messages it is or stands for.
+    /// The number of messages that it stands for.
     var represented: Int {
         switch kind {
         case .message: 1

@@ -1,38 +1,38 @@
 import Basics
 import Delivery
 
-/// A message to many: to the subscribers of a topic, or to the members of a group.
+/// A message to several recipients: the subscribers of a topic, or the members of a group.
 struct FanOut {
-    /// Where it was put: once for each app instance, and for each time that the server took it.
+    /// One stored part: per app instance, and per time that the server accepted the message.
     struct Put: Hashable {
         /// Nil for a group.
         var job: TopicJobName?
         var name: RegistrationName
-        /// Counts those of a message that its device sent to a group again.
+        /// Index of the transmission, for a group message that its device sent repeatedly.
         var time = 0
     }
 
     var draft: DownstreamDraft
     var sender: SenderID
-    /// Of a group, as far as they were known when it was sent.
+    /// Members of a group, as known when the message was sent.
     var members: [RegistrationName] = []
-    /// The app that sent it, where no app server did.
+    /// The app that sent the message; `nil` if an app server did.
     var author: AppName?
     var submittedNanoseconds: Int64
     var submissions = 1
     var answers = 0
     var isAcknowledged = false
-    /// Whether the message itself, which its parts share, has been on the disk beyond any crash.
+    /// Whether the job, which the parts share, has been synced to disk.
     var isSynced = false
-    /// What is on the disk as the process sees it.
+    /// Parts on disk from the view of the process.
     var puts: [Put: PersistentID] = [:]
-    /// What is there after a crash.
+    /// Parts that a crash leaves.
     var synced: [Put: PersistentID] = [:]
     var heard: Set<PersistentID> = []
     var isCalm: Bool
 }
 
-/// A message to many comes to each of them, and to nobody twice, whatever happens to the process in between.
+/// Each recipient gets the message, and none gets it twice, whatever happens to the process meanwhile.
 struct FanOutChecker {
     private struct Subscriber: Hashable {
         var name: RegistrationName
@@ -41,13 +41,13 @@ struct FanOutChecker {
 
     private struct Subscription {
         var sender: SenderID
-        /// How often something was asked for: only the answer to the last question says how it stands.
+        /// Number of requests: only the answer to the last one determines the state.
         var asks = 0
-        /// Questions without an answer; those of several may arrive in any order.
+        /// Number of unanswered requests; if there are several, they may be handled in any order.
         var open = 0
         var isUnclear = false
         var confirmedAt: Int64?
-        /// When its end was asked for; nil: it stands.
+        /// When its end was requested; `nil` if it was not.
         var endAskedAt: Int64?
         var endedAt: Int64?
     }
@@ -57,7 +57,7 @@ struct FanOutChecker {
 
     // MARK: Subscriptions
 
-    /// A device asks to subscribe or to end that; the number of its question.
+    /// Records a request to subscribe or unsubscribe. Returns its number.
     mutating func asks(
         _ name: RegistrationName, _ topic: TopicName, of sender: SenderID, isEnd: Bool, _ world: World
     ) -> Int {
@@ -72,12 +72,12 @@ struct FanOutChecker {
         return known.asks
     }
 
-    /// The answer to a question has come, or will not come any more.
+    /// Records that a request was answered or will never be.
     mutating func closed(_ name: RegistrationName, _ topic: TopicName) {
         subscriptions[Subscriber(name: name, topic: topic)]?.open -= 1
     }
 
-    /// The answer to a question says that it is done.
+    /// Records that a request succeeded.
     mutating func confirmed(
         _ name: RegistrationName, _ topic: TopicName, question: Int, isEnd: Bool, _ world: World
     ) {
@@ -94,7 +94,7 @@ struct FanOutChecker {
         subscriptions[subscriber] = known
     }
 
-    /// An app's data is gone, and its subscriptions with it.
+    /// Records that an app's data was cleared, and its subscriptions with it.
     mutating func cleared(_ names: [RegistrationName], _ world: World) {
         for subscriber in subscriptions.keys where names.contains(subscriber.name) {
             subscriptions[subscriber]?.endAskedAt = world.clock.nanoseconds
@@ -104,7 +104,7 @@ struct FanOutChecker {
 
     // MARK: Sending
 
-    /// Submitted, perhaps again; `members` for a group.
+    /// Records a submission, perhaps a repeated one; `members` for a group message.
     mutating func submitted(
         _ draft: DownstreamDraft, _ sender: SenderID, members: [RegistrationName] = [], _ world: World
     ) {
@@ -117,23 +117,25 @@ struct FanOutChecker {
             isCalm: world.isCalm)
     }
 
-    /// The answer to a message to a topic.
+    /// Checks the answer to a topic message.
     mutating func answered(_ number: Int, _ answer: Answer, isOutstanding: Bool, _ world: World) {
         guard isOutstanding, let message = messages[number] else {
-            return world.fail("answers", "m\(number) was answered, which nobody waits for")
+            return world.fail("answers", "m\(number) was answered but is not outstanding")
         }
         messages[number]?.answers += 1
         switch answer {
         case .acknowledged:
             messages[number]?.isAcknowledged = true
-            if !message.isSynced { world.fail("durability", "m\(number) is acknowledged and not on disk") }
+            if !message.isSynced {
+                world.fail("durability", "m\(number) was acknowledged but is not on disk")
+            }
         case .refused(.unavailable), .refused(.draining): break
         case .refused(.repeatedMessageID) where message.submissions > 1: break
         case .refused(let refusal): world.fail("answers", "m\(number) was refused as \(refusal.word)")
         }
     }
 
-    /// The answer to a message to a group, to which no other was sent where `isOnly`.
+    /// Checks the answer to a group message; with `isOnly`, no other message was sent to the group.
     mutating func answered(
         _ number: Int, _ answer: GroupAnswer, isOnly: Bool, _ truth: Truth, _ world: World
     ) {
@@ -141,7 +143,7 @@ struct FanOutChecker {
         world.met(.groupAnswered)
         let told = answer.success + answer.failed.count
         if told > message.members.count || isOnly && told != message.members.count {
-            world.fail("groups", "m\(number): an answer for \(told) of \(message.members.count) members")
+            world.fail("groups", "m\(number): an answer counts \(told) of \(message.members.count) members")
         }
         if message.synced.count < answer.success {
             world.fail("groups", "m\(number): \(answer.success) reached, \(message.synced.count) on disk")
@@ -154,7 +156,7 @@ struct FanOutChecker {
         }
     }
 
-    /// A message to a group was refused as a whole.
+    /// Checks the refusal of a whole group message.
     func refused(_ number: Int, _ refusal: Refusal, _ truth: Truth, _ world: World) {
         guard let message = messages[number], refusal != .unavailable else { return }
         if refusal != .notRegistered || !message.members.allSatisfy({ mayFail($0, truth) }) {
@@ -169,7 +171,7 @@ struct FanOutChecker {
 
     // MARK: Disk
 
-    /// Puts one of its parts.
+    /// Records that one part was put.
     mutating func put(_ number: Int, _ part: StoredMessage, _ truth: Truth, _ world: World) {
         guard let message = messages[number] else { return }
         var put = FanOut.Put(job: part.topic?.job, name: part.name)
@@ -187,14 +189,14 @@ struct FanOutChecker {
         }
         let subscription = subscriptions[Subscriber(name: part.name, topic: topic)]
         if subscription?.sender != message.sender || put.job == nil {
-            world.fail("topics", "m\(number) was stored for an app that never asked for it")
+            world.fail("topics", "m\(number) was stored for an app that never subscribed")
         }
         if let end = subscription?.endedAt, end < message.submittedNanoseconds {
-            world.fail("topics", "m\(number) was stored for an app that had ended its subscription")
+            world.fail("topics", "m\(number) was stored for an app that had unsubscribed")
         }
     }
 
-    /// What is on the disk beyond any crash.
+    /// Records what was synced to disk.
     mutating func didSync(_ batch: WriteBatch) {
         for mutation in batch.mutations {
             switch mutation {
@@ -209,7 +211,7 @@ struct FanOutChecker {
         }
     }
 
-    /// The process has died.
+    /// Drops what a crash has lost.
     mutating func rolledBack() {
         messages = messages.mapValues { message in
             var message = message
@@ -218,7 +220,7 @@ struct FanOutChecker {
         }
     }
 
-    /// Whether a part ended for a reason that is true.
+    /// Returns whether a part ended for a valid reason.
     func isTrue(
         _ number: Int, _ part: StoredMessage, _ reason: Milestone, isMarked: Bool, _ truth: Truth,
         _ world: World
@@ -234,15 +236,15 @@ struct FanOutChecker {
 
     // MARK: Devices
 
-    /// A device has one of its parts.
+    /// Checks a part that a device received.
     mutating func heard(_ number: Int, _ heard: HeardMessage, _ world: World) {
         guard let message = messages[number] else { return }
         guard let id = heard.id, message.puts.values.contains(id) else {
-            return world.fail("identity", "m\(number) came under an id that it never had")
+            return world.fail("identity", "m\(number) was received under an unknown persistent ID")
         }
         let from = message.draft.topic.map { Array("/topics/".utf8) + $0.octets }
         if heard.from != from ?? Array("\(message.sender.number)".utf8) {
-            world.fail("identity", "m\(number) came from elsewhere")
+            world.fail("identity", "m\(number) was received with a wrong sender")
         }
         world.met(
             message.author != nil
@@ -252,7 +254,7 @@ struct FanOutChecker {
 
     // MARK: The end
 
-    /// Subscribers that have been left out, and what was never answered.
+    /// Returns subscribers that were left out, and unanswered messages.
     func findings(_ truth: Truth, _ world: World) -> [String] {
         var found: [String] = []
         for (number, message) in messages {

@@ -1,8 +1,8 @@
 import Basics
 import Delivery
 
-/// An import of a token of Apple's gives the same registration each time, that of the app where it had registered itself before;
-/// the app itself never gets one that was imported.
+/// Importing an Apple token returns the same registration each time, and the app's own if it had registered before. The app itself
+/// never gets an imported registration.
 struct ImportChecker {
     private struct Key: Hashable {
         var app: Int
@@ -10,28 +10,29 @@ struct ImportChecker {
     }
 
     private struct Imported {
-        /// What the first import that was answered has told.
+        /// The result of the first import that was answered.
         var name: RegistrationName?
-        /// Registrations that the app has been told of.
+        /// Registrations that the app received.
         var own: Set<RegistrationName> = []
-        /// Whether an import was asked for before the app knew any: whose answer was lost may have made another.
+        /// Whether an import was requested before the app had a registration: an import whose answer was lost may have made another
+        /// one.
         var isAskedEarly = false
     }
 
-    /// What was known when an import was asked for.
+    /// What was known when an import was requested.
     struct Question {
-        /// What an import had told before.
+        /// The result of an earlier import.
         fileprivate var name: RegistrationName?
         /// Whether it must find the app's own registration.
         fileprivate var findsOwn: Bool
     }
 
     private var known: [Key: Imported] = [:]
-    /// Devices that an import may have made, and those that one has made: where none was answered, what it put may have failed.
+    /// Devices that an import may have created, and those that one has created. What an unanswered import put may have failed.
     private var devices: Set<DeviceID> = []
     private var answered: Set<DeviceID> = []
 
-    /// An app server asks for an import.
+    /// Records an import request.
     mutating func asks(_ app: AppleApp, _ sender: SenderID) -> Question {
         let key = Key(app: app.number, sender: sender)
         devices.insert(app.importedDevice(of: sender))
@@ -41,7 +42,7 @@ struct ImportChecker {
         return Question(name: imported.name, findsOwn: !imported.isAskedEarly)
     }
 
-    /// The answer to an import.
+    /// Checks the result of an import.
     mutating func imported(
         _ name: RegistrationName, _ app: AppleApp, _ sender: SenderID, _ question: Question, _ world: World
     ) {
@@ -50,24 +51,24 @@ struct ImportChecker {
         if known[key]?.name == nil { known[key]?.name = name }
         if name.device != device { world.met(.importFoundOwn) } else { answered.insert(device) }
         if world.checkers.truth.tokens.app(of: name)?.audience != [sender] {
-            world.fail("imports", "a token is that of another sender")
+            world.fail("imports", "a token belongs to another sender")
         }
         if question.findsOwn, name.device == device {
-            world.fail("imports", "an app that had registered itself was given another token")
+            world.fail("imports", "an import ignored the app's own registration")
         }
         if let before = question.name, before.device == device, before != name {
-            world.fail("imports", "the same token has become another registration")
+            world.fail("imports", "a repeated import returned another registration")
         }
     }
 
-    /// The app was told its registration.
+    /// Checks the registration that an app received.
     mutating func registered(_ name: RegistrationName, _ app: AppleApp, _ world: World) {
         known[Key(app: app.number, sender: app.sender), default: Imported()].own.insert(name)
         if devices.contains(name.device) {
-            world.fail("imports", "an app was given what was imported for it")
+            world.fail("imports", "an app received an imported registration")
         }
     }
 
-    /// Whether an import has made a device, and said so.
+    /// Returns whether an answered import created the device.
     func isImported(_ device: DeviceID) -> Bool { answered.contains(device) }
 }

@@ -2,43 +2,43 @@ import Basics
 import Delivery
 import Store
 
-/// Once nothing fails any more, everything gets where it can.
+/// Once no fault occurs any more, every message reaches its recipient.
 struct ProgressChecker {
     func finish(_ world: World) {
         for text in findings(world) { world.fail("progress", text) }
     }
 
-    /// What has not got where it can, in the order of its numbers.
+    /// Returns what has not finished, sorted.
     func findings(_ world: World) -> [String] {
         var found = left(world)
-        if !world.devices.allSatisfy({ $0.isSettled }) { found.append("a device is not settled") }
+        if !world.devices.allSatisfy({ $0.isSettled }) { found.append("a device has not finished") }
         let truth = world.checkers.truth
         for (number, message) in truth.downstream where message.isCalm {
             if message.answers == 0 { found.append("m\(number) was never answered") }
             let isNow = message.draft.lifetimeSeconds == 0
             if message.isAcknowledged, !message.isHeard, isNow || isOwed(message, truth) {
-                found.append("m\(number) never came")
+                found.append("m\(number) was never received")
             }
         }
         for (number, message) in truth.upstream where message.isCalm {
-            // A device is told what is stored by a count: behind a message that it is to send again nothing is, and now or never is
-            // not sent again.
+            // A device infers from a count which messages are stored: after a message that it must send again there is none, and a
+            // now-or-never message is not sent again.
             let isOver = message.draft.lifetimeSeconds == 0 && message.isHeard
             if !message.isConfirmed, !message.isRefused, !isOver {
                 found.append("u\(number) was never confirmed")
             }
-            if message.isConfirmed, !message.isHeard { found.append("u\(number) never came") }
+            if message.isConfirmed, !message.isHeard { found.append("u\(number) was never received") }
         }
         found += world.checkers.fanOuts.findings(truth, world)
         return found.sorted()
     }
 
-    /// What still waits on the disk, though somebody is there for it.
+    /// Returns what still waits on disk although its recipient is reachable.
     private func left(_ world: World) -> [String] {
         let state = world.disk.state
         let reachable = Set(world.devices.compactMap { $0.identity?.device })
         var left: [String] = []
-        if state.hasTopicJobs { left.append("a message to a topic is still under way") }
+        if state.hasTopicJobs { left.append("a topic message is still in progress") }
         state.forEachMessage { message in
             guard reachable.contains(message.device) else { return }
             let what = Number.of(message.messageID).map { "m\($0)" } ?? "a marker"

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// What the core did about one event.
+/// The result of one event in the core.
 struct CoreStep {
     var event: Event
     var partition: Int
@@ -12,10 +12,10 @@ struct CoreStep {
     var loads: ArraySlice<Load>
 }
 
-/// Nobody may do more often than the rates say, and nobody is refused who may.
+/// No client exceeds a rate, and none within its rate is refused.
 ///
-/// Rates live in the memory of the process, and those of a device only as long as it is in memory: a device that was
-/// forgotten may do more, so too many are a fault only in worlds that forget none.
+/// Rates exist only in the memory of the process, and those of a device only while the device is in memory. A device that was
+/// evicted may exceed its rate, so excess is an error only in worlds without eviction.
 struct RateChecker {
     private struct Upstream: Hashable {
         var device: DeviceID
@@ -34,7 +34,7 @@ struct RateChecker {
 
     private let rates: Rates
     private let waitingUpstream: Int
-    /// Whether no device is ever forgotten.
+    /// Whether no device is ever evicted.
     private let isExact: Bool
     private var short: ReferenceBuckets<DeviceID>
     private var long: ReferenceBuckets<DeviceID>
@@ -43,19 +43,19 @@ struct RateChecker {
     private var deviceUpstream: ReferenceBuckets<DeviceID>
     private var senderUpstream: ReferenceBuckets<SenderID>
     private var topicChanges: ReferenceBuckets<Share>
-    /// Questions about tokens that are not answered.
+    /// Unanswered token requests.
     private var asked: [Origin: SenderID] = [:]
-    /// Submissions that are not answered.
+    /// Unanswered submissions.
     private var submitted: [Origin: Submission] = [:]
     /// Upstream messages that their device's partition has not answered.
     private var received: [Origin: UpstreamSubmission] = [:]
-    /// Messages with collapse key that have been counted.
+    /// Messages with a collapse key that were counted.
     private var counted: Set<Given> = []
-    /// Upstream messages on their way to the store.
+    /// Number of upstream messages that wait to be stored.
     private var waiting: [Upstream: Int] = [:]
     private var categories: [RegistrationName: [UInt8]] = [:]
 
-    /// For a process that begins.
+    /// Creates the checker of a new process.
     init(_ settings: WorldSettings) {
         rates = settings.rates
         waitingUpstream = settings.delivery.waitingUpstream
@@ -91,7 +91,7 @@ struct RateChecker {
             case .putMessage(let message) where message.kind == .message:
                 if let sender = message.sender { accepted(message.device, sender, step, world) }
             case .putSubscription(let made): changed(made, step, world)
-            // One whose removal fails comes back with all of its rate, like one that was never there.
+            // A registration whose removal fails returns with its full rate, like a new one.
             case .removeRegistration(let name): collapsible.forget(name)
             default: break
             }
@@ -111,23 +111,23 @@ struct RateChecker {
         for (connection, command) in step.commands { check(connection, command, step, world) }
     }
 
-    /// An upstream message has left the partition of its device.
+    /// Counts an upstream message that left the partition of its device.
     private mutating func passed(
         _ upstream: UpstreamSubmission, _ name: RegistrationName, _ step: CoreStep, _ world: World
     ) {
         categories[name] = upstream.category
         waiting[Upstream(device: upstream.device, category: upstream.category), default: 0] += 1
         if !deviceUpstream.take(upstream.device, now: step.now.monotonic), isExact {
-            world.fail("rates", "\(upstream.device.number) sent more than it may")
+            world.fail("rates", "\(upstream.device.number) sent more than its rate")
         }
     }
 
-    /// A subscription is made: where there is a rate, app servers make those whose topics begin with `x`, each a new one.
+    /// Counts a subscription. In worlds with a rate, app servers subscribe to topics that start with `x`, each a new one.
     private mutating func changed(_ made: Subscription, _ step: CoreStep, _ world: World) {
         guard made.topic.octets.first == UInt8(ascii: "x") else { return }
         let share = Share(partition: step.partition, sender: made.sender)
         if !topicChanges.take(share, now: step.now.monotonic) {
-            world.fail("rates", "sender \(made.sender.number) changes more subscriptions than it may")
+            world.fail("rates", "sender \(made.sender.number) changed more subscriptions than its rate")
         }
     }
 
@@ -154,7 +154,7 @@ struct RateChecker {
             let name = RegistrationName(device: message.device, number: message.registration)
             let isNew = counted.insert(Given(device: message.device, sequence: message.sequence)).inserted
             if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
-                world.fail("rates", "more with collapse key than an app may have")
+                world.fail("rates", "an app was sent more messages with a collapse key than its rate")
             }
         case .reply(let ticket, .token), .reply(let ticket, .tokenRefused):
             let sender = asked.removeValue(forKey: Origin(connection: connection, ticket: ticket))
@@ -162,7 +162,7 @@ struct RateChecker {
             world.met(.topicChangeRefused)
             if topicChanges.allows(Share(partition: step.partition, sender: sender), now: step.now.monotonic)
             {
-                world.fail("rates", "sender \(sender.number) may change more, and that was refused")
+                world.fail("rates", "sender \(sender.number) was refused a subscription within its rate")
             }
         case .device(.upstreamRefused(let ticket, .tooMany)):
             let upstream = received.removeValue(forKey: Origin(connection: connection, ticket: ticket))
@@ -175,10 +175,10 @@ struct RateChecker {
         let isWithin = short.take(device, now: step.now.monotonic)
         let isWithinLong = long.take(device, now: step.now.monotonic)
         if !isWithin || !isWithinLong, isExact {
-            world.fail("rates", "\(device.number) is sent more than it may")
+            world.fail("rates", "\(device.number) was sent more than its rate")
         }
         if !sender.take(Share(partition: step.partition, sender: from), now: step.now.monotonic) {
-            world.fail("rates", "sender \(from.number) sends more than it may")
+            world.fail("rates", "sender \(from.number) sent more than its rate")
         }
     }
 
@@ -191,14 +191,14 @@ struct RateChecker {
         case .deviceRateExceeded:
             world.met(.deviceRateRefused)
             if short.allows(device, now: now), long.allows(device, now: now) {
-                world.fail("rates", "\(device.number) may be sent more, and that was refused")
+                world.fail("rates", "a message to \(device.number) was refused within its rate")
             }
         case .senderRateExceeded:
             world.met(.senderRateRefused)
             if let author = submission.sender,
                 sender.allows(Share(partition: step.partition, sender: author), now: now)
             {
-                world.fail("rates", "sender \(author.number) may send more, and that was refused")
+                world.fail("rates", "a message of sender \(author.number) was refused within its rate")
             }
         default: break
         }
@@ -213,11 +213,11 @@ struct RateChecker {
         if !deviceUpstream.allows(upstream.device, now: step.now.monotonic) {
             world.met(.deviceUpstreamRefused)
         } else if !isFull {
-            world.fail("rates", "\(upstream.device.number) may send more, and that was refused")
+            world.fail("rates", "a message of \(upstream.device.number) was refused within its rate")
         }
     }
 
-    /// At the sender's partition.
+    /// Checks an upstream message at its sender's partition.
     private mutating func checkResolved(_ upstream: UpstreamSubmission, _ step: CoreStep, _ world: World) {
         let now = step.now.monotonic
         for case (_, .device(.upstreamRefused(_, let refusal))) in step.commands {
@@ -226,14 +226,14 @@ struct RateChecker {
             case .tooMany:
                 if senderUpstream.allows(upstream.sender, now: now) {
                     world.fail(
-                        "rates", "sender \(upstream.sender.number) may hear more, and that was refused")
+                        "rates", "a message to sender \(upstream.sender.number) was refused within its rate")
                 }
                 return world.met(.senderUpstreamRefused)
             default: break
             }
         }
         if !senderUpstream.take(upstream.sender, now: now) {
-            world.fail("rates", "sender \(upstream.sender.number) hears more than it may")
+            world.fail("rates", "sender \(upstream.sender.number) received more than its rate")
         }
     }
 }

@@ -1,9 +1,9 @@
 import Basics
 
-/// A rate as its rule says it: so many at once, which come back evenly. Counted up, unlike the one of the core.
+/// A reference implementation of a rate: a burst that refills evenly. It counts up, unlike the core's.
 struct ReferenceBucket {
     private let rate: Rate
-    /// Nanoseconds' worth of messages that may still come; as many as the whole burst at first.
+    /// Nanoseconds' worth of messages that are allowed; the full burst at first.
     private var level: Int64
     private var at: Instant
 
@@ -17,7 +17,7 @@ struct ReferenceBucket {
         Int64(rate.seconds) * 1_000_000_000 / Int64(rate.burst)
     }
 
-    /// Whether one more may come now.
+    /// Returns whether one more is allowed now.
     mutating func allows(now: Instant) -> Bool {
         let cost = Self.cost(of: rate)
         level = min(level + now.nanoseconds - at.nanoseconds, cost * Int64(rate.burst))
@@ -25,7 +25,7 @@ struct ReferenceBucket {
         return level >= cost
     }
 
-    /// One comes now; whether it might.
+    /// Counts one. Returns whether it was allowed.
     mutating func take(now: Instant) -> Bool {
         let isAllowed = allows(now: now)
         level = max(0, level - Self.cost(of: rate))
@@ -33,23 +33,23 @@ struct ReferenceBucket {
     }
 }
 
-/// The rates of many, by what they are counted for; nothing is counted where nothing is bounded.
+/// One bucket per key; does nothing if the rate is unlimited.
 struct ReferenceBuckets<Key: Hashable> {
     private let rate: Rate
     private var buckets: [Key: ReferenceBucket] = [:]
 
     init(_ rate: Rate) { self.rate = rate }
 
-    /// Whether one more may come now.
+    /// Returns whether one more is allowed now.
     mutating func allows(_ key: Key, now: Instant) -> Bool {
         guard rate.isLimited else { return true }
         return buckets[key, default: ReferenceBucket(rate, now: now)].allows(now: now)
     }
 
-    /// All that may come at once may come again.
+    /// Refills the bucket of a key.
     mutating func forget(_ key: Key) { buckets[key] = nil }
 
-    /// One comes now; whether it might.
+    /// Counts one. Returns whether it was allowed.
     mutating func take(_ key: Key, now: Instant) -> Bool {
         guard rate.isLimited else { return true }
         return buckets[key, default: ReferenceBucket(rate, now: now)].take(now: now)

@@ -1,14 +1,14 @@
 import Basics
 import Delivery
 
-/// What a process makes is numbered above all that earlier processes have made, stored or not, whatever became of the clock:
-/// persistent ids are never used again, and what is newer comes later.
+/// A process assigns sequence numbers above all of earlier processes, stored or not, whatever happened to the clock: persistent IDs
+/// are never reused, and newer messages have higher ones.
 struct SequenceChecker {
-    /// The highest number that earlier processes have made.
+    /// The highest number of earlier processes.
     private var floor = Sequence(0)
     private var highest = Sequence(0)
 
-    /// The process before has died.
+    /// Starts a new process.
     mutating func processBegins() { floor = max(floor, highest) }
 
     mutating func check(_ step: CoreStep, _ world: World) {
@@ -29,7 +29,9 @@ struct SequenceChecker {
     private mutating func made(_ sequence: Sequence, _ world: World) {
         highest = max(highest, sequence)
         if sequence <= floor {
-            world.fail("sequences", "\(sequence.number) was made, and an earlier process had \(floor.number)")
+            world.fail(
+                "sequences",
+                "\(sequence.number) was assigned after an earlier process had assigned \(floor.number)")
         }
     }
 }

@@ -2,44 +2,49 @@ import Basics
 import Delivery
 import Store
 
-/// A message has one persistent id, and only a stored one has any.
+/// A message has one persistent ID, and only a stored one has any.
 struct IdentityChecker {
-    /// A marker tells of as many messages as were discarded.
+    /// Checks that a marker counts the discarded messages.
     func heardMarker(_ heard: HeardMessage, _ truth: Truth, _ world: World) {
         world.met(.markerHeard)
         guard let id = heard.id, let count = truth.markers[id], count == heard.deleted else {
-            return world.fail("identity", "a device heard of \(heard.deleted ?? -1) discarded messages")
+            return world.fail(
+                "identity", "a device got a wrong marker of \(heard.deleted ?? -1) discarded messages")
         }
     }
 
     func heard(_ number: Int, _ heard: HeardMessage, _ truth: Truth, _ world: World) {
         let id = heard.id
         guard let message = truth.downstream[number] else {
-            return world.fail("identity", "a device heard m\(number), which nobody sent")
+            return world.fail("identity", "a device received m\(number), which was not sent")
         }
-        if message.draft.isDryRun { world.fail("identity", "m\(number) was to be tried only") }
+        if message.draft.isDryRun {
+            world.fail("identity", "m\(number) was delivered although it was a dry run")
+        }
         if heard.from != Array("\(message.sender.number)".utf8) {
-            world.fail("identity", "m\(number) came from another sender")
+            world.fail("identity", "m\(number) was received from another sender")
         }
         if truth.tokens.app(of: message.draft.target)?.audience.first != message.sender {
             world.met(.sharedTokenDelivered)
         }
         guard message.draft.lifetimeSeconds > 0 else {
             if id != nil || (message.isHeard && message.submissions == 1) {
-                world.fail("identity", "m\(number) is now or never, and came otherwise")
+                world.fail("identity", "m\(number) is now-or-never, but was delivered late or twice")
             }
             return world.met(.passedDown)
         }
-        guard let id else { return world.fail("identity", "m\(number) came without its id") }
+        guard let id else {
+            return world.fail("identity", "m\(number) was received without its persistent ID")
+        }
         if message.persistentIDs.contains(id) { world.met(.redelivered) }
         truth.downstream[number]?.persistentIDs.insert(id)
         if (truth.downstream[number]?.persistentIDs.count ?? 0) > message.puts {
-            world.fail("identity", "m\(number) came under another id")
+            world.fail("identity", "m\(number) was received under another persistent ID")
         }
     }
 }
 
-/// What comes on one connection comes in order.
+/// Messages arrive in order on each connection.
 struct OrderChecker {
     private var devices: [ObjectIdentifier: Sequence] = [:]
     private var offered: Set<Int> = []
@@ -48,37 +53,37 @@ struct OrderChecker {
 
     mutating func device(_ id: PersistentID, _ port: ObjectIdentifier, _ world: World) {
         if let last = devices[port], last >= id.sequence {
-            world.fail("order", "\(id.text) came on one connection after \(last.number)")
+            world.fail("order", "\(id.text) was received on one connection after \(last.number)")
         }
         devices[port] = id.sequence
     }
 
-    /// A connection is new; its address may have been another's.
+    /// Forgets a closed connection: a new one may have the same address.
     mutating func forget(_ port: ObjectIdentifier) { devices[port] = nil }
 
     mutating func appServer(_ number: Int, _ handle: UpstreamHandle, _ link: Int, _ world: World) {
         if !onLink[link, default: []].insert(handle).inserted, !world.clockWasSet,
             !world.clock.wasNeverSet
         {
-            world.fail("order", "u\(number) was offered twice on one connection")
+            world.fail("order", "u\(number) was sent twice on one connection")
         }
     }
 
-    /// The core hands a message to a connection; what it offered before comes again whenever a connection ends.
+    /// Checks the order in which the core first sends messages to a connection; they are sent again when a connection ends.
     mutating func offered(_ message: StoredUpstream, _ connection: ConnectionID, _ world: World) {
-        // Now or never does not wait for what is being stored.
+        // A now-or-never message does not wait for messages being stored.
         guard message.kind == .message, message.lifetimeSeconds > 0,
             let number = message.draftNumber,
             offered.insert(number).inserted
         else { return }
         if let last = newest[connection]?[message.from.device], last > message.sequence {
-            world.fail("order", "u\(number) came after a later one of its device")
+            world.fail("order", "u\(number) was sent after a later one of its device")
         }
         newest[connection, default: [:]][message.from.device] = message.sequence
     }
 }
 
-/// Nobody is given more than the window allows; what has ended meanwhile no longer counts for the server.
+/// No client has more unanswered messages than its window; messages that have ended meanwhile do not count for the server.
 struct WindowChecker {
     func device(_ numbers: Set<Int>, _ truth: Truth, _ world: World) {
         let unacknowledged = numbers.count { number in
@@ -94,7 +99,7 @@ struct WindowChecker {
     func appServer(_ numbers: some Collection<Int>, _ truth: Truth, _ world: World) {
         let unsettled = Set(numbers).count { number in
             guard let message = truth.upstream[number] else { return true }
-            // An answer names an ID alone: of several messages that have it, the server may take it for another one's.
+            // An answer names only an ID: the server may attribute it to another message with the same ID.
             return message.expiresAt ?? .max > world.latestWall
                 && !truth.sharedIDs.contains(message.draft.messageID)
         }
@@ -103,20 +108,20 @@ struct WindowChecker {
     }
 }
 
-/// What an app server hears about a submission.
+/// The answer to a submission, as an app server sees it.
 enum Answer {
     case acknowledged(canonical: RegistrationName?)
     case refused(Refusal)
 }
 
-/// Every submission is answered once, and refused only for a reason that is true.
+/// Every submission is answered once, and refused only for a valid reason.
 struct AnswerChecker {
     func answered(
         _ number: Int, _ answer: Answer, isOutstanding: Bool, _ link: AppServerClient.Link,
         _ truth: Truth, _ world: World
     ) {
         guard let message = truth.downstream[number], isOutstanding else {
-            return world.fail("answers", "m\(number) was answered, which nobody waits for")
+            return world.fail("answers", "m\(number) was answered but is not outstanding")
         }
         truth.downstream[number]?.answers += 1
         guard case .refused(let refusal) = answer else {
@@ -125,7 +130,7 @@ struct AnswerChecker {
         }
         switch refusal {
         case .unavailable: break
-        // Sent again on a connection that it had been answered on.
+        // Submitted again on a connection on which it had been answered.
         case .repeatedMessageID where message.submissions > 1: break
         case .deviceRateExceeded where world.settings.rates.isLimitedPerDevice: break
         case .senderRateExceeded where world.settings.rates.sender.isLimited: break
@@ -140,7 +145,7 @@ struct AnswerChecker {
 
     func upstreamRefused(_ number: Int, _ refusal: UpstreamRefusal, _ truth: Truth, _ world: World) {
         guard let message = truth.upstream[number] else {
-            return world.fail("answers", "u\(number) was refused, which nobody sent")
+            return world.fail("answers", "u\(number) was refused, but was not sent")
         }
         let draft = message.draft
         switch refusal {
@@ -148,7 +153,7 @@ struct AnswerChecker {
         case .expired:
             let end = message.sentAt + Int64(draft.lifetimeSeconds) * 1_000
             if end > world.latestWall, !world.clockWasSet {
-                world.fail("answers", "u\(number) has time left, and was refused as expired")
+                world.fail("answers", "u\(number) was refused as expired before its time")
             }
         case .invalidParameters:
             let app = message.device.map { AppName(device: $0, category: draft.category) }
@@ -156,10 +161,10 @@ struct AnswerChecker {
             if tokens.contains(where: { $0.confirmedAt != nil }),
                 !tokens.contains(where: { truth.unregistered.contains($0.name) })
             {
-                world.fail("answers", "u\(number) was refused, though its app is registered")
+                world.fail("answers", "u\(number) was refused although its app is registered")
             }
         case .tooMany: break
-        // Now or never is not tried again.
+        // A now-or-never message is not sent again.
         case .unavailable where draft.lifetimeSeconds == 0: break
         case .tooLarge, .unavailable:
             world.fail("answers", "u\(number) was refused as \(refusal.rawValue)")
@@ -168,6 +173,6 @@ struct AnswerChecker {
 }
 
 extension Rates {
-    /// Whether what one device is sent has a bound.
+    /// Whether messages to one device are rate limited.
     var isLimitedPerDevice: Bool { deviceShort.isLimited || deviceLong.isLimited }
 }

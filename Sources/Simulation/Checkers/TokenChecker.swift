@@ -1,40 +1,38 @@
 import Basics
 import Delivery
 
-/// One app on one device: its tokens replace each other.
+/// An app on a device; each of its tokens replaces the previous one.
 struct AppName: Hashable {
     var device: DeviceID
     var category: [UInt8]
 }
 
-/// What is known of the tokens of all apps.
+/// The tokens of all apps.
 struct Tokens {
-    /// A token.
     struct Token {
         var name: RegistrationName
-        /// Wall clock time when the core made it.
+        /// Wall clock time at which the core created it.
         var createdAt: UnixMilliseconds
-        /// When its device heard of it; nil: never.
+        /// When its device received it; `nil` if never.
         var confirmedAt: Int64?
     }
 
-    /// An app.
     struct App {
-        /// Senders that may send to it.
+        /// Senders that can address it.
         var audience: [SenderID]
-        /// In the order in which the core made them.
+        /// In the order of their creation.
         var tokens: [Token] = []
     }
 
     private(set) var apps: [AppName: App] = [:]
     private var owners: [RegistrationName: AppName] = [:]
 
-    /// An app is about to register.
+    /// Records an app that is about to register.
     mutating func asks(_ app: AppName, audience: [SenderID]) {
         if apps[app] == nil { apps[app] = App(audience: audience) }
     }
 
-    /// The core makes a token; one that no disk has seen may be made again.
+    /// Records a token that the core created. A token that never reached the disk may be created again.
     mutating func made(_ registration: Registration) {
         let app = AppName(device: registration.name.device, category: registration.category)
         let token = Token(name: registration.name, createdAt: registration.createdAt)
@@ -44,7 +42,7 @@ struct Tokens {
         apps[app]?.tokens.append(token)
     }
 
-    /// Its device has heard of it.
+    /// Records that its device has received a token.
     mutating func confirmed(_ name: RegistrationName, at time: Int64) {
         guard let app = owners[name],
             let at = apps[app]?.tokens.firstIndex(where: { $0.name == name && $0.confirmedAt == nil })
@@ -52,46 +50,46 @@ struct Tokens {
         apps[app]?.tokens[at].confirmedAt = time
     }
 
-    /// Which app a token is or was of.
+    /// The name of the app that a token belongs or belonged to.
     func appName(of name: RegistrationName) -> AppName? { owners[name] }
 
-    /// The app that a token is or was of.
+    /// The app that a token belongs or belonged to.
     func app(of name: RegistrationName) -> App? { owners[name].flatMap { apps[$0] } }
 
-    /// Tokens of the same app that were made after one.
+    /// Newer tokens of the same app.
     func newer(than name: RegistrationName) -> [Token] {
         app(of: name)?.tokens.filter { $0.name.number > name.number } ?? []
     }
 
-    /// Whether so many have replaced one that it may be gone.
+    /// Whether a token was replaced so often that it may be removed.
     func isReplacedOften(_ name: RegistrationName) -> Bool {
         newer(than: name).count > Limits.Registration.replaced
     }
 }
 
-/// Tokens lead to their app, old ones by way of the newest, and to nobody else.
+/// A token reaches its app only, an old one through the newest.
 struct TokenChecker {
     private static let lifetime = Int64(Limits.Registration.replacedSeconds) * 1_000
-    /// The most by which the wall clock is ever set back, and a little more, milliseconds.
+    /// The most by which the wall clock is set back, plus a margin, in milliseconds.
     private static let slack: Int64 = 15_000
 
-    /// An app server has the ACK of a message.
+    /// Checks the ACK of a message.
     func acknowledged(
         _ message: Truth.Downstream, _ number: Int, canonical: RegistrationName?, _ truth: Truth,
         _ world: World
     ) {
         let target = message.draft.target
         guard let app = truth.tokens.app(of: target) else {
-            return world.fail("tokens", "m\(number) was accepted for a token that nobody made")
+            return world.fail("tokens", "m\(number) was accepted for a token that was never created")
         }
         if !app.audience.contains(message.sender) {
-            world.fail("tokens", "m\(number) was accepted from a stranger")
+            world.fail("tokens", "m\(number) was accepted from a sender without access")
         }
         let newer = truth.tokens.newer(than: target)
         if let canonical {
             world.met(.canonicalAnswered)
             if !newer.contains(where: { $0.name == canonical }) {
-                world.fail("tokens", "m\(number) went to a token that replaces no other")
+                world.fail("tokens", "m\(number) was redirected to a token that does not replace its own")
             }
         }
         if let last = newer.last, last.confirmedAt ?? .max <= message.submittedNanoseconds,
@@ -108,7 +106,7 @@ struct TokenChecker {
         }
     }
 
-    /// An app server has a NACK that says that its token is of no use.
+    /// Checks a NACK for the token.
     func refused(
         _ message: Truth.Downstream, _ number: Int, isStranger: Bool, _ truth: Truth, _ world: World
     ) {
@@ -117,7 +115,7 @@ struct TokenChecker {
         if isStranger {
             world.met(.strangerRefused)
             if app?.audience.contains(message.sender) == true {
-                world.fail("tokens", "m\(number) was refused, though its sender may send")
+                world.fail("tokens", "m\(number) was refused although its sender has access")
             }
             return
         }
@@ -128,6 +126,6 @@ struct TokenChecker {
             $0.createdAt + Self.lifetime <= world.latestWall
         }
         if isOld || truth.tokens.isReplacedOften(target) { return world.met(.replacedTokenRefused) }
-        world.fail("tokens", "m\(number) was refused for a registration that stands")
+        world.fail("tokens", "m\(number) was refused for a registration that exists")
     }
 }

@@ -1,37 +1,37 @@
 import Basics
 import Delivery
 
-/// What really happened, as only the world can know it. One object, since all checkers are handed it for every event.
+/// The facts, which only the world can know. A class, since all checkers get it for every event.
 final class Truth {
     /// A downstream message.
     struct Downstream {
         var draft: DownstreamDraft
         var sender: SenderID
-        /// The connection it was last submitted on.
+        /// The connection on which it was last submitted.
         var link: Int
         var submittedAt: UnixMilliseconds
-        /// When it was submitted first, by the clock that nobody sets: what comes may be the answer to that.
+        /// When it was first submitted, by the monotonic clock: an answer may be for the first submission.
         var submittedNanoseconds: Int64
-        /// How often it was submitted: again after a refusal, or where the answer was lost.
+        /// Number of submissions; repeated after a refusal or a lost answer.
         var submissions = 1
         var answers = 0
         var isAcknowledged = false
-        /// How often a commit has put it.
+        /// Number of commits that put it.
         var puts = 0
-        /// The registration that it was put for.
+        /// The registration for which it was put.
         var registration: RegistrationName?
         var expiresAt: UnixMilliseconds?
-        /// Whether it has been on the disk beyond any crash.
+        /// Whether it was synced to disk.
         var isSynced = false
         /// Whether the device has received it.
         var isHeard = false
-        /// By which ids; as many as places.
+        /// The persistent IDs under which it was received; at most one per put.
         var persistentIDs: Set<PersistentID> = []
-        /// Whether the device has said that it has it.
+        /// Whether the device has acknowledged it.
         var isReported = false
-        /// Whether too many waited for its app, and a marker stands for them all: the device hears of that instead.
+        /// Whether it was discarded for exceeding the cap: the device receives a marker instead.
         var isMarked = false
-        /// Whether its receipt has been put into the sender's mailbox.
+        /// Whether its receipt was put into the sender's mailbox.
         var hasReceipt = false
         /// Whether it was submitted after the faults had ended.
         var isCalm: Bool
@@ -45,16 +45,16 @@ final class Truth {
         var isRefused = false
         var isSynced = false
         var expiresAt: UnixMilliseconds?
-        /// When it was first put, by the wall clock; nil where that is not on disk.
+        /// Wall clock time of its first put; `nil` if that is not on disk.
         var putAt: UnixMilliseconds?
-        /// When it was first sent, by the wall clock.
+        /// Wall clock time of its first transmission.
         var sentAt: UnixMilliseconds
         /// Whether an app server has received it.
         var isHeard = false
         /// Whether an app server has answered it.
         var isAnswered = false
-        /// How often it may still be returned to its device: once for each time that it was stored, for after a day one that comes
-        /// again is another.
+        /// How often it can still be returned to its device: once for each put, since after a day a duplicate is stored as a new
+        /// message.
         var returnsOwed = 0
         var isCalm: Bool
     }
@@ -65,11 +65,11 @@ final class Truth {
     var upstream: [Int: Upstream] = [:]
     /// Tokens of all apps.
     var tokens = Tokens()
-    /// How many messages each marker stands for.
+    /// Number of messages that each marker stands for.
     var markers: [PersistentID: Int] = [:]
-    /// Markers in the place of messages that waited until their device is active, and wait like them.
+    /// Markers for delayed messages, which are delayed as well.
     var delayedMarkers: Set<PersistentID> = []
-    /// IDs that several messages of a device have.
+    /// IDs that several messages of a device share.
     var sharedIDs: Set<[UInt8]> = []
     /// Reports that were put, by device and message ID.
     var reports: [DeviceID: Set<[UInt8]>] = [:]
@@ -79,14 +79,14 @@ final class Truth {
     var registered: Set<RegistrationName> = []
     /// Registrations whose removal was asked for.
     var unregistered: Set<RegistrationName> = []
-    /// Devices that an operator forgets.
+    /// Devices that an operator removes.
     var forgotten: Set<DeviceID> = []
     /// Registrations whose removal was confirmed.
     var gone: Set<RegistrationName> = []
 
-    /// Whether a registration may be gone, with its messages.
+    /// Returns whether a registration and its messages may be removed.
     func mayBeGone(_ name: RegistrationName) -> Bool {
-        // Of a device that is to be forgotten, also one that it asked for before, and heard of after.
+        // A removed device also includes registrations requested before and answered after its removal.
         unregistered.contains(name) || forgotten.contains(name.device) || tokens.isReplacedOften(name)
     }
 }

@@ -2,14 +2,14 @@ import Basics
 import Delivery
 
 extension AppServerClient {
-    /// A group that it has made.
+    /// A group that the app server has created.
     struct Group {
         var record: GroupRecord
-        /// How often it was sent to: an answer may settle it before a send that was made earlier.
+        /// Number of messages sent to it: the answer to one may change the group before an earlier one arrives.
         var sends = 0
     }
 
-    /// Makes a group of one token of each of some apps, old ones among them.
+    /// Creates a group with one token of each app, some of them old.
     func makeGroup() {
         var members: [RegistrationName] = []
         for app in world.devices.flatMap(\.apps) where app.audience.contains(sender) && !app.known.isEmpty {
@@ -26,12 +26,14 @@ extension AppServerClient {
             { [self] answer in
                 guard case .reply(_, .group(let record)) = answer else { return }
                 world.met(.groupMade)
-                if record.members != members { world.fail("groups", "a group was made of others") }
+                if record.members != members {
+                    world.fail("groups", "a group was created with other members")
+                }
                 groups.append(Group(record: record))
             })
     }
 
-    /// Sends to one of its groups, as over HTTP: asked once, never again.
+    /// Sends to one of its groups once, without retries, as over HTTP.
     func sendToGroup(_ number: Int) {
         guard !groups.isEmpty else { return }
         let place = Int(world.random(0...Int64(groups.count - 1)))

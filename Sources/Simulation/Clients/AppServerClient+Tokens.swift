@@ -2,14 +2,14 @@ import Basics
 import Delivery
 
 extension AppServerClient {
-    /// Imports the token that Apple gave an app.
+    /// Imports the Apple token of an app.
     func importToken(of app: AppleApp) {
         app.importToken(sender) { [self] name in
             if !imported.contains(name) { imported.append(name) }
         }
     }
 
-    /// Sends to a registration that an import has told of.
+    /// Sends to an imported registration.
     func sendToImported(_ number: Int) {
         guard !imported.isEmpty else { return }
         let target = imported[Int(world.random(0...Int64(imported.count - 1)))]
@@ -20,7 +20,7 @@ extension AppServerClient {
                 lifetimeSeconds: world.chance(1, in: 4) ? 10 : 3_600))
     }
 
-    /// Subscribes an app to a topic of its sender, or ends that.
+    /// Subscribes an app to a topic of its sender, or unsubscribes it.
     func changeTopic(_ name: RegistrationName, _ topic: TopicName, isEnd: Bool) {
         let question = world.checkers.fanOuts.asks(name, topic, of: sender, isEnd: isEnd, world)
         world.request(
@@ -38,7 +38,7 @@ extension AppServerClient {
                     let isOther =
                         report.registration.name != name || report.topics.contains { $0.topic != topic }
                     if isOther {
-                        world.fail("topics", "an app server is told of another subscription")
+                        world.fail("topics", "an app server got the state of another subscription")
                     }
                     world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
                 case .reply(_, .tokenRefused(let refusal)): refused(name, refusal)

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// What an app server hears.
+/// An event of an app server's connection.
 enum AppServerWord {
     case loggedIn
     case refusedLogin
@@ -13,56 +13,55 @@ enum AppServerWord {
     case lost
 }
 
-/// By what an app server names an upstream message when it answers.
+/// What an app server's answer to an upstream message contains.
 enum UpstreamHandle: Hashable {
     case sequence(Sequence)
-    /// The ID on the wire, with the number, since several messages may have the ID.
+    /// The ID on the wire; with the number, since several messages may share the ID.
     case messageID([UInt8], number: Int)
 }
 
-/// How an app server speaks: in events or in octets.
+/// The transport of an app server: events or bytes.
 protocol AppServerPort: AnyObject {
-    /// The other end of its connection.
+    /// The server's end of the connection.
     var end: ServerEnd? { get }
-    /// What may be gone on with after the connection is lost; nil for nothing.
+    /// The state to resume after the connection is lost; `nil` for none.
     var stream: ManagedStream? { get }
     func login()
     func submit(_ draft: DownstreamDraft)
     func settle(_ handle: UpstreamHandle, isRefused: Bool)
-    /// Acknowledges what it has never been sent.
+    /// Acknowledges a message that it was never sent.
     func settleUnknown()
     func close()
-    /// Says no more, and reads on.
+    /// Sends no more, but continues to read.
     func endInput()
     func cut()
 }
 
-/// The app servers of one sender: several connections, a queue of what is to be sent, answers that come late or never.
+/// The app servers of one sender: several connections, a queue of messages to send, and acknowledgements that are late or missing.
 final class AppServerClient {
-    /// One connection.
     final class Link {
         let number: Int
         var port: (any AppServerPort)?
         var isReady = false
-        /// The stream that it is to go on with.
+        /// The stream to resume.
         var resuming: ManagedStream?
         /// Whether it tries a wrong key first.
         var isWrong: Bool
-        /// Whether the server is ending it.
+        /// Whether the server is draining it.
         var isDrained = false
-        /// Whether it has heard so, or says no more itself.
+        /// Whether it was notified of that, or sends no more itself.
         var isClosing = false
-        /// What is sent again on the stream that went on: its answer may have been on its way.
+        /// Submissions that were repeated on a resumed stream: the answer to the first one may still arrive.
         var again: Set<Int> = []
-        /// Whether the network has dropped it, which it may not know yet.
+        /// Whether the network has dropped the connection, perhaps unnoticed so far.
         var isCut = false
-        /// Whether it may not end before all is answered.
+        /// Whether all submissions must be answered before the connection ends.
         var isOwedAll = false
-        /// Submissions without an answer.
+        /// Unanswered submissions.
         var outstanding: [Int: DownstreamDraft] = [:]
-        /// Those of them that were handled before the stream went on.
+        /// Those that the server had handled before the stream was resumed.
         var owed: Set<Int> = []
-        /// Messages heard and not answered.
+        /// Received messages that are not acknowledged.
         var unsettled: [UpstreamHandle: Int] = [:]
         init(_ number: Int, isWrong: Bool) {
             self.number = number
@@ -75,14 +74,14 @@ final class AppServerClient {
     private let rightPassword: [UInt8]
     private(set) var links: [Link] = []
     private var queue: [DownstreamDraft] = []
-    /// Streams to go on with, by the answers that they are owed.
+    /// Streams to resume, with their unanswered submissions.
     private var streams: [ManagedStream] = []
     private var wanted: Int
-    /// Device groups that it has made.
+    /// Device groups that it has created.
     var groups: [Group] = []
-    /// Registrations that imports have told it of.
+    /// Registrations from its imports.
     var imported: [RegistrationName] = []
-    /// Whether it goes on submitting where it was told not to.
+    /// Whether it continues to submit after the server announced a drain.
     private let isRude: Bool
 
     init(_ world: World, sender: SenderID, password: [UInt8], connections: Int) {
@@ -93,13 +92,13 @@ final class AppServerClient {
         isRude = world.chance(1, in: 3)
     }
 
-    /// Connections that are logged in.
+    /// Number of connections that are logged in.
     var readyLinks: Int { links.count { $0.isReady } }
 
     /// The key that a connection tries.
     func password(_ link: Link) -> [UInt8] { link.isWrong ? rightPassword + [0x21] : rightPassword }
 
-    /// Connects what is missing, now and whenever something is lost.
+    /// Opens all connections.
     func start() {
         for _ in 0..<wanted { planConnect() }
     }
@@ -144,14 +143,14 @@ final class AppServerClient {
         }
     }
 
-    /// Says no more on a connection; what is owed still comes.
+    /// Sends no more on a connection; outstanding answers still arrive.
     func end(_ link: Link) {
         link.isClosing = true
         link.port?.endInput()
         planConnect()
     }
 
-    /// New connections in place of all: the faults are over, or the network was gone.
+    /// Replaces all connections, after the faults have ended or the network has failed.
     func reconnect() {
         for link in links {
             link.port?.close()
@@ -161,7 +160,7 @@ final class AppServerClient {
 
     // MARK: Sending
 
-    /// Sends as soon as a connection has room.
+    /// Sends as soon as a connection has a free window slot.
     func send(_ draft: DownstreamDraft) {
         queue.append(draft)
         pump()
@@ -185,15 +184,15 @@ final class AppServerClient {
         link.port?.submit(draft)
     }
 
-    /// Sends again what was not taken, a few times.
+    /// Sends a refused or unanswered message again, up to four times in all.
     private func retry(_ draft: DownstreamDraft) {
         guard world.checkers.submissions(of: draft.number) < 4 else { return }
         world.after(world.random(100_000_000...3_000_000_000)) { [self] in send(draft) }
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
-    /// Something came.
+    /// Handles an event of a connection.
     func hear(_ word: AppServerWord, _ link: Link) {
         guard links.contains(where: { $0 === link }) else { return }
         switch word {
@@ -206,7 +205,7 @@ final class AppServerClient {
             world.met(.wrongKeyRefused)
         case .draining:
             world.met(.drainAnnounced)
-            if !link.isDrained { world.fail("drains", "nobody drains this connection") }
+            if !link.isDrained { world.fail("drains", "a drain was announced without being requested") }
             if !isRude || world.isCalm {
                 link.isClosing = true
                 planConnect()
@@ -230,7 +229,7 @@ final class AppServerClient {
         }
     }
 
-    /// The server goes on with a stream: what it has handled is answered, the rest is sent again.
+    /// Resumes a stream: the answers to what the server has handled are outstanding, the rest is sent again.
     func resumed(_ link: Link, _ handled: UInt32) -> ManagedStream? {
         guard var stream = link.resuming else { return nil }
         world.met(.streamResumed)
@@ -241,7 +240,7 @@ final class AppServerClient {
             link.outstanding[draft.number] = draft
             link.owed.insert(draft.number)
         }
-        // Answers that were on their way come first of all.
+        // Answers that were in transit come first.
         let process = world.boots
         world.after(5_000_000_000) { [self] in
             guard links.contains(where: { $0 === link }), !link.owed.isEmpty, !link.isClosing, !link.isCut,
@@ -257,7 +256,7 @@ final class AppServerClient {
         return stream
     }
 
-    /// The server knows nothing of a stream.
+    /// Handles that the server does not have the stream.
     func notResumed(_ link: Link) {
         guard let stream = link.resuming else { return }
         world.met(.streamNotResumed)
@@ -270,9 +269,9 @@ final class AppServerClient {
 
     private func lost(_ link: Link) {
         links.removeAll { $0 === link }
-        // Where another connection has taken its place, nobody comes back for the stream.
+        // The stream is not resumed if another connection has taken the place of this one.
         if !link.isClosing, var stream = link.port?.stream ?? link.resuming {
-            // One that was about to go on may be neither here nor there.
+            // A connection that was resuming may have lost the stream on either side.
             let isBetween = link.resuming != nil
             stream.again.formUnion(link.again)
             stream.mayBeGone = stream.mayBeGone || link.isDrained || isBetween
@@ -282,7 +281,7 @@ final class AppServerClient {
         }
         link.isReady = false
         if link.isOwedAll, !link.outstanding.isEmpty {
-            world.fail("answers", "\(link.outstanding.count) answers were owed when the connection ended")
+            world.fail("answers", "\(link.outstanding.count) answers were missing when the connection ended")
         }
         for (_, draft) in link.outstanding.sorted(by: { $0.key < $1.key })
         where world.isCalm || world.chance(1, in: 2) { retry(draft) }
@@ -300,7 +299,7 @@ final class AppServerClient {
             var isShared = false
             if case .messageID(let id, _) = handle {
                 isShared = world.checkers.truth.sharedIDs.contains(id)
-                // On the wire it answers the first of those that have the ID.
+                // On the wire the answer is for the first message with the ID.
                 for case .messageID(id, let other) in link.unsettled.keys {
                     world.checkers.truth.upstream[other]?.isAnswered = true
                 }

@@ -1,8 +1,8 @@
 import Basics
 import Delivery
 
-/// An app on a phone that only Apple reaches: app servers import the token that Apple gave it, and it registers by its
-/// installation. What is sent to it waits, since nobody here takes it to Apple.
+/// An app on a phone that is reached only through Apple: app servers import its Apple token, and it registers by its installation.
+/// Its messages stay waiting, since this world has no connection to Apple.
 final class AppleApp {
     private let world: World
     let number: Int
@@ -21,10 +21,10 @@ final class AppleApp {
         installation = Array("installation0000000\(100 + number)".utf8)
     }
 
-    /// The token of Apple's with the app and its installation: what registrations are found by.
+    /// Derives store keys from the Apple token and the bundle.
     private var seal: TokenSeal { world.settings.delivery.seal }
 
-    /// The device that an import of a sender makes.
+    /// The device that an import by a sender creates.
     func importedDevice(of sender: SenderID) -> DeviceID {
         DeviceID(seal.deviceNumber(ofPlace: seal.place(ofBundle: bundle, token: token), sender: sender) >> 1)
     }
@@ -38,7 +38,7 @@ final class AppleApp {
         }
     }
 
-    /// An app server has its token imported; `answered` is told the registration.
+    /// Imports its token for an app server; `answered` gets the registration.
     func importToken(_ sender: SenderID, _ answered: @escaping (RegistrationName) -> Void) {
         let question = world.checkers.imports.asks(self, sender)
         let place = seal.place(ofBundle: bundle, token: token)

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 extension DeviceClient {
-    /// Checks in and registers until both are done, then comes and goes.
+    /// Checks in and registers until both are done, then connects and disconnects.
     func start() {
         world.after(world.random(1_000_000...2_000_000_000)) { [self] in enrol() }
     }
@@ -57,7 +57,7 @@ extension DeviceClient {
                         freshDigest: SimulatedHost.digest(fresh.token), refusesWrongToken: false))
             },
             { [self] answer in
-                // Two may be on their way; the first answer makes the device.
+                // Two requests may be in progress; the first answer determines the device.
                 if identity == nil, case .reply(_, .checkedIn(fresh.device, fresh.token)) = answer {
                     identity = fresh
                 }
@@ -65,7 +65,7 @@ extension DeviceClient {
             })
     }
 
-    /// The data of an app is cleared: it asks for another token, and app servers keep the old one.
+    /// Clears the data of an app: it requests another token, and app servers keep the old one.
     func clear(_ app: Int) {
         guard identity != nil, apps[app].name != nil else { return }
         apps[app].instance += 1
@@ -74,7 +74,7 @@ extension DeviceClient {
         start()
     }
 
-    /// An app is removed from the device, and put back later.
+    /// Removes an app from the device and installs it again later.
     func unregister(_ app: Int) {
         guard let identity, apps[app].name != nil else { return }
         apps[app].name = nil
@@ -89,7 +89,7 @@ extension DeviceClient {
             })
     }
 
-    /// An operator forgets the device: it has to begin anew.
+    /// Has an operator remove the device: it must check in again.
     func forget() {
         guard let identity else { return }
         for app in apps.indices { _ = world.checkers.unregistering(appName(app, identity)) }

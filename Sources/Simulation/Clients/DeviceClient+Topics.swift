@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 extension DeviceClient {
-    /// Subscribes an app to a topic, or ends that.
+    /// Subscribes an app to a topic or unsubscribes it.
     func subscribe(_ app: Int, _ topic: TopicName, isEnd: Bool) {
         guard let identity, let name = apps[app].name else { return }
         let question = world.checkers.fanOuts.asks(
@@ -17,7 +17,7 @@ extension DeviceClient {
             })
     }
 
-    /// The server has forgotten it: it has to begin anew.
+    /// Checks in again after the server has removed the device.
     func vanish() {
         guard world.settings.expiresDevices, let identity else { return }
         world.checkers.expired(identity.device)

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 extension DeviceClient {
-    /// An app sends.
+    /// Sends a message of an app.
     func send(_ draft: UpstreamDraft) {
         var draft = draft
         if draft.lifetimeSeconds > 0 { draft.persistentID = nextPersistentID() }
@@ -12,9 +12,9 @@ extension DeviceClient {
         if isOnline, let port { transmit(draft, port) }
     }
 
-    /// Gives a message the IDs of an earlier one, as an app does that starts its counter again or writes to another sender.
+    /// Gives a message the IDs of an earlier one, as an app does that restarts its counter or writes to another sender.
     ///
-    /// Not those of one that is on its way: a refusal names a message by its ID alone.
+    /// Never those of a message in progress: a refusal identifies a message only by its ID.
     private func reuseID(in draft: inout UpstreamDraft) {
         guard world.settings.reusesIDs, draft.group == nil, draft.lifetimeSeconds > 0 else { return }
         defer { sentDrafts.append(draft) }
@@ -27,7 +27,7 @@ extension DeviceClient {
         world.met(.idReused)
     }
 
-    /// Sends it, perhaps again.
+    /// Transmits a message, perhaps repeatedly.
     func transmit(_ draft: UpstreamDraft, _ port: any DevicePort) {
         if draft.group != nil { world.checkers.fanOuts.transmitted(draft) }
         port.send(draft)
@@ -44,7 +44,7 @@ extension DeviceClient {
         guard !draft.persistentID.isEmpty, world.chance(1, in: 6) else { return }
         let device = identity?.device
         world.after(world.random(1...2_000_000_000)) { [self] in
-            // As another device it would be another message.
+            // From another device it would be another message.
             guard isOnline, let port, identity?.device == device,
                 !unconfirmed.contains(where: { $0.messageID == draft.messageID })
             else { return }

@@ -1,75 +1,74 @@
 import Basics
 import Delivery
 
-/// What a device hears.
+/// An event of a device's connection.
 enum DeviceWord {
-    /// The login stands.
+    /// The login was accepted.
     case loggedIn
     case refusedLogin
     case message(HeardMessage)
     case upstreamStored(number: Int)
     case upstreamRefused(number: Int, UpstreamRefusal, mayRetry: Bool)
-    /// No app server has taken a message that was stored.
+    /// A stored upstream message expired without an acknowledgement of an app server.
     case returned(messageID: [UInt8])
     case lost
 }
 
-/// A message or marker as its device hears it.
+/// A message or marker as its device receives it.
 struct HeardMessage {
-    /// Nil for a marker of discarded messages.
+    /// `nil` for a marker of discarded messages.
     var number: Int?
-    /// How many messages a marker stands for.
+    /// The number of discarded messages in a marker.
     var deleted: Int?
-    /// Nil for what was not stored.
+    /// `nil` if the message was not stored.
     var id: PersistentID?
     var from: [UInt8]
 }
 
-/// How a device speaks: in events or in octets.
+/// The transport of a device: events or bytes.
 protocol DevicePort: AnyObject {
     func login(_ identity: DeviceIdentity, received: [PersistentID])
-    /// Acknowledges what came on this connection: these, or all there is.
+    /// Acknowledges messages of this connection: these, or all of them.
     func acknowledge(_ ids: [PersistentID])
-    /// Acknowledges what never came on this connection.
+    /// Acknowledges messages that never arrived on this connection.
     func acknowledgeForeign(_ ids: [PersistentID])
     func send(_ draft: UpstreamDraft)
-    /// Says that it goes idle, or is active again.
+    /// Reports that the device is idle, or active again.
     func setIdle(_ isIdle: Bool)
     func close()
-    /// Says no more, and reads on.
+    /// Sends no more, but continues to read.
     func endInput()
     func cut()
 }
 
-/// What check-in gave.
+/// The result of check-in.
 struct DeviceIdentity {
     var device: DeviceID
     var token: UInt64
 }
 
-/// A device: checks in, registers, comes and goes, acknowledges late, twice or never.
+/// A device: checks in, registers, connects and disconnects, acknowledges late, twice or never.
 final class DeviceClient {
-    /// How it behaves during the storm.
+    /// The behaviour of a device during the storm.
     enum Manner {
         case steady
-        /// Is there for a moment, again and again.
+        /// Connects for a moment, again and again.
         case flapping
-        /// Comes only when the storm is over.
+        /// Connects only after the storm.
         case away
         /// Acknowledges nothing.
         case silent
     }
 
-    /// An app on it.
     struct App {
         let category: [UInt8]
-        /// Who may send to it.
+        /// Senders that can address it.
         let audience: [SenderID]
-        /// Its token; nil while it has none.
+        /// Its token; `nil` while it has none.
         var name: RegistrationName?
-        /// All tokens that it ever had, as app servers know them.
+        /// All tokens that it ever had, as app servers may have stored them.
         var known: [RegistrationName] = []
-        /// New after its data was cleared.
+        /// Increased when its data is cleared.
         var instance = 0
 
         /// `sender` of its registration.
@@ -84,24 +83,24 @@ final class DeviceClient {
     /// Earlier connections that the server has not closed yet.
     var replaced: [any DevicePort] = []
     var isOnline = false
-    /// Whether its connection may end by what the device or the network does.
+    /// Whether its connection may end because of the device or the network.
     var isDisturbed = false
-    /// When it connected last, and to which process.
+    /// When it last connected, and to which process.
     private var connected: (at: Int64, process: Int) = (0, 0)
-    /// Received, and not known to be acknowledged.
+    /// Received messages that the server may not have removed.
     var received: [PersistentID] = []
     private var named: [PersistentID] = []
-    /// The numbers of all that it ever received.
+    /// The numbers of all received messages.
     private var numbers: [PersistentID: Int] = [:]
-    /// Received on this connection and not acknowledged on it.
+    /// Messages received on this connection and not acknowledged on it.
     private var unacknowledged: [PersistentID: Int] = [:]
-    /// Upstream messages not known to be stored.
+    /// Upstream messages that are not confirmed.
     var unconfirmed: [UpstreamDraft] = []
-    /// Upstream messages that are known to be stored and were sent once more on this connection.
+    /// Confirmed upstream messages that were sent again on this connection.
     var repeated: [UpstreamDraft] = []
-    /// Messages that it has sent, whose IDs an app may use again.
+    /// Upstream messages whose IDs may be reused.
     var sentDrafts: [UpstreamDraft] = []
-    /// How many persistent ids it has made: other devices make the same.
+    /// Number of persistent IDs that it has generated; other devices generate the same ones.
     private var persistentIDs = 0
     let manner: Manner
 
@@ -113,21 +112,21 @@ final class DeviceClient {
         manner = manners[Int(world.random(0...Int64(manners.count - 1)))]
     }
 
-    /// Whether it is enrolled and connected, and owes nothing.
+    /// Whether it is enrolled and connected, and has nothing outstanding.
     var isSettled: Bool {
         isOnline && isEnrolled && unacknowledged.isEmpty && replaced.isEmpty && repeated.isEmpty
     }
 
-    /// Whether all its apps are registered.
+    /// Whether all of its apps are registered.
     var isEnrolled: Bool { identity != nil && !apps.contains { $0.name == nil } }
 
-    /// An id that it has not used before.
+    /// Returns an ID that it has not used before.
     func nextPersistentID() -> [UInt8] {
         persistentIDs += 1
         return Array("p\(persistentIDs)".utf8)
     }
 
-    // MARK: Coming and going
+    // MARK: Connecting and disconnecting
 
     func planConnect() {
         var longest: Int64 = 500_000_000
@@ -152,7 +151,7 @@ final class DeviceClient {
         world.checkers.reported(named.compactMap { numbers[$0] })
         if !named.isEmpty { world.met(.receivedNamed) }
         port.login(identity, received: named)
-        // A login that is never answered is given up.
+        // The device gives up on a login without an answer.
         world.after(15_000_000_000) { [self] in
             guard self.port === port, !isOnline else { return }
             checkAnswer()
@@ -161,7 +160,7 @@ final class DeviceClient {
         planEnd(of: port)
     }
 
-    /// Goes idle for a while, again and again.
+    /// Makes the device idle for a while, repeatedly.
     private func planIdleness(of port: any DevicePort) {
         guard !world.isCalm else { return }
         world.after(world.random(100_000_000...8_000_000_000)) { [self] in
@@ -192,7 +191,7 @@ final class DeviceClient {
         }
     }
 
-    /// Connects anew while the earlier connection is still open, as after a change of networks.
+    /// Connects again while the earlier connection is still open, as after a change of networks.
     func replace(_ old: any DevicePort) {
         replaced.append(old)
         forgetConnection()
@@ -205,7 +204,7 @@ final class DeviceClient {
         hear(.lost, port)
     }
 
-    /// The faults are over: a new connection on which everything is acknowledged.
+    /// Opens a new connection, on which everything is acknowledged, after the faults have ended.
     func calm() {
         for old in replaced { old.close() }
         replaced = []
@@ -215,13 +214,13 @@ final class DeviceClient {
     private func forgetConnection() {
         port = nil
         isOnline = false
-        // Now or never is not said twice.
+        // A now-or-never message is not sent again.
         unconfirmed.removeAll { $0.lifetimeSeconds == 0 }
         repeated = []
         unacknowledged = [:]
     }
 
-    /// Something came.
+    /// Handles an event of a connection.
     func hear(_ word: DeviceWord, _ from: (any DevicePort)?) {
         if case .lost = word, let at = replaced.firstIndex(where: { $0 === from }) {
             replaced.remove(at: at)
@@ -248,7 +247,7 @@ final class DeviceClient {
         }
     }
 
-    /// A login that has no answer yet will have none.
+    /// Reports a login that ended without an answer.
     private func checkAnswer() {
         guard !isOnline, !isDisturbed else { return }
         world.checkers.logins.unanswered(number, since: connected.at, process: connected.process, world)
@@ -285,7 +284,7 @@ final class DeviceClient {
         world.met(.deviceAckForeign)
     }
 
-    /// The port's acknowledgement covers all that has come on this connection.
+    /// Records that the port acknowledged everything received on this connection.
     func acknowledgedAll() {
         world.checkers.reported(unacknowledged.values)
         unacknowledged = [:]

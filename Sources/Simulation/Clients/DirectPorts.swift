@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Sessions
 
-/// An app server that speaks in events.
+/// An app server that communicates in events.
 final class DirectAppServerPort: AppServerPort, ClientEnd {
     private unowned let client: AppServerClient
     private unowned let link: AppServerClient.Link
@@ -10,7 +10,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     private var pipe: Pipe?
     private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
     var end: ServerEnd? { pipe?.serverEnd }
-    /// Streams are a matter of sessions.
+    /// Managed streams exist only in sessions.
     var stream: ManagedStream? { nil }
 
     init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
@@ -93,7 +93,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     }
 }
 
-/// A device that speaks in events.
+/// A device that communicates in events.
 final class DirectDevicePort: DevicePort, ClientEnd {
     private unowned let client: DeviceClient
     private let world: World
@@ -126,7 +126,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, ids.map(\.sequence))))
     }
 
-    /// Mostly: what is not acknowledged comes again.
+    /// Acknowledges a report with some probability: an unacknowledged one is sent again.
     private func acknowledgeReport(_ id: PersistentID) {
         guard world.isCalm || world.chance(3, in: 4) else { return }
         world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
@@ -135,7 +135,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     }
 
     func acknowledgeForeign(_ ids: [PersistentID]) {
-        // Sequences of two partitions may be equal; the whole ids, which sessions compare, are not.
+        // Sequence numbers of two partitions may be equal; the full IDs, which sessions compare, are not.
         let sequences = ids.map { Sequence($0.sequence.number ^ 1 << 60) }
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, sequences)))
     }

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Wire
 
-/// What an app server wants to send; `number` names it in the whole world.
+/// A message that an app server will send; `number` is unique in the world.
 struct DownstreamDraft {
     var number: Int
     var target: RegistrationName
@@ -11,36 +11,36 @@ struct DownstreamDraft {
     var wantsReceipt = false
     var isDryRun = false
     var delaysWhileIdle = false
-    /// To whom it goes instead of one app; nil: to `target`.
+    /// The topic to send to; `nil` to send to `target`.
     var topic: TopicName?
 
-    /// `m` and the number: its message id and the only pair of its body.
+    /// `m` and the number: the message ID and the only pair of its body.
     var messageID: [UInt8] { Array("m\(number)".utf8) }
 }
 
-/// What an app on a device wants to send.
+/// A message that an app on a device will send.
 struct UpstreamDraft {
     var number: Int
     var sender: SenderID
     var category: [UInt8]
     var lifetimeSeconds: Int
-    /// The group that it goes to; nil: to app servers.
+    /// The group to send to; `nil` to send to app servers.
     var group: GroupName?
 
-    /// The number of the message whose IDs it uses again; `nil` where it has its own.
+    /// The number of the message whose IDs it reuses; `nil` if it has its own.
     var reused: Int?
 
-    /// `u` and the number of the message that had it first.
+    /// `u` and the number of the message that had the ID first.
     var messageID: [UInt8] { Array("u\(reused ?? number)".utf8) }
     /// `u` and the number: its only pair.
     var content: [UInt8] { Array("u\(number)".utf8) }
-    /// The device's id for it; none where it is now or never.
+    /// The device's ID of the message; empty if it is now-or-never.
     var persistentID: [UInt8] = []
 }
 
-/// Reads the numbers back.
+/// Decodes the numbers of messages.
 enum Number {
-    /// The number behind one letter; nil for anything else.
+    /// Returns the number after one letter, or `nil` if the text has another form.
     static func of(_ text: some Collection<UInt8>) -> Int? {
         guard text.count > 1 else { return nil }
         var number = 0
@@ -53,7 +53,7 @@ enum Number {
 }
 
 extension StoredUpstream {
-    /// The number of a message, which its pairs tell, or that of the message that a receipt is for.
+    /// The number of a message, from its pairs, or of the message that a receipt is for.
     var draftNumber: Int? {
         guard kind == .message else { return Number.of(messageID) }
         if let number = Number.of(body) { return number }

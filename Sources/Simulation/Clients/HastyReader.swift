@@ -1,23 +1,23 @@
 import Wire
 
-/// Reads what the server says as a hasty client library does: it looks for the tags that it knows and checks nothing.
+/// Reads the server's stream as a careless client library does: it searches for known tags and checks nothing.
 ///
-/// Most connections read so, since expat would be most of what a login costs a world; the others read as strictly as the
-/// server does itself. Relies on `>` being escaped everywhere, as the server does it.
+/// Most connections use it, since expat would dominate the cost of a login; the others read as strictly as the server does. It
+/// relies on the server escaping `>` everywhere.
 struct HastyReader {
-    /// What was found.
+    /// A complete part of the stream.
     enum Found {
         case opened
         case closed
         case element(Element)
-        /// The text of `gcm`, as it came.
+        /// The text of `gcm`, still escaped.
         case message(payload: [UInt8], isError: Bool)
     }
 
     private var held: [UInt8] = []
     private var at = 0
 
-    /// More came.
+    /// Appends received bytes.
     mutating func append(_ bytes: [UInt8]) {
         if at == held.count {
             held = bytes
@@ -28,7 +28,7 @@ struct HastyReader {
         at = 0
     }
 
-    /// The next thing that is complete; nil where there is none.
+    /// Returns the next complete part, or `nil` if there is none.
     mutating func next() -> Found? {
         while at < held.count, held[at] != UInt8(ascii: "<") { at += 1 }
         guard let tagEnd = held[at...].firstIndex(of: UInt8(ascii: ">")) else { return nil }
@@ -93,7 +93,7 @@ struct HastyReader {
         return element
     }
 
-    /// References resolved, as far as JSON needs any.
+    /// Resolves the references that JSON text can contain.
     private static func plain(_ text: ArraySlice<UInt8>) -> [UInt8] {
         guard text.contains(UInt8(ascii: "&")) else { return Array(text) }
         var plain: [UInt8] = []

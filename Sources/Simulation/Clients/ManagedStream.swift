@@ -1,32 +1,32 @@
 import Delivery
 
-/// An app server's side of XEP-0198: what it has sent and heard, and what it goes on with after a loss.
+/// An app server's side of XEP-0198: the stanzas it has sent and received, and the state to resume.
 struct ManagedStream {
-    /// Names it; nil until the server agrees.
+    /// The stream ID; `nil` until the server has enabled the stream.
     var id: String?
-    /// Stanzas sent since it was asked for.
+    /// Stanzas sent since the request to enable it.
     private(set) var sent: UInt32 = 0
-    /// Stanzas heard since the server agreed.
+    /// Stanzas received since the server enabled it.
     var heard: UInt32 = 0
-    /// Submissions that are not answered, with their numbers.
+    /// Unanswered submissions, with their stanza numbers.
     private(set) var submitted: [(number: UInt32, draft: DownstreamDraft)] = []
-    /// What was sent again on a connection before: a second answer to it may come on a later one.
+    /// Submissions repeated on an earlier connection: a second answer may arrive on a later one.
     var again: Set<Int> = []
-    /// The process of the server that it was made in.
+    /// The server process that created it.
     var process: Int
     /// Whether the server may have ended it.
     var mayBeGone = false
 
-    /// A stanza goes out; `draft` where it is a submission.
+    /// Counts a sent stanza; `draft` if it is a submission.
     mutating func note(_ draft: DownstreamDraft?) {
         sent &+= 1
         if let draft { submitted.append((sent, draft)) }
     }
 
-    /// A submission is answered.
+    /// Removes an answered submission.
     mutating func settle(_ number: Int) { submitted.removeAll { $0.draft.number == number } }
 
-    /// The server has handled so many: the submissions behind those are due again.
+    /// Sets the number of stanzas that the server has handled. Returns the submissions after those, which must be sent again.
     mutating func resume(handled: UInt32) -> [DownstreamDraft] {
         sent = handled
         let again = submitted.filter { $0.number > handled }.map(\.draft)

@@ -2,17 +2,17 @@ import Basics
 import Delivery
 import Wire
 
-/// An app server's side of SCRAM-SHA-256 (RFC 5802), with what stands for SHA-256 here.
+/// An app server's side of SCRAM-SHA-256 (RFC 5802), with a substitute for SHA-256.
 struct SCRAMLogin {
     private let password: [UInt8]
     private let header: String
     private let binding: [UInt8]
     private let bare: String
     private let nonce: String
-    /// What the server has to prove itself with.
+    /// The signature that the server must prove itself with.
     private var signature: [UInt8] = []
 
-    /// `binding` is what -PLUS binds; nil without it.
+    /// Creates a login; `binding` is the channel binding data of -PLUS, `nil` without it.
     init(user: String, password: [UInt8], nonce: UInt64, binding: [UInt8]?) {
         self.password = password
         self.binding = binding ?? []
@@ -21,13 +21,13 @@ struct SCRAMLogin {
         bare = "n=\(user),r=\(self.nonce)"
     }
 
-    /// The mechanism.
+    /// The mechanism name.
     var mechanism: String { header == "n,," ? "SCRAM-SHA-256" : "SCRAM-SHA-256-PLUS" }
 
     /// The first message, in Base64.
     var first: String { Base64.text(Array((header + bare).utf8)) }
 
-    /// The answer to a challenge, in Base64; nil where that is none.
+    /// Returns the answer to a challenge, in Base64, or `nil` if the challenge is invalid.
     mutating func answer(to challenge: String) -> String? {
         guard let bytes = Base64.bytes(Array(challenge.utf8).raw) else { return nil }
         let message = String(decoding: bytes, as: UTF8.self)
@@ -47,26 +47,26 @@ struct SCRAMLogin {
         return Base64.text(Array("\(withoutProof),p=\(Base64.text(proof))".utf8))
     }
 
-    /// Whether the server's last message proves that it knows the key.
+    /// Returns whether the server's last message proves that it has the key.
     func accepts(_ last: String) -> Bool {
         Base64.bytes(Array(last.utf8).raw) == Array("v=\(Base64.text(signature))".utf8)
     }
 }
 
 extension SimulatedHost {
-    /// What stands for SHA-256 and HMAC.
+    /// Substitute for SHA-256 and HMAC.
     static let scram = SCRAM.Functions(
         hash: { digest($0).octets }, authenticate: { key, text in digest(key + [0] + text).octets })
 
-    /// What stands for PBKDF2.
+    /// Substitute for PBKDF2.
     static func salted(_ password: [UInt8], _ salt: [UInt8]) -> [UInt8] {
         digest(salt + [1] + password).octets
     }
 
-    /// The channel binding of every connection.
+    /// The channel binding data of every connection.
     static let binding: [UInt8] = Array("exported".utf8)
 
-    /// What the server keeps of a password for SCRAM.
+    /// The verifier that the server stores for a password.
     static func verifier(_ password: [UInt8]) -> SCRAMVerifier {
         let salt = Array(digest(password).octets.prefix(16))
         let keys = scram.keys(saltedPassword: salted(password, salt))

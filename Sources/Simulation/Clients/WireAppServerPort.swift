@@ -4,10 +4,10 @@ import Delivery
 import Sessions
 import Wire
 
-/// An app server that speaks XMPP: bytes in any pieces, payloads as the tools write and read them.
+/// An app server that speaks XMPP: bytes in pieces of any size, with the payloads of the tools.
 ///
-/// Its stream is its own, not that of `AppServerMachine`: it logs in by SCRAM or with a wrong key, goes on with streams that
-/// were lost, and mostly reads hastily.
+/// It has a stream implementation of its own, not that of `AppServerMachine`: it logs in by SCRAM or with a wrong key, resumes lost
+/// streams, and usually reads with `HastyReader`.
 final class WireAppServerPort: AppServerPort, ClientEnd {
     private enum Stage {
         case opened
@@ -25,15 +25,15 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     private var pipe: Pipe?
     private var stage = Stage.opened
     private var reader = StanzaReader()
-    /// Reads in its place, on most connections.
+    /// Replaces the strict reader on most connections.
     private var hasty: HastyReader?
     var end: ServerEnd? { pipe?.serverEnd }
     private var scram: SCRAMLogin?
     private var managed: ManagedStream?
-    /// Whether the stream was ended, so that nothing is left to go on with.
+    /// Whether the stream was closed, so that it cannot be resumed.
     private var isEnded = false
     var stream: ManagedStream? { isEnded || managed?.id == nil ? nil : managed }
-    /// What is to be answered.
+    /// Received messages to acknowledge.
     private var unanswered: [UpstreamHandle: ReceivedUpstream] = [:]
 
     init?(_ world: World, _ client: AppServerClient, _ link: AppServerClient.Link) {
@@ -47,7 +47,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         self.pipe = pipe
     }
 
-    // MARK: Speaking
+    // MARK: Sending
 
     private func say(_ text: String) { pipe?.sendToServer(.bytes(Array(text.utf8))) }
 
@@ -95,7 +95,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     func settleUnknown() {
         var never = ReceivedUpstream()
-        (never.from, never.messageID) = (Array("nobody".utf8), Array("never".utf8))
+        (never.from, never.messageID) = (Array("absent".utf8), Array("never".utf8))
         say { never.appendAcknowledgement(to: &$0) }
     }
 
@@ -122,14 +122,14 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         client.hear(.lost, link)
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
     func received(_ cargo: Cargo) {
         guard case .bytes(let bytes) = cargo else { return }
         guard hasty == nil else { return readHastily(bytes) }
         do throws(XMLFailure) {
             try read(bytes.raw)
-        } catch { world.fail("wire", "the server sent XML that cannot be read: \(error)") }
+        } catch { world.fail("wire", "the server sent invalid XML: \(error)") }
     }
 
     private func read(_ bytes: RawSpan) throws(XMLFailure) {
@@ -161,7 +161,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     private func hear(_ payload: RawSpan, isError: Bool) {
         if managed?.id != nil { managed?.heard &+= 1 }
         if isError {
-            world.fail("wire", "the server answered a good stanza by a stanza error")
+            world.fail("wire", "the server answered a valid stanza with a stanza error")
         } else {
             hear(AppServerEvent(payload: payload))
         }
@@ -176,13 +176,13 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             if let text = scram?.answer(to: element.text) {
                 say("<response xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(text)</response>")
             } else {
-                world.fail("logins", "a challenge that cannot be read")
+                world.fail("logins", "the server sent an invalid challenge")
             }
         case ("success", .authenticating):
             if let scram {
                 world.met(scram.mechanism.hasSuffix("PLUS") ? .boundLogin : .provenLogin)
                 if !link.isWrong, !scram.accepts(element.text) {
-                    world.fail("logins", "the server does not prove that it knows the key")
+                    world.fail("logins", "the server did not prove that it has the key")
                 }
             }
             if link.isWrong { world.fail("logins", "a wrong key was accepted") }
@@ -247,14 +247,14 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         case .refused(let id, let error, _): answered(id, .refused(Self.refusal(error)))
         case .receipt(let receipt):
             guard let number = receipt["original_message_id"].flatMap({ Number.of(Array($0.utf8)) }) else {
-                return world.fail("wire", "a receipt without the id of its message")
+                return world.fail("wire", "a receipt has no original message ID")
             }
             client.hear(.receipt(number: number, handle: handle(receipt, number)), link)
         case .upstream(let message):
             guard let number = message["n"].flatMap({ Number.of(Array($0.utf8)) }),
                 world.checkers.truth.upstream[number]?.draft.messageID == message.messageID
             else {
-                return world.fail("wire", "an upstream message that nobody sent: \(message.messageID)")
+                return world.fail("wire", "an upstream message that was not sent: \(message.messageID)")
             }
             client.hear(.upstream(number: number, handle: handle(message, number)), link)
         case .draining: client.hear(.draining, link)
@@ -271,13 +271,13 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     private func canonical(_ token: [UInt8]?) -> RegistrationName? {
         guard let token else { return nil }
         let name = world.sessionSettings.value.seal.name(of: token.raw)
-        if name == nil { world.fail("wire", "a token that is none") }
+        if name == nil { world.fail("wire", "an invalid token") }
         return name
     }
 
     private func answered(_ id: [UInt8], _ answer: Answer) {
         guard let number = Number.of(id) else {
-            return world.fail("wire", "an answer to '\(String(decoding: id, as: UTF8.self))'")
+            return world.fail("wire", "an unexpected answer to '\(String(decoding: id, as: UTF8.self))'")
         }
         managed?.settle(number)
         client.hear(.answer(number: number, answer), link)

@@ -3,7 +3,7 @@ import Delivery
 import Sessions
 import Wire
 
-/// A device that speaks MCS: frames in any pieces, stream acks or selective ones.
+/// A device that speaks MCS: frames in pieces of any size, stream acks or selective acks.
 final class WireDevicePort: DevicePort, ClientEnd {
     private unowned let client: DeviceClient
     private let world: World
@@ -11,10 +11,10 @@ final class WireDevicePort: DevicePort, ClientEnd {
     private var reader = MCS.FrameReader()
     private var sent: Int32 = 0
     private var heard: Int32 = 0
-    /// Upstream messages on their way: the frame that carries each.
+    /// Unconfirmed upstream messages and the numbers of their frames.
     private var onTheWay: [(frame: Int32, number: Int, messageID: [UInt8])] = []
     private var isLoggedIn = false
-    /// Whether it acknowledges by counts, which say that all before has come, or by ids.
+    /// Whether it acknowledges by counts, which cover everything before, or by IDs.
     private let usesStreamAcks: Bool
 
     init?(_ world: World, _ client: DeviceClient) {
@@ -27,7 +27,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
         self.pipe = pipe
     }
 
-    // MARK: Speaking
+    // MARK: Sending
 
     private func say(_ write: (inout ByteBuffer) -> Void) {
         var buffer = ByteBuffer()
@@ -100,7 +100,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
         client.hear(.lost, self)
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
     func received(_ cargo: Cargo) {
         guard case .bytes(let bytes) = cargo else { return }
@@ -112,7 +112,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
                 try hear(tag, message)
                 return pipe != nil
             }
-        } catch { world.fail("wire", "the server sent a frame that cannot be read: \(error)") }
+        } catch { world.fail("wire", "the server sent an invalid frame: \(error)") }
         swap(&reader, &self.reader)
     }
 
@@ -126,7 +126,9 @@ final class WireDevicePort: DevicePort, ClientEnd {
             let iq = try MCS.Iq(decoding: message)
             if case .selectiveAck(let stored) = iq.content, !isLoggedIn {
                 isLoggedIn = true
-                if !stored.isEmpty { world.fail("wire", "upstream messages are named by their IDs alone") }
+                if !stored.isEmpty {
+                    world.fail("wire", "upstream messages were acknowledged by their IDs instead of a count")
+                }
                 client.hear(.loggedIn, self)
             }
             confirm(iq.lastStreamIDReceived)
@@ -146,7 +148,9 @@ final class WireDevicePort: DevicePort, ClientEnd {
         }
         if pairs["message_type"] == Array("send_error".utf8) {
             let messageID = pairs["message_id"] ?? []
-            if message.persistentID != messageID { world.fail("wire", "a report under another id") }
+            if message.persistentID != messageID {
+                world.fail("wire", "a report has another persistent ID than its message")
+            }
             if message.immediateAck == true {
                 client.hear(.returned(messageID: messageID), self)
                 acknowledgeReport(messageID)
@@ -160,7 +164,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
             var heard = HeardMessage(from: message.from)
             heard.id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
             if heard.id == nil, message.persistentID != nil {
-                world.fail("wire", "a persistent id that is none")
+                world.fail("wire", "an invalid persistent ID")
             }
             heard.number = pairs["n"].flatMap { Number.of($0) }
             if pairs["message_type"] == Array("deleted_messages".utf8) {
@@ -171,21 +175,21 @@ final class WireDevicePort: DevicePort, ClientEnd {
         confirm(message.lastStreamIDReceived)
     }
 
-    /// Mostly: what is not acknowledged comes again.
+    /// Acknowledges a report with some probability: an unacknowledged one is sent again.
     private func acknowledgeReport(_ messageID: [UInt8]) {
         guard world.isCalm || world.chance(3, in: 4) else { return }
         world.after(world.random(0...(world.isCalm ? 20_000_000 : 1_000_000_000))) { [self] in
-            // On a connection that is replaced by now others may have come that the device has not looked at.
+            // On a connection that has been replaced, others may have arrived that the device has not processed.
             guard pipe != nil, client.port === self else { return }
             guard !usesStreamAcks else { return acknowledge([]) }
             say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }
         }
     }
 
-    /// The server has stored what so many frames held.
+    /// Confirms the upstream messages in the first `count` frames.
     private func confirm(_ count: Int32?) {
         guard let count else { return }
-        if count > sent { world.fail("wire", "the server acknowledges frame \(count) of \(sent)") }
+        if count > sent { world.fail("wire", "the server acknowledged frame \(count) of \(sent)") }
         while let first = onTheWay.first, first.frame <= count {
             onTheWay.removeFirst()
             client.hear(.upstreamStored(number: first.number), self)

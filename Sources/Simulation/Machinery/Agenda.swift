@@ -1,6 +1,6 @@
-/// What is going to happen, in order of time; what was put in first comes first at the same time.
+/// The schedule of future work, by time; work for the same time runs in the order in which it was added.
 ///
-/// What is far away waits in a list for its eighth of a second, so that the heap holds a handful.
+/// Work in the far future waits in a list per eighth of a second, so that the heap stays small.
 struct Agenda {
     private struct Item {
         var at: Int64
@@ -14,26 +14,26 @@ struct Agenda {
     private struct Work {
         var item: Item
         var body: (() -> Void)?
-        /// The one after it in the same list; -1: none.
+        /// Index of the next item in the same list; -1 for none.
         var next: Int
     }
 
-    /// Binary logarithm of the nanoseconds of a list: about an eighth of a second.
+    /// Binary logarithm of the nanoseconds per list: about an eighth of a second.
     private static let listBits: Int64 = 27
-    /// As many as the longest world needs; what comes later waits in the last.
+    /// Enough for the longest world; anything later is in the last list.
     private static let listCount = 2_048
 
     private var heap: [Item] = []
     private var work: [Work] = []
     private var free: [Int] = []
     private var orders: UInt64 = 0
-    /// The first of each list; -1: none.
+    /// Index of the first item of each list; -1 for none.
     private var lists = [Int](repeating: -1, count: Self.listCount)
-    /// The list that has been moved to the heap last.
+    /// The list that was moved to the heap last.
     private var current = -1
     private var count = 0
 
-    /// When the next thing happens, in nanoseconds; nil: nothing is planned.
+    /// Returns the time of the next item in nanoseconds, or `nil` if there is none.
     mutating func next() -> Int64? {
         guard count > 0 else { return nil }
         while heap.isEmpty {
@@ -48,7 +48,7 @@ struct Agenda {
         return heap[0].at
     }
 
-    /// Plans something.
+    /// Adds work at a time.
     mutating func add(at time: Int64, _ body: consuming @escaping () -> Void) {
         orders += 1
         count += 1
@@ -65,13 +65,13 @@ struct Agenda {
         if place == work.count { work.append(entry) } else { work[place] = entry }
     }
 
-    /// Takes the next thing out.
+    /// Removes and returns the next item.
     mutating func removeNext() -> (() -> Void)? {
         guard next() != nil, let last = heap.popLast() else { return nil }
         let place = heap.first?.place ?? last.place
         count -= 1
         free.append(place)
-        // Moved out: a reference less to count.
+        // Swapped out to avoid a retain.
         var body: (() -> Void)?
         swap(&body, &work[place].body)
         guard !heap.isEmpty else { return body }

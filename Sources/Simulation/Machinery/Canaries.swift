@@ -1,12 +1,12 @@
 import Basics
 import Delivery
 
-/// The planted faults of the shell: what the core wants is not what is done, or what it hears is not what was said.
+/// Planted faults of the shell: it changes the core's commands, or the events that the core gets.
 struct Canaries {
-    /// What was handed to each connection.
+    /// Sequence numbers that were delivered to each connection.
     private var delivered: [ConnectionID: [Sequence]] = [:]
 
-    /// The settings that the core is given.
+    /// Returns the settings for the core.
     func settings(_ wanted: DeliverySettings, _ world: World) -> DeliverySettings {
         var settings = wanted
         switch world.canary {
@@ -33,7 +33,7 @@ struct Canaries {
         return settings
     }
 
-    /// What the core hears of what a session told.
+    /// Returns the events for the core in place of a session's event.
     func alter(_ event: Event, _ world: World) -> [Event] {
         switch (world.canary, event) {
         case (.losesLogins, .device(_, .login(let login))):
@@ -61,7 +61,7 @@ struct Canaries {
         }
     }
 
-    /// What is done instead of what was wanted.
+    /// Returns the commands to perform in place of the core's.
     mutating func tamper(
         _ commands: [(ConnectionID, SessionCommand)], _ world: World
     ) -> [(ConnectionID, SessionCommand)] {
@@ -134,7 +134,7 @@ struct Canaries {
         return .submission(ticket: ticket, .group(answer))
     }
 
-    /// What the store answers instead.
+    /// Returns the answer for the core in place of the store's.
     func alter(_ loaded: Loaded, _ world: World) -> Loaded {
         switch (world.canary, loaded) {
         case (.losesGroupMember, .group(let name, .some(var record), false)):

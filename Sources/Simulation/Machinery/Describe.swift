@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// Short words for a trace.
+/// Short descriptions of events and commands for a trace.
 enum Describe {
     static func event(_ event: Event) -> String {
         switch event {
@@ -76,7 +76,7 @@ enum Describe {
     static func command(_ command: SessionCommand) -> String {
         switch command {
         case .device(.deliver(let delivery)):
-            "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " passing")"
+            "deliver \(text(delivery.message.body)) \(short(delivery.message.sequence.number))\(delivery.isStored ? "" : " unstored")"
         case .appServer(.deliver(let upstream)):
             "deliverUpstream \(text(upstream.messageID)) \(short(upstream.sequence.number))\(upstream.kind == .message ? "" : " receipt")"
         case .device(.loginAccepted): "deviceLoginAccepted"
@@ -114,6 +114,6 @@ enum Describe {
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The digits that differ.
+    /// The last digits of a number, which are those that differ.
     private static func short(_ number: UInt64) -> String { "\(number % 1_000_000_000_000)" }
 }

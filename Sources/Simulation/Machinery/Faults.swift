@@ -1,43 +1,43 @@
 import Basics
 
-/// How often what goes wrong; a share of the worlds has none of each kind.
+/// The frequency of faults; some worlds have none of a kind.
 struct Faults {
-    /// Mean seconds between deaths of the server process; 0: never.
+    /// Mean seconds between crashes of the server process; 0: never.
     var secondsBetweenCrashes = 0
-    /// Mean seconds between losses of connections; 0: never.
+    /// Mean seconds between losses of a connection; 0: never.
     var secondsBetweenCuts = 0
-    /// Commits in a hundred that fail.
+    /// Percentage of commits that fail.
     var failedCommits = 0
-    /// Loads in a hundred that fail.
+    /// Percentage of store queries that fail.
     var failedLoads = 0
-    /// Longest commit, milliseconds.
+    /// Maximum duration of a commit, in milliseconds.
     var commitMilliseconds: Int64 = 5
-    /// Longest way between client and server, milliseconds.
+    /// Maximum delay between client and server, in milliseconds.
     var networkMilliseconds: Int64 = 50
-    /// Longest way between two reactors, microseconds.
+    /// Maximum delay between two reactors, in microseconds.
     var crossingMicroseconds: Int64 = 500
-    /// Batches in a thousand that the store's queue refuses.
+    /// Batches per thousand that the store's queue refuses.
     var refusedBatches = 0
     /// Whether the wall clock jumps.
     var setsClock = false
-    /// Messages in a hundred that devices never acknowledge on the connection they came by.
+    /// Percentage of messages that devices never acknowledge on the connection they arrived on.
     var lazyDevices = 0
-    /// Messages in a hundred that app servers never acknowledge.
+    /// Percentage of messages that app servers never acknowledge.
     var lazyAppServers = 0
-    /// Mean seconds between planned ends of app servers' connections; 0: never.
+    /// Mean seconds between drains of app servers' connections; 0: never.
     var secondsBetweenDrains = 0
-    /// Whether the network goes now and then, and all come back at once.
+    /// Whether the network fails at times, after which all clients reconnect at once.
     var stormsLogins = false
-    /// Whether connections are congested now and then.
+    /// Whether connections are congested at times.
     var congests = false
 
-    /// Whether every commit works as long as the process lives.
+    /// Whether every commit succeeds as long as the process lives.
     private(set) var hasCommitsAll = true
 
-    /// No fault at all.
+    /// Creates a world without faults.
     init() {}
 
-    /// Drawn for one world.
+    /// Draws the faults of one world.
     init(random: inout SeededRandom) {
         func often(_ values: [Int]) -> Int { values[Int.random(in: 0..<values.count, using: &random)] }
         secondsBetweenCrashes = often([0, 0, 5, 20, 60])
@@ -57,7 +57,7 @@ struct Faults {
         stormsLogins = often([0, 0, 1]) == 1
     }
 
-    /// No fault any more; what earlier ones have left stays.
+    /// No faults from now on; effects of earlier ones remain.
     var calmed: Faults {
         var faults = Faults()
         faults.hasCommitsAll = hasCommitsAll

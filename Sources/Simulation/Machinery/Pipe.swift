@@ -1,31 +1,31 @@
 import Basics
 import Delivery
 
-/// What travels on a simulated connection.
+/// A piece of data on a simulated connection.
 enum Cargo {
-    /// Octets, cut anywhere.
+    /// Bytes, split anywhere.
     case bytes([UInt8])
-    /// What a session would have made of a client's octets.
+    /// The event that a session would decode from a client's bytes.
     case event(Event)
-    /// What a session would have made octets of.
+    /// The command that a session would encode as bytes.
     case command(SessionCommand)
 }
 
 /// The client's end of a connection.
 protocol ClientEnd: AnyObject {
-    /// Something came from the server.
+    /// Receives data from the server.
     func received(_ cargo: Cargo)
-    /// The connection is gone.
+    /// Reports that the connection is lost.
     func lost()
 }
 
-/// A connection over the simulated network: in order, late, and gone at any moment.
+/// A connection over the simulated network: ordered, delayed, and possibly lost at any moment.
 final class Pipe {
     private struct Direction {
-        /// When the last thing arrives.
+        /// When the last piece arrives.
         var lastArrival: Int64 = 0
         var sent = 0
-        /// Things beyond this many are lost.
+        /// Pieces beyond this number are lost.
         var limit = Int.max
         var arrived = 0
     }
@@ -42,7 +42,7 @@ final class Pipe {
         clientEnd = client
     }
 
-    /// The connection is made; the client speaks first.
+    /// Connects the server's end; the client sends first.
     func attach(_ end: ServerEnd) { serverEnd = end }
 
     // MARK: Sending
@@ -76,7 +76,7 @@ final class Pipe {
         }
     }
 
-    /// What of the thing that has just come is there: of the first that is lost, as many octets as had left.
+    /// Returns what arrives of the next piece: of the first lost one, only the bytes that had left.
     private func arrives(_ cargo: Cargo, _ direction: Direction) -> Cargo? {
         guard direction.arrived > direction.limit else { return cargo }
         guard direction.arrived == direction.limit + 1, world.settings.cutsWithin,
@@ -91,7 +91,7 @@ final class Pipe {
         world.at(direction.lastArrival, work)
     }
 
-    /// TCP keeps no boundaries.
+    /// Whether bytes arrive in pieces, since TCP keeps no boundaries.
     private func isSplit(_ bytes: [UInt8]) -> Bool { bytes.count > 1 && world.chance(1, in: 3) }
 
     private func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
@@ -108,7 +108,7 @@ final class Pipe {
 
     // MARK: Ending
 
-    /// The network drops it: of what is on its way some still arrives; each side learns of it in its own time.
+    /// Drops the connection in the network: some data in transit still arrives, and each side notices at its own time.
     func cut() {
         guard serverEnd != nil || clientEnd != nil else { return }
         world.noteFault()
@@ -125,7 +125,7 @@ final class Pipe {
             direction.limit, direction.arrived + Int(world.random(0...Int64(max(0, onTheWay)))))
     }
 
-    /// The client says no more, but reads on.
+    /// Ends the client's output; it continues to read.
     func endInput() {
         guard clientEnd != nil, !isInputEnded else { return }
         isInputEnded = true
@@ -134,19 +134,19 @@ final class Pipe {
         }
     }
 
-    /// The client closes; what it sent before still arrives.
+    /// Closes the connection by the client; what it sent before still arrives.
     func closeByClient() {
         clientEnd = nil
         plan(&toServer) { [self] in endServer(.peerClosed) }
     }
 
-    /// The server closes; what it sent before still arrives.
+    /// Closes the connection by the server; what it sent before still arrives.
     func closeByServer() {
         serverEnd = nil
         plan(&toClient) { [self] in endClient() }
     }
 
-    /// The server process has died: the client learns of it at once or much later.
+    /// Ends the connection when the server process has died: the client notices at once or much later.
     func serverDied() {
         serverEnd = nil
         lose(&toClient)
@@ -154,7 +154,7 @@ final class Pipe {
         }
     }
 
-    /// The world ends: nobody holds anybody any more.
+    /// Breaks the reference cycles at the end of the world.
     func forget() {
         serverEnd = nil
         clientEnd = nil

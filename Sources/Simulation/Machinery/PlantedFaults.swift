@@ -1,114 +1,114 @@
 extension WorldSettings {
-    /// Faults that a canary world has, and that must be found.
+    /// Planted faults that checkers must detect.
     public enum Canary: String, CaseIterable, Sendable {
-        /// The disk says that it has synced and has not.
+        /// The disk reports a sync that it has not done.
         case answersBeforeSync
-        /// A message to a device is lost between core and connection.
+        /// A message is lost between the core and a device's connection.
         case dropsDelivery
-        /// An acknowledgement of a submission is lost.
+        /// The acknowledgement of a submission is lost.
         case dropsAnswer
-        /// A message is handed to a device under another persistent id.
+        /// A message is sent to a device with another persistent ID.
         case changesPersistentID
-        /// Two messages to one device change places.
+        /// Two messages to one device are swapped.
         case swapsDeliveries
-        /// A removal reaches the disk twice under another reason.
+        /// A removal reaches the disk twice, with different reasons.
         case losesMutation
-        /// An upstream message is told to be stored that the disk never saw.
+        /// An upstream message is confirmed that never reached the disk.
         case losesUpstream
-        /// The same upstream message is offered over and over.
+        /// The same upstream message is sent repeatedly.
         case floodsAppServer
-        /// The core is never told that an app server is gone.
+        /// The core gets no event when an app server disconnects.
         case losesFarewell
         /// Messages to a device are not counted.
         case ignoresDeviceRate
         /// Messages of a sender are not counted.
         case ignoresSenderRate
-        /// Messages with collapse key are not counted.
+        /// Messages with a collapse key are not counted.
         case ignoresCollapsibleRate
         /// Messages of a device are not counted.
         case ignoresDeviceUpstreamRate
         /// Messages to a sender are not counted.
         case ignoresSenderUpstreamRate
-        /// Rates come back more slowly than they should.
+        /// Rates refill more slowly than configured.
         case refusesTooEarly
-        /// More wait for a device that is away than may.
+        /// More messages wait for an absent device than allowed.
         case ignoresCaps
-        /// A message comes from another sender than its own.
+        /// A message names another sender than its own.
         case changesSender
-        /// The answer keeps the newest token to itself.
+        /// The answer omits the canonical token.
         case hidesCanonical
-        /// A token that was replaced is refused at once.
+        /// A replaced token is refused at once.
         case endsReplacedToken
-        /// A stranger's message is acknowledged.
+        /// A message of a sender without access is acknowledged.
         case acceptsStranger
-        /// Now or never is never.
+        /// Now-or-never messages to devices are never delivered.
         case dropsPassing
-        /// The same upstream.
+        /// Now-or-never messages to app servers are never delivered.
         case dropsPassingUpstream
-        /// A marker tells of one message more.
+        /// A marker counts one message too many.
         case miscountsDiscarded
-        /// What a device repeats is not recognised.
+        /// Duplicates from a device are not recognized.
         case forgetsRepeats
-        /// A device's acknowledgement takes others with it.
+        /// A device's acknowledgement includes other messages.
         case settlesTooMuch
-        /// An app server's acknowledgement takes others with it.
+        /// An app server's acknowledgement includes other messages.
         case settlesTooMuchUpstream
-        /// The core is told that a message is over its time long before.
+        /// The core is given expired messages long before their time.
         case expiresEarly
-        /// The core is never told that a connection is being drained.
+        /// The core gets no event when a connection is drained.
         case losesDrain
-        /// The core is never told that an app server does not read.
+        /// The core gets no event when an app server is congested.
         case losesCongestion
-        /// The core never hears that a device is idle.
+        /// The core gets no event when a device is idle.
         case losesIdleness
-        /// A connection that is to end ends without the answers that it owes.
+        /// A drained connection ends without outstanding answers.
         case endsWithoutAnswers
-        /// An earlier connection of a device stays open.
+        /// The earlier connection of a device stays open.
         case keepsReplaced
-        /// A wrong key will do.
+        /// A wrong key is accepted.
         case acceptsWrongKey
-        /// Messages to topics that a crash has interrupted are not gone on with.
+        /// Topic messages that a crash has interrupted are not resumed.
         case forgetsTopicJobs
-        /// What was done of such a message before is done again.
+        /// Completed parts of a topic message are repeated.
         case repeatsTopic
-        /// The first of those that a message to a topic goes to is left out.
+        /// The first recipient of a topic message is left out.
         case leavesOutSubscriber
-        /// A subscription is told to be made that the disk never saw.
+        /// A subscription is confirmed that never reached the disk.
         case losesSubscription
-        /// An answer for a group tells of one member more.
+        /// The answer to a group message counts one member too many.
         case miscountsGroup
-        /// A receipt that nobody acknowledges ages at once.
+        /// An unacknowledged receipt counts as received at once.
         case agesReceiptsEarly
         /// Devices expire in a quarter of the time.
         case expiresDevicesEarly
-        /// Nothing is kept of a stream whose connection is lost.
+        /// No stream is kept when its connection is lost.
         case losesStream
-        /// The answers of a stream whose connection is lost are not kept.
+        /// Outstanding answers of a stream are dropped when its connection is lost.
         case forgetsAnswers
-        /// Every other device that logs in while all do is never answered.
+        /// Half of the device logins in a login storm are never answered.
         case losesLogins
-        /// The same of app servers.
+        /// Half of the app server logins in a login storm are never answered.
         case losesAppServerLogins
-        /// A crash leaves the first half of a batch on the disk.
+        /// A crash leaves the first half of a batch on disk.
         case tearsBatches
-        /// A process numbers from its clock alone, whatever the one before has made.
+        /// A process assigns sequence numbers from its clock alone, regardless of earlier processes.
         case forgetsSequenceFloor
         /// A group is read without one of its members.
         case losesGroupMember
-        /// Whoever sends to a group that it is not in is told that it is done.
+        /// A group message of an app that is not a member is confirmed.
         case acceptsGroupStranger
-        /// Nothing is found by what Apple gave an app, nor by its installation.
+        /// No registration is found by an Apple token or an installation.
         case hidesInstallations
-        /// Subscriptions that app servers make are not counted.
+        /// Subscriptions by app servers are not counted.
         case ignoresTopicRate
         /// A clock in doubt is believed after a second.
         case believesClock
     }
 
-    /// Whether a canary can be told in a kind of world: without sessions nobody waits for answers before an end, or for a
-    /// reader.
+    /// Returns whether a canary can be detected in a kind of world: without sessions no client waits for answers before an end, or
+    /// for a congested peer.
     public static func has(_ canary: Canary, in kind: Kind) -> Bool {
-        // A session ends a connection whose login takes too long, and nobody can tell it from a slow network.
+        // A session ends a connection whose login takes too long, which looks the same as a slow network.
         if kind == .sessions { return canary != .losesAppServerLogins }
         return ![.endsWithoutAnswers, .losesStream, .forgetsAnswers, .losesCongestion].contains(canary)
     }

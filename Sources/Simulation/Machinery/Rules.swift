@@ -1,161 +1,161 @@
 import Basics
 
-/// A rule of the protocols that the workload must reach: one that it never reaches is not checked at all.
+/// A rule of the protocols that the workload must reach: a rule that is never reached is not checked.
 public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     // Downstream (ccs-xmpp 5.4, 6).
-    /// A message too many for a device: DEVICE_MESSAGE_RATE_EXCEEDED.
+    /// A message exceeded a device's rate: DEVICE_MESSAGE_RATE_EXCEEDED.
     case deviceRateRefused
-    /// A message too many of a sender.
+    /// A message exceeded a sender's rate.
     case senderRateRefused
-    /// Messages with collapse key held until their app may have one more, then let go.
+    /// A throttled message with a collapse key was sent when its app's rate allowed it.
     case collapsibleReleased
-    /// A message of the second sender of a registration was delivered.
+    /// A message from the second sender of a registration was delivered.
     case sharedTokenDelivered
     /// A token of another sender was refused.
     case strangerRefused
-    /// An answer named the token that replaced the one sent to.
+    /// An answer contained the canonical token.
     case canonicalAnswered
     /// A token was refused that had been replaced too long ago or too often.
     case replacedTokenRefused
-    /// A token of an app that is gone was refused.
+    /// A token of an unregistered app was refused.
     case unregisteredRefused
-    /// A message that was to be tried only.
+    /// A dry run was answered.
     case dryRunAnswered
-    /// Now or never: now.
+    /// A now-or-never message was sent.
     case passedDown
-    /// Now or never: never.
+    /// A now-or-never message was dropped.
     case missedDown
-    /// A message was over its time before its device came.
+    /// A message expired before its device connected.
     case expiredDown
-    /// A newer message with the same collapse key took the place of one.
+    /// A newer message with the same collapse key replaced one.
     case collapsed
-    /// A fifth collapse key pushed the oldest out.
+    /// A message was discarded because of a fifth collapse key.
     case collapseKeyDiscarded
     /// The marker of discarded messages reached its device.
     case markerHeard
-    /// A message came again with the same persistent id.
+    /// A message was delivered again with the same persistent ID.
     case redelivered
     /// A receipt reached its sender.
     case receiptHeard
-    /// A message was sent again after a refusal that may pass.
+    /// A message was submitted again after a retryable refusal.
     case retried
 
-    // Messages to many (http 5, 6).
+    // Topic and group messages (http 5, 6).
     /// A device subscribed an app to a topic.
     case topicSubscribed
-    /// A message to a topic reached a subscriber.
+    /// A topic message reached a subscriber.
     case topicDelivered
-    /// A message to a topic that a crash had interrupted was gone on with.
+    /// A topic message that a crash had interrupted was resumed.
     case topicResumed
-    /// A device group was made.
+    /// A device group was created.
     case groupMade
-    /// A message to a group reached a member.
+    /// A group message reached a member.
     case groupDelivered
-    /// One answer for all members.
+    /// A group message was answered for all members.
     case groupAnswered
-    /// A member was gone, and the answer said so.
+    /// A member was unregistered, and the answer said so.
     case groupMemberGone
 
-    /// An app server made or ended a subscription.
+    /// An app server subscribed or unsubscribed an app.
     case topicChanged
-    /// An app server made too many.
+    /// A subscription exceeded the rate of an app server.
     case topicChangeRefused
-    /// A message of a device to a group reached a member.
+    /// A device's message to a group reached a member.
     case groupUpstreamDelivered
-    /// A device sent to a group that it is not in.
+    /// A device that is not a member sent to a group.
     case groupStrangerRefused
 
-    // Apps that Apple reaches (http 7.4, mcs-device 5.6).
-    /// An app server imported a token of Apple's.
+    // Apps that are reached through Apple (http 7.4, mcs-device 5.6).
+    /// An app server imported an Apple token.
     case tokenImported
-    /// An import found the registration that the app had made itself.
+    /// An import found the app's own registration.
     case importFoundOwn
     /// An app registered by its installation.
     case installationRegistered
 
     // Upstream (ccs-xmpp 4, mcs-device 4).
-    /// A message too many of a device.
+    /// A message exceeded a device's upstream rate.
     case deviceUpstreamRefused
-    /// A message too many to a sender.
+    /// A message exceeded a sender's upstream rate.
     case senderUpstreamRefused
-    /// What a device repeated was dropped.
+    /// A duplicate from a device was dropped.
     case duplicateDropped
-    /// What a device repeated was confirmed once more.
+    /// A duplicate from a device was confirmed again.
     case duplicateConfirmed
-    /// Now or never, and an app server was there.
+    /// A now-or-never message was sent to an app server.
     case passedUp
-    /// Now or never, and none was there: the device hears so.
+    /// A now-or-never message was refused because no app server was connected.
     case missedUp
-    /// Its time was over before an app server answered it.
+    /// A message expired before an app server acknowledged it.
     case expiredUp
-    /// A device heard that no app server took a message in time.
+    /// A device received the report of an expired message.
     case returnHeard
-    /// An app used an ID again.
+    /// An app reused an ID.
     case idReused
     /// An app server declined a message.
     case upstreamNacked
     /// An app server acknowledged a message twice.
     case upstreamAckRepeated
-    /// An app server acknowledged what it had never been sent.
+    /// An app server acknowledged a message that it was never sent.
     case upstreamAckUnknown
 
     // Connections.
-    /// An app server was told that its connection is about to end.
+    /// A drain was announced to an app server.
     case drainAnnounced
-    /// A whole sender was drained.
+    /// All connections of a sender were drained.
     case senderDrained
     /// All app servers were drained.
     case allDrained
-    /// A connection that ended as planned had given all answers.
+    /// All submissions were answered before a planned end.
     case plannedEndAnswered
-    /// A login without showing the key (SCRAM-SHA-256).
+    /// An app server logged in with SCRAM-SHA-256.
     case provenLogin
-    /// The same, bound to its connection (-PLUS).
+    /// An app server logged in with channel binding (-PLUS).
     case boundLogin
-    /// A stream went on after its connection was lost (XEP-0198).
+    /// A stream was resumed after its connection was lost (XEP-0198).
     case streamResumed
-    /// There was no such stream to go on with.
+    /// A stream to resume did not exist.
     case streamNotResumed
-    /// An answer came again on the stream that went on.
+    /// An answer was sent again on a resumed stream.
     case answerResent
-    /// A message without answer was sent again on the stream that went on.
+    /// An unanswered message was submitted again on a resumed stream.
     case messageResent
     /// A wrong key was refused.
     case wrongKeyRefused
-    /// A device logged in while its earlier connection was open, which was closed.
+    /// A device logged in while its earlier connection was open, which was then closed.
     case connectionReplaced
     /// A device acknowledged twice.
     case deviceAckRepeated
-    /// A device acknowledged what another one was sent.
+    /// A device acknowledged a message of another device.
     case deviceAckForeign
-    /// All connected at once.
+    /// All clients connected at once.
     case loginStorm
-    /// A device that had been away for too long was forgotten.
+    /// A device that had been disconnected for too long was removed.
     case deviceExpired
-    /// A receipt that nobody acknowledged was taken as received.
+    /// An unacknowledged receipt counted as received.
     case receiptAged
     /// A device went idle.
     case deviceIdle
-    /// A message came that waits while its device is idle.
+    /// A message that was delayed while its device was idle was delivered.
     case delayedDelivered
-    /// A device named at login what it had received.
+    /// A device listed received messages at login.
     case receivedNamed
 
     // The machine's clock.
-    /// It was months ahead.
+    /// The clock was months ahead.
     case clockAhead
-    /// It was behind.
+    /// The clock was behind.
     case clockBehind
-    /// A process began, or went on, with a clock that was never set.
+    /// A process started or ran with a clock that was never set.
     case clockNeverSet
-    /// Something was written while it was wrong.
+    /// A mutation was written while the clock was wrong.
     case wroteInDoubt
-    /// It was set right.
+    /// The clock was set right.
     case clockRighted
-    /// A device confirmed one in doubt that was right.
+    /// A device confirmed that a clock in doubt was right.
     case clockConfirmed
 
-    /// The words of a report.
+    /// The name in words, for reports.
     public var description: String {
         rawValue.reduce(into: "") { text, character in
             if character.isUppercase { text += " " }
@@ -164,31 +164,31 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     }
 }
 
-/// How often each rule was reached.
+/// The number of times that each rule was reached.
 public struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     private var counts = ReachTally<Rule>()
-    /// Messages submitted, up and down, with those sent again.
+    /// Messages submitted, downstream and upstream, including repetitions.
     public internal(set) var messages = 0
-    /// Crashes, lost connections, failed reads and writes, clocks set, drains, storms.
+    /// Crashes, lost connections, failed reads and writes, clock changes, drains, login storms.
     public internal(set) var faults = 0
 
-    /// None was.
+    /// Creates an empty tally.
     public init() {}
 
-    /// How often one was.
+    /// The count of a rule.
     public subscript(rule: Rule) -> Int { counts[rule] }
 
-    /// One was.
+    /// Counts a rule.
     mutating func note(_ rule: Rule) { counts.note(rule) }
 
-    /// Adds what was reached elsewhere.
+    /// Adds the counts of another tally.
     public mutating func add(_ other: RuleTally) {
         counts.add(other.counts)
         messages += other.messages
         faults += other.faults
     }
 
-    /// Rules that were reached less than `floor` times, or than their own floor.
+    /// Returns the rules that were reached fewer times than `floor`, or than their own minimum.
     public func missing(below floor: Int = 1, _ floors: [Rule: Int] = [:]) -> [Rule] {
         counts.missing(below: floor, floors)
     }

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// The server's end of a connection: what a reactor keeps for it.
+/// The server's end of a connection, as a reactor holds it.
 class ServerEnd {
     let id: ConnectionID
     let world: World
@@ -13,27 +13,27 @@ class ServerEnd {
         self.pipe = pipe
     }
 
-    /// Something came from the client.
+    /// Receives data from the client.
     func received(_ cargo: Cargo) {}
-    /// The client says no more.
+    /// Reports that the client sends no more.
     func inputEnded() {
         pipe.closeByServer()
         ended(.peerClosed)
     }
-    /// The core wants something done.
+    /// Performs a command of the core.
     func perform(_ command: SessionCommand) {}
-    /// The connection is gone.
+    /// Reports that the connection has ended.
     func ended(_ reason: CloseReason) { world.server?.remove(id) }
 
-    /// Tells the core.
+    /// Sends events to the core.
     final func tell(_ events: Event...) { world.server?.route(events, from: Int(id.reactor)) }
 }
 
-/// Stands in for a session: the client speaks in events and hears commands.
+/// Replaces a session: the client sends events and receives commands.
 final class DirectEnd: ServerEnd {
-    /// What the core is told when the connection is gone.
+    /// The event for the core when the connection closes.
     private var farewell: Event?
-    /// What it is told when the connection is about to end.
+    /// The event for the core when the connection is drained.
     private var draining: Event?
     private var isCongested = false
 
@@ -69,7 +69,7 @@ final class DirectEnd: ServerEnd {
         }
     }
 
-    /// The peer reads too slowly for a while.
+    /// Congests the connection for a while.
     private func congest() {
         guard case .device(let device, .closed(_)) = farewell, !isCongested, world.faults.congests,
             world.chance(5, in: 100)
@@ -96,7 +96,7 @@ final class DirectEnd: ServerEnd {
     }
 }
 
-/// One request of the control plane or over HTTP: asked once, answered once or never.
+/// One request of the control plane or over HTTP: sent once, answered once or never.
 final class RequestEnd: ServerEnd {
     private var answer: ((SessionCommand?) -> Void)?
 
@@ -108,7 +108,7 @@ final class RequestEnd: ServerEnd {
 
     override func perform(_ command: SessionCommand) { finish(command) }
 
-    /// The answer, or nil where none came.
+    /// Completes the request with the answer, or `nil` if there was none.
     func finish(_ command: SessionCommand?) {
         guard let answer else { return }
         self.answer = nil

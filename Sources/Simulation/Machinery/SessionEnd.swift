@@ -3,23 +3,23 @@ import Delivery
 import Sessions
 import Wire
 
-/// A connection with its real session: octets, timers, pressing back, as the host of a reactor does it.
+/// A connection with its real session: bytes, timers and backpressure, as a reactor's host provides them.
 final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     private var session: Session
     private var io = SessionIO()
-    /// Octets that came while the session does not read.
+    /// Bytes that arrived while the session does not read.
     private var unread: [[UInt8]] = []
-    /// When the session is next looked at.
+    /// When the session's timer is due.
     private var planned = Int64.max
     private var isOver = false
     private var isCongested = false
-    /// Whether the client says no more.
+    /// Whether the client sends no more.
     private var isInputEnded = false
-    /// Whether the session has been told so: all that was said is read.
+    /// Whether the session was notified of that, after it had read all input.
     private var isInputFinished = false
-    /// Whether it was asked to end as planned.
+    /// Whether the session was requested to end after its answers.
     private var isEnding = false
-    /// Twice the longest commit of a storm, one under way and one behind it, and the wait for answers.
+    /// Twice the longest commit of a storm, one in progress and one queued, plus the time to wait for answers.
     private static var settlingNanoseconds: Int64 {
         4_000_000_000 + Limits.AppServer.farewellMilliseconds * 1_000_000
     }
@@ -81,15 +81,16 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         }
     }
 
-    /// Where nothing fails, an end that the session chooses comes after all answers.
+    /// Checks that an end chosen by the session comes after all answers, in a world without faults.
     private func checkAnswers(_ reason: CloseReason) {
-        // A managed stream is not ended but lost where its client says no more: it comes back for the answers.
+        // A managed stream is lost instead of ended when its client sends no more: the client resumes it for the answers.
         let isKept = world.settings.managesStreams && reason == .peerEndedStream
         let isPlanned = (reason == .peerEndedStream && !isKept) || reason == .connectionDraining
-        // Commits that the storm had begun may still take longer than a session waits for answers.
+        // Commits that started in the storm may still take longer than a session waits for answers.
         let isSettled = world.isCalm && world.clock.nanoseconds - world.calmSince > Self.settlingNanoseconds
         guard isPlanned, isSettled, !submitted.isEmpty else { return }
-        world.fail("answers", "\(submitted.count) are owed at the planned end of a connection")
+        world.fail(
+            "answers", "\(submitted.count) submissions were unanswered at the planned end of a connection")
     }
 
     override func ended(_ reason: CloseReason) {
@@ -147,7 +148,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         }
     }
 
-    /// The peer reads too slowly for a while.
+    /// Congests the connection for a while.
     private func congest() {
         guard world.faults.congests, !isCongested, !isOver, world.chance(3, in: 100) else { return }
         isCongested = true
@@ -163,9 +164,9 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     }
 }
 
-/// What sessions need of a host, without a host.
+/// Substitutes for what a host provides to sessions.
 enum SimulatedHost {
-    /// Stands for SHA-256: different for different texts.
+    /// Substitute for SHA-256: different for different texts.
     static func digest(_ text: [UInt8]) -> SecretDigest {
         let low = SipHash(key: (1, 2)).hash128(text.raw)
         let high = SipHash(key: (3, 4)).hash128(text.raw)
@@ -198,7 +199,7 @@ enum SimulatedHost {
         return settings
     }
 
-    /// Unchecked: a world lives in one thread.
+    /// Unchecked, since a world runs in one thread.
     private final class Source: @unchecked Sendable {
         private var random: SeededRandom
         init(seed: UInt64) { random = SeededRandom(seed: seed) }

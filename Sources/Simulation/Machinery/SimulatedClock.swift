@@ -1,10 +1,10 @@
 import Basics
 
-/// Time that passes only when the world says so.
+/// The clock of a world: it advances only when the world does.
 struct SimulatedClock {
-    /// Nanoseconds since the world began.
+    /// Nanoseconds since the world started.
     private(set) var nanoseconds: Int64 = 1_000_000_000
-    /// Milliseconds by which the wall clock is ahead of the other one; jumps when somebody sets it.
+    /// Milliseconds by which the wall clock is ahead of the monotonic one; changes when the clock is set.
     private var wallOffset: UnixMilliseconds = 1_700_000_000_000
 
     /// Both readings.
@@ -14,24 +14,24 @@ struct SimulatedClock {
             wall: honest + error)
     }
 
-    /// What the wall clock would show, were it right.
+    /// What the wall clock would show if it were right.
     var honest: UnixMilliseconds { wallOffset + nanoseconds / 1_000_000 }
-    /// By how many milliseconds it is wrong.
+    /// The error of the wall clock, in milliseconds.
     var error: Int64 = 0 {
         didSet { wasNeverSet = wasNeverSet || now.wall < Limits.Clock.earliest }
     }
-    /// Whether it ever showed a time in which nothing is known, so that what lasts a day after it may end early.
+    /// Whether the wall clock ever showed an impossible time, so that what is remembered for a day may end early.
     private(set) var wasNeverSet = false
 
-    /// Time has come this far.
+    /// Advances the time.
     mutating func advance(to time: Int64) { nanoseconds = max(nanoseconds, time) }
 
     private var latestBeforeChange = UnixMilliseconds.min
 
-    /// The latest time that ever was, by a wall clock that was right.
+    /// The latest time so far, by a wall clock without error.
     var latestWall: UnixMilliseconds { max(latestBeforeChange, honest) }
 
-    /// The wall clock is set forward or back.
+    /// Sets the wall clock forward or back.
     mutating func setWall(by milliseconds: Int64) {
         latestBeforeChange = latestWall
         wallOffset += milliseconds

@@ -2,10 +2,9 @@ import Basics
 import Delivery
 import Store
 
-/// A disk that groups commits like the store's thread, takes its time, fails, and forgets what was not synced when the
-/// process dies.
+/// A disk that groups commits like the store's thread, takes time, fails, and loses what was not synced when the process crashes.
 ///
-/// It runs the reference store twice: as the process sees it, and as it would be found after a power cut.
+/// It runs the reference store twice: as the process sees it, and as a power loss would leave it.
 final class SimulatedDisk {
     private struct Waiting {
         var batch: WriteBatch
@@ -15,13 +14,13 @@ final class SimulatedDisk {
     private unowned let world: World
     /// What the process reads.
     private(set) var state: MemoryState
-    /// What a power cut leaves; kept only as long as there may be one.
+    /// What a power loss leaves; kept only as long as one is possible.
     private(set) var synced: MemoryState
-    /// Batches that are in `state` and not in `synced`.
+    /// Batches that are in `state` but not in `synced`.
     private var unsynced: [WriteBatch] = []
     private var waiting: [Waiting] = []
     private var running: [Waiting] = []
-    /// Counts deaths: what was planned for an earlier process is void.
+    /// Number of crashes: work planned for an earlier process is void.
     private var epoch = 0
 
     init(_ world: World) {
@@ -32,7 +31,7 @@ final class SimulatedDisk {
 
     // MARK: Committing
 
-    /// A partition's batch.
+    /// Submits the batch of a partition.
     func submit(_ batch: WriteBatch, partition: Int) {
         if world.chance(world.faults.refusedBatches, in: 1_000) {
             world.noteFault()
@@ -60,11 +59,11 @@ final class SimulatedDisk {
         let batches = running.map(\.batch)
         var outcomes: [CommitOutcome]
         if world.chance(world.faults.failedCommits, in: 100) {
-            // Where the sync failed, the changes may have reached the disk all the same.
+            // If the sync failed, the changes may have reached the disk nevertheless.
             world.noteFault()
             let isApplied = world.chance(1, in: 2)
             world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
-            // The store opens its files anew before it says so, and that writes out all that it finds.
+            // The store reopens its files before it reports the failure, which writes out all that it finds.
             if isApplied { _ = apply(torn(batches), isDurable: true) } else { sync(unsynced.count) }
             outcomes = batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
         } else {
@@ -95,7 +94,7 @@ final class SimulatedDisk {
             }
             let outcome = state.commit(batch)
             if outcome.hasFailed {
-                world.fail("sequences", "batch \(batch.ticket) puts a message where another one stands")
+                world.fail("sequences", "batch \(batch.ticket) puts a message under a used key")
             }
             world.checkers.didApply(batch, outcome, world)
             outcomes.append(outcome)
@@ -105,7 +104,7 @@ final class SimulatedDisk {
         return outcomes
     }
 
-    /// A planted fault: batches of which one part is found and the other is not.
+    /// A planted fault: tears batches, so that one part is found and the other is not.
     private func torn(_ batches: [WriteBatch]) -> [WriteBatch] {
         guard world.canary == .tearsBatches else { return batches }
         return batches.map { batch in
@@ -119,7 +118,7 @@ final class SimulatedDisk {
         if case .putUpstream = mutation { true } else { false }
     }
 
-    /// What an operator has done before the world begins.
+    /// Applies changes that an operator made before the world starts.
     func prepare(_ mutations: [Mutation]) {
         _ = apply([WriteBatch(ticket: 0, mutations: mutations, isDurable: true)], isDurable: true)
     }
@@ -134,7 +133,7 @@ final class SimulatedDisk {
 
     // MARK: Reading
 
-    /// A partition's question; answers overtake outcomes and are overtaken, but not by each other.
+    /// Runs the queries of a partition; answers may overtake outcomes and be overtaken by them, but not by each other.
     func load(_ loads: [Load], partition: Int) {
         let epoch = epoch
         for load in loads {
@@ -150,11 +149,11 @@ final class SimulatedDisk {
 
     // MARK: Dying
 
-    /// The process dies: of what was not synced a prefix is found.
+    /// Crashes the process: a prefix of what was not synced is left.
     func crash(losesPower: Bool) {
         epoch += 1
         let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
-        // The commit that ran is torn anywhere between its batches.
+        // The commit in progress is torn anywhere between its batches.
         let found = kept == unsynced.count ? Int(world.random(0...Int64(running.count))) : 0
         var batches = running.prefix(found).map(\.batch)
         if world.canary == .tearsBatches { batches = torn((running + waiting).map(\.batch)) }

@@ -3,9 +3,8 @@ import Delivery
 import Sessions
 import Store
 
-/// A server process: its partitions on their reactors, its queues between threads, its connections.
+/// A server process: its partitions on their reactors, the queues between threads, its connections.
 final class SimulatedServer {
-    /// One partition.
     private final class Hosted {
         let number: Int
         var core: Partition
@@ -19,22 +18,22 @@ final class SimulatedServer {
         }
     }
 
-    /// One reactor with its partitions.
+    /// A reactor with its partitions.
     private final class Reactor {
-        /// Those with an event in this turn, in order of their first one.
+        /// Partitions with an event in this turn, in order of their first one.
         var active: [Hosted] = []
         var inbox: [(partition: Int, event: Event)] = []
         var isTurnPlanned = false
     }
 
-    /// Held until the world ends, like all that does so: asking whether it still lives costs more than all checkers.
+    /// A strong reference, broken when the world ends: checking an unowned one costs more than all checkers.
     private let world: World
     private let map: PartitionMap
     private let reactors: [Reactor]
     private var partitions: [Hosted] = []
     private(set) var connections: [ConnectionID: ServerEnd] = [:]
     private(set) var isAlive = true
-    /// Whether events that a partition sends itself are handled in the same turn.
+    /// Whether events that a partition forwards to itself are handled in the same turn.
     private let isEager: Bool
 
     init(_ world: World) {
@@ -45,7 +44,7 @@ final class SimulatedServer {
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
         if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
-        // They are reported with the seed.
+        // Failures are reported with the seed.
         settings.trapsAtFailedInvariants = false
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {
             UnixMilliseconds(clamping: StoreMark.number($0))
@@ -63,7 +62,7 @@ final class SimulatedServer {
         }
     }
 
-    /// It is no more: nothing it planned happens.
+    /// Ends the process: nothing that it planned happens.
     func die() {
         isAlive = false
         connections = [:]
@@ -80,7 +79,7 @@ final class SimulatedServer {
     /// What each partition holds in memory.
     var figures: [PartitionFigures] { partitions.map { $0.core.figures } }
 
-    /// The time by which the sessions of a connection's reactor go; where that has no partition the first of all says it.
+    /// The time for the sessions on a connection's reactor, from its first partition, or from partition 0 if it has none.
     func sessionTime(of id: ConnectionID) -> Now {
         let own = map.partitions(of: Int(id.reactor)).first ?? 0
         return partitions[own].core.sessionTime(world.clock.now)
@@ -88,7 +87,7 @@ final class SimulatedServer {
 
     // MARK: Connections
 
-    /// A client has connected: some reactor takes it.
+    /// Accepts a connection on a random reactor.
     func accept(_ make: (ConnectionID) -> ServerEnd) -> ServerEnd {
         let generation = world.nextGeneration()
         let id = ConnectionID(
@@ -99,12 +98,12 @@ final class SimulatedServer {
         return end
     }
 
-    /// A connection is gone.
+    /// Removes a closed connection.
     func remove(_ id: ConnectionID) { connections[id] = nil }
 
     // MARK: Events
 
-    /// The store's threads speak to a partition.
+    /// Delivers events of the store's threads to a partition.
     func hear(_ events: [Event], _ partition: Int) {
         let lane = World.Lane.store(map.reactor(of: partition))
         world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: lane) { [self] in
@@ -112,14 +111,14 @@ final class SimulatedServer {
         }
     }
 
-    /// Something comes to a partition, whose reactor wakes for it.
+    /// Delivers events to a partition and wakes its reactor.
     private func take(_ events: [Event], _ partition: Int) {
         let number = map.reactor(of: partition)
         for event in events { reactors[number].inbox.append((partition, event)) }
         if !reactors[number].isTurnPlanned { turn(number) }
     }
 
-    /// What a connection's session tells the core, from the connection's reactor.
+    /// Routes events of a connection's session to their partitions, from the connection's reactor.
     func route(_ events: [Event], from reactor: Int) {
         for event in events {
             switch event {
@@ -149,7 +148,7 @@ final class SimulatedServer {
         cross(from: reactor, to: target) { [self] in post(event, to: partition) }
     }
 
-    /// Threads pass things on in order.
+    /// Delivers work to another reactor in order.
     private func cross(from: Int, to: Int, _ work: @escaping () -> Void) {
         let wait = world.random(0...world.faults.crossingMicroseconds * 1_000)
         world.after(wait, lane: .crossing(from: from, to: to)) { [self] in
@@ -196,7 +195,7 @@ final class SimulatedServer {
         }
     }
 
-    /// Takes what a partition has for others to them; what is for one of the same reactor is handled in its next round.
+    /// Forwards a partition's events to others; those for a partition of the same reactor are handled in its next round.
     private func passOn(_ hosted: Hosted, from number: Int, _ reactor: Reactor) {
         if hosted.effects.confirmsClock {
             hosted.effects.confirmsClock = false
@@ -227,7 +226,7 @@ final class SimulatedServer {
         let forwards = hosted.effects.forwards.count
         let loads = hosted.effects.loads.count
         hosted.core.handle(event, now: now, effects: &hosted.effects)
-        // A planted fault may break the core's state by what it is told.
+        // A planted fault may break the core's state.
         if world.canary == nil, let words = hosted.core.violation(of: event.key) {
             world.fail("invariants", words)
         }
@@ -269,7 +268,7 @@ final class SimulatedServer {
         }
     }
 
-    /// States that the core found and that cannot be.
+    /// Reports the broken invariants that the core found.
     private func reportFailures(of hosted: Hosted) {
         guard !hosted.effects.invariantFailures.isEmpty else { return }
         if world.canary == nil {
@@ -280,7 +279,7 @@ final class SimulatedServer {
         hosted.effects.invariantFailures.removeAll()
     }
 
-    /// A planted fault.
+    /// A planted fault: reports messages as expired too early.
     private func expireEarly(_ batch: WriteBatch, _ partition: Int) {
         for case .putMessage(let message) in batch.mutations where world.chance(1, in: 10) {
             world.after(50_000_000) { [self] in
@@ -294,7 +293,7 @@ final class SimulatedServer {
 
     // MARK: Draining
 
-    /// Gives notice to connections, and closes each after a while.
+    /// Announces a drain to connections and closes each after a while.
     func drain(_ ends: [ServerEnd]) {
         for end in ends where connections[end.id] === end {
             end.perform(.connection(.drain))
@@ -312,7 +311,7 @@ final class SimulatedServer {
     }
 
     private func perform(_ command: SessionCommand, _ id: ConnectionID) {
-        // To a connection that is gone nothing is said; its end has been told to the core.
+        // A closed connection gets no commands; its end was reported to the core.
         guard let end = connections[id] else { return }
         world.trace("\(id.generation)< \(Describe.command(command))")
         end.perform(command)

@@ -2,17 +2,17 @@ import Basics
 import Delivery
 import Wire
 
-/// What kind of world a seed makes: drawn first, so that each world is extreme in its own way.
+/// The properties of the world of a seed: drawn first, so that each world is extreme in its own way.
 public struct WorldSettings: Sendable {
-    /// What stands between the clients and the core.
+    /// The layer between the clients and the core.
     public enum Kind: String, CaseIterable, Sendable {
-        /// Nothing: clients speak in events.
+        /// None: clients send events.
         case core
-        /// The sessions of both protocols, and octets.
+        /// The sessions of both protocols, and bytes.
         case sessions
     }
 
-    /// What stands between the clients and the core.
+    /// The layer between the clients and the core.
     var kind: Kind
     var partitions = 1
     var reactors = 1
@@ -23,40 +23,39 @@ public struct WorldSettings: Sendable {
     var registrationsPerDevice = 1
     var downstreamMessages = 40
     var upstreamMessages = 20
-    /// Nanoseconds during which faults happen.
+    /// Duration of the storm of faults, in nanoseconds.
     var stormNanoseconds: Int64 = 60_000_000_000
     var faults = Faults()
-    /// What may be done how often.
     var rates = Rates()
     var canary: Canary?
-    /// How many topics there are.
+    /// Number of topics.
     var topics: Int64 = 0
-    /// Whether app servers make device groups.
+    /// Whether app servers create device groups.
     var makesGroups = false
-    /// What is offered of SCRAM.
+    /// SCRAM mechanisms that are offered.
     var scram = Features.SCRAMOffer.none
     /// Whether XEP-0198 is offered.
     var managesStreams = false
-    /// Apps whose tokens of Apple's app servers import.
+    /// Number of apps whose Apple tokens are imported by app servers.
     var importedApps = 0
-    /// Whether devices send to the groups that app servers have made.
+    /// Whether devices send to the groups of app servers.
     var sendsUpToGroups = false
-    /// Subscriptions that app servers make or end.
+    /// Number of subscriptions that app servers make or end.
     var topicChanges = 0
-    /// Whether a machine may start anew with its clock behind.
+    /// Whether a machine may restart with its clock behind.
     var rebootsIntoPast = false
-    /// Whether a connection may be lost within what is sent at once.
+    /// Whether a connection may be lost in the middle of a piece of data.
     var cutsWithin = false
-    /// Whether apps use IDs of upstream messages again, with other content and to other senders.
+    /// Whether apps reuse IDs of upstream messages, with other content and to other senders.
     var reusesIDs = false
 
-    /// Whether no device is ever forgotten while the process lives.
+    /// Whether no device is evicted while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
 
-    /// Whether devices expire that are away for less than the storm lasts.
+    /// Whether devices expire that are disconnected for less than the storm lasts.
     var expiresDevices: Bool { delivery.deviceExpirySeconds < 1_000 }
 
-    /// The settings of a seed; `isEarly` leaves out what came to worlds after seeds of both kinds had been kept.
+    /// Draws the settings of a seed; `isEarly` omits what was added after seeds of both kinds had been recorded.
     init(kind: Kind, isEarly: Bool, random: inout SeededRandom, canary: Canary?) {
         self.kind = kind
         self.canary = canary
@@ -66,12 +65,12 @@ public struct WorldSettings: Sendable {
         connectionsPerSender = Int.random(in: 1...3, using: &random)
         devices = Int.random(in: 1...5, using: &random)
         registrationsPerDevice = Int.random(in: 1...2, using: &random)
-        // Mostly few, since what goes wrong between two seldom needs a hundred.
+        // Usually few, since what goes wrong between two clients seldom needs a hundred.
         downstreamMessages = Int.random(
             in: 5...[30, 60, 120][Int.random(in: 0...2, using: &random)], using: &random)
         upstreamMessages = Int.random(
             in: 0...[15, 30, 60][Int.random(in: 0...2, using: &random)], using: &random)
-        // Mostly short: as much happens in less time, and what takes long happens in the others.
+        // Usually short: as much happens in less time, and the others cover what takes long.
         let longest: Int64 = [30, 60, 180][Int.random(in: 0...2, using: &random)]
         stormNanoseconds = Int64.random(in: 5...longest, using: &random) * 1_000_000_000
         delivery.pendingWindow = Int.random(in: 1...6, using: &random)
@@ -79,7 +78,7 @@ public struct WorldSettings: Sendable {
         delivery.storedMessages = [3, 10, 100][Int.random(in: 0...2, using: &random)]
         delivery.collapseKeys = Int.random(in: 1...4, using: &random)
         delivery.idleDevicesInMemory = Int.random(in: 0...4, using: &random)
-        // A clock that is set by weeks would end the day of devices that have just checked in.
+        // Setting the clock by weeks would end the first day of devices that have just checked in.
         delivery.unusedDeviceSeconds = 0
         delivery.unacknowledgedPerDevice = [4, 20, 1_000][Int.random(in: 0...2, using: &random)]
         delivery.eventsWaitingForDevice = [3, 1_000][Int.random(in: 0...1, using: &random)]
@@ -89,7 +88,7 @@ public struct WorldSettings: Sendable {
             delivery.deviceExpirySeconds = Int.random(in: 8...40, using: &random)
         }
         faults = Faults(random: &random)
-        // Whoever sets the clock by weeks is believed before the world ends.
+        // A clock that was set by weeks is believed before the world ends.
         if faults.setsClock { delivery.clockGraceSeconds = 5 }
         if Bool.random(using: &random) { limitRates(&random) } else { sendToMany(&random) }
         let offers: [Features.SCRAMOffer] = [.none, .plain, .bound]
@@ -98,12 +97,12 @@ public struct WorldSettings: Sendable {
         if !isEarly { drawLater(&random) }
     }
 
-    /// What an early world has none of.
+    /// Draws what early worlds do not have.
     private mutating func drawLater(_ random: inout SeededRandom) {
-        // Mostly few, since each of them searches the store for itself; several on each reactor, and reactors without any.
+        // Usually few, since each partition searches the store; several on each reactor, and reactors without any.
         partitions = [1, 2, 2, 3, 4, 5, 8][Int.random(in: 0...6, using: &random)]
         reactors = Int.random(in: 1...3, using: &random)
-        // Where no device is to be forgotten, there are more of them now.
+        // Where no device is to be evicted, there are more of them now.
         if delivery.idleDevicesInMemory >= 20 { delivery.idleDevicesInMemory = 100 }
         importedApps = max(0, Int.random(in: -3...3, using: &random))
         sendsUpToGroups = makesGroups
@@ -118,13 +117,13 @@ public struct WorldSettings: Sendable {
         delivery.rates = rates
     }
 
-    /// Messages to many, where no rate leaves anybody out.
+    /// Draws topic and group messages, for worlds where no rate leaves out a recipient.
     private mutating func sendToMany(_ random: inout SeededRandom) {
         topics = Int64.random(in: 0...2, using: &random)
         makesGroups = Bool.random(using: &random)
     }
 
-    /// Some rates are so low that the workload exceeds them; all come back within the calm.
+    /// Draws rates that the workload exceeds; all refill within the calm.
     private mutating func limitRates(_ random: inout SeededRandom) {
         func rate(_ bursts: ClosedRange<Int>, _ secondsEach: ClosedRange<Int>) -> Rate {
             guard Bool.random(using: &random) else { return .unlimited }

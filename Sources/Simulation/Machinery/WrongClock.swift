@@ -1,16 +1,15 @@
 import Basics
 
-/// A machine whose wall clock is wrong for a while: ahead by months, behind, or never set. Somebody sets it right before the
-/// world is calm.
+/// A machine whose wall clock is wrong for a while: months ahead, behind, or never set. It is set right before the faults end.
 ///
-/// Drawn by numbers of its own, so that worlds without it are what they were.
+/// Drawn from random numbers of its own, so that worlds without it stay the same.
 struct WrongClock {
     private enum Kind: CaseIterable {
         case ahead, behind, neverSet
     }
 
     private var random: SeededRandom
-    /// Whether it happens at all: not beside a clock that is set by right, which is believed.
+    /// Whether the clock is wrong at all: not in worlds where the clock is set properly, since that must be believed.
     private let happens: Bool
 
     init(_ seed: Simulation.Seed, _ settings: WorldSettings) {
@@ -18,7 +17,7 @@ struct WrongClock {
         happens = !seed.isEarly && !settings.faults.setsClock && Int.random(in: 0..<4, using: &random) == 0
     }
 
-    /// Before the first process begins.
+    /// Plans the wrong clock, before the first process starts.
     mutating func plan(_ world: World) {
         guard happens else { return }
         if Int.random(in: 0..<3, using: &random) == 0 { return goWrong(.neverSet, world) }
