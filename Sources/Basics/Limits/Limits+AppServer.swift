@@ -15,20 +15,20 @@ extension Limits {
         public static let resourceBytes = 1_023
         /// Connections of one sender (FCM).
         public static let connectionsPerSender = 1_000
-        /// Messages sent and not yet answered, on one connection and in one direction (FCM).
-        public static let pendingWindow = 100
         /// Messages sent and not yet acknowledged, on one connection and in one direction (FCM).
-        public static let unreadBytes = 262_144
+        public static let pendingWindow = 100
         /// Bytes of stanzas read beyond a full window while looking for acks; then reading stops.
-        public static let rememberedMessageIDs = 10_000
+        public static let unreadBytes = 262_144
         /// Message IDs remembered for each connection, to refuse a repeated one.
-        public static let farewellMilliseconds: Int64 = 1_000
+        public static let rememberedMessageIDs = 10_000
         /// Milliseconds in which pending replies are still sent after an app server has ended its stream: clients wait two
         /// seconds.
+        public static let farewellMilliseconds: Int64 = 1_000
+        /// Bytes of a refused value shown in a NACK: enough to recognise it.
         public static let refusalTextBytes = 64
-        /// Bytes of a message id: clients use under 100; it returns in acks and receipts.
-        public static let messageIDBytes = 1_024
         /// Bytes of a message ID: clients use under 100; it returns in acks and receipts.
+        public static let messageIDBytes = 1_024
+        /// Seconds without outbound data after which the server sends one space as a keepalive.
         public static let keepaliveSeconds = 60
     }
 }
