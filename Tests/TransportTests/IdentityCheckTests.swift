@@ -59,7 +59,7 @@ import Testing
         try folder.pair("good")
         #expect(folder.findings("good.pem", "good.key", names: ["push.example.com"]) == [])
         let other = folder.findings("good.pem", "good.key", names: ["push.example.com", "other.example.com"])
-        #expect(other.map(\.problem) == ["the certificate does not name other.example.com"])
+        #expect(other.map(\.problem) == ["the certificate is not valid for other.example.com"])
         #expect(other.map(\.isError) == [false])
     }
 
@@ -133,7 +133,7 @@ import Testing
         for name in ["new.key", "old.key"] {
             let found = folder.findings("good.pem", name)
             #expect(
-                found.map(\.problem) == ["the key is encrypted, and ccsd cannot be asked for a password"],
+                found.map(\.problem) == ["the key is encrypted, and ccsd cannot prompt for its password"],
                 "\(name)")
             #expect(found.first?.subject == .key && found.first?.isError == true)
         }
@@ -142,7 +142,7 @@ import Testing
         )
         #expect(
             folder.findings("empty", "empty").map(\.problem) == [
-                "the file holds no certificate", "the file holds no private key",
+                "the file contains no certificate", "the file contains no private key",
             ])
         #expect(folder.findings("bad.pem", "good.key").contains { $0.isError && $0.subject == .certificate })
         #expect(folder.findings("missing", "good.key").first?.problem.contains("No such file") == true)

@@ -142,7 +142,7 @@ struct AttackTests {
     func change() {
         let old = DaemonCounts(
             """
-            # HELP ccs_connections_closed_total Connections that ended, by why.
+            # HELP ccs_connections_closed_total Connections closed, by reason.
             ccs_connections_accepted_total{listener="device"} 10
             ccs_connections_closed_total{reason="idle"} 2
             ccs_connections_refused_total{listener="device",reason="address_full"} 1

@@ -84,7 +84,7 @@ extension Metric {
             help: "HTTP requests responded to."),
         Row(
             metric: .httpResponses, name: "ccs_http_responses_total", kind: .counter,
-            help: "HTTP responses; the endpoint `none` counts requests that are malformed or match no endpoint.",
+            help: "HTTP responses; endpoint `none`: malformed requests and unknown paths.",
             labels: [label("endpoint", httpEndpoints), label("status", httpStatuses.map { "\($0)" })]),
         Row(
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,

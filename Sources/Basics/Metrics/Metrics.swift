@@ -10,7 +10,7 @@ public final class MetricShard: Sendable {
 
     public init() {
         precondition(
-            Metric.offsets[Metric.allCases.count] <= Self.size, "the metrics table exceeds the size of a shard")
+            Metric.offsets[Metric.allCases.count] <= Self.size, "the metrics table exceeds a shard")
     }
 
     /// Adds to a counter or gauge; `first` and `second` are positions among the values of its labels.
