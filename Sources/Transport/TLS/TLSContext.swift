@@ -122,7 +122,7 @@ enum TLSContext {
     static func use(chain: [UInt8], key: [UInt8], in raw: OpaquePointer) throws(TransportError) {
         let certificates = try PEM.certificates(chain)
         guard let own = certificates.first else {
-            throw TransportError("load the certificate", detail: "the file holds no certificate")
+            throw TransportError("load the certificate", detail: "the file contains no certificate")
         }
         guard unsafe SSL_CTX_use_certificate(raw, own.raw) == 1 else {
             throw OpenSSLErrors.failure("load the certificate")
