@@ -143,7 +143,7 @@ struct PeerTests {
         let refusal = Array("-ERR 'Authorization Violation'\r\nPONG\r\n".utf8)
         #expect(
             publisher.take(refusal.raw, &outbox) { _ in }
-                == .failed("the server refuses: -ERR 'Authorization Violation'"))
+                == .failed("the server refused: -ERR 'Authorization Violation'"))
         #expect(!publisher.isReady)
         for stranger in ["HTTP/1.1 400 Bad Request\r\n", "\r\n", String(repeating: "I", count: 70_000)] {
             var talk = NATSSubscriberTalk(subject: "s")

@@ -57,11 +57,11 @@ struct SoakTests {
             ("lost downstream", { $0.down.counts.delivered -= 1 }),
             ("lost upstream", { $0.up.counts.delivered -= 1 }),
             ("refused upstream", { $0.up.refused = 1 }), ("not answered", { $0.down.unanswered = 2 }),
-            ("do not balance", { $0.auditHolds = false }), ("books tell", { $0.up.audited -= 1 }),
+            ("do not balance", { $0.auditHolds = false }), ("audit shows", { $0.up.audited -= 1 }),
             ("still stored", { $0.down.auditedPending = 1 }), ("1 sockets more", { $0.socketsAfter += 1 }),
             ("ended: device: idle", { $0.ended = ["device: idle"] }),
-            ("the rate was not held", { $0.samples[719].up.late = 201 }),
-            ("no message was taken", { $0.down = SoakRecord.Side() }), ("too few", { $0.samples = [] }),
+            ("the rate was not reached", { $0.samples[719].up.late = 201 }),
+            ("no message was accepted", { $0.down = SoakRecord.Side() }), ("too few", { $0.samples = [] }),
         ]
         for (words, spoil) in spoilt {
             var record = Self.good
