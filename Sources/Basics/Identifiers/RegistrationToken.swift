@@ -106,7 +106,7 @@ public struct TokenSeal: Sendable {
         ~ !"#$%&'()*+,-./0123456789~~~~_~:;<=>?@ABCDEFGHIJKLMNOPQRS~~~~~
         """
 
-    /// Decodes unpadded base64url into `octets` from an offset. Returns `false` unless the text is canonical.
+    /// Decodes unpadded base64url from an offset. Returns `false` unless the text is canonical.
     private static func decode(
         _ text: RawSpan, into octets: inout InlineArray<108, UInt8>, at offset: Int
     ) -> Bool {

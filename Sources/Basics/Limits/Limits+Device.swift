@@ -28,7 +28,7 @@ extension Limits {
         public static let seenAtCloseSeconds = 86_400
         /// Seconds without contact after which a device is forgotten (FCM: 270 days).
         public static let expirySeconds = 23_328_000
-        /// Devices whose last contact could not be written to the store yet: as many as are connected to a large server, 160
+        /// Devices whose last contact could not be written to the store yet: the number of connections of a large server, 160
         /// KiB.
         public static let unwrittenContacts = 10_000
         /// How many of those are retried at each tick: a failing store gets little load.

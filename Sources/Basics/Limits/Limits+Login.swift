@@ -24,7 +24,7 @@ extension Limits {
         public static let credentialBytes = 255
         /// Iterations of SCRAM: the minimum of RFC 7677; server keys are random, and each login pays for them.
         public static let scramIterations = 4_096
-        /// Bytes of the salt of a sender's keys: as many as RFC 7677 shows.
+        /// Bytes of the salt of a sender's keys: the length in the examples of RFC 7677.
         public static let scramSaltBytes = 16
         /// Bytes of the TLS exporter that bind a login to its channel (RFC 9266).
         public static let channelBindingBytes = 32

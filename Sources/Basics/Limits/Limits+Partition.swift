@@ -15,7 +15,7 @@ extension Limits {
         public static let leastIdleDevices = 64
         /// How many of these may be transient at least: what one page of a topic's subscribers needs.
         public static let leastVisitingDevices = Limits.Topic.page
-        /// Changes of one partition that may wait for the store at least: as many as one commit takes.
+        /// Changes of one partition that may wait for the store at least: the size of one commit.
         public static let leastWaitingWrites = Limits.Store.writesPerCommit
         /// Expired messages that one partition removes in one sweep at least: one sender's mailbox may hold a million, in one
         /// partition.

@@ -55,7 +55,7 @@ extension Limits {
         /// Empty mailboxes kept in memory, beyond the number of those in use, before the empty ones are freed: most owners get
         /// their next message soon. An empty one costs 100 bytes and its reserved storage.
         public static let keptMailboxes = 1_024
-        /// Messages for which an emptied mailbox keeps storage (40 bytes each): as many as most mailboxes ever have at once.
+        /// Messages for which an emptied mailbox keeps storage (40 bytes each): most mailboxes never have more at once.
         public static let keptMailboxSlots = 64
         /// Bytes of the journal after which the engine is asked to flush, so that old segments can be deleted; at twice this
         /// size commits wait for it. Bounds what recovery reads.

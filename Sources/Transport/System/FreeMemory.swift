@@ -15,7 +15,8 @@ public struct FreeMemoryRule: Sendable {
 
     public init() {}
 
-    /// Returns whether free memory should be returned, given the resident bytes and the bytes that malloc counts as free.
+    /// Updates the lowest values and returns whether free memory should be returned, given the resident bytes and malloc's free
+    /// bytes.
     public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
         floor = floor.map { min($0, resident) }
         freeFloor = min(freeFloor, free)

@@ -180,7 +180,7 @@ struct PeerPlace {
         }
     }
 
-    /// The unprivileged user and group (`nobody`, `nogroup` of Debian), for a bench that runs as root.
+    /// The ID of Debian's unprivileged user and group, for a bench that runs as root.
     private static let nobody: uid_t = 65_534
 
     /// A prefix of commands that drops privileges; empty if the bench has none.
